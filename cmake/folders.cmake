@@ -1,0 +1,121 @@
+# How a folder becomes a target, and the flags that all of them share.
+find_package(Threads REQUIRED)
+find_package(GTest REQUIRED)
+find_package(fmt REQUIRED)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_library(tidemark_flags INTERFACE)
+target_include_directories(tidemark_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+# Boost and others are included as SYSTEM by their targets; what is ours has no warnings.
+target_compile_options(tidemark_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual
+  -Wunused -Woverloaded-virtual -Wnull-dereference -Werror -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 reports false positives of these in libstdc++ when it inlines at -O2.
+  target_compile_options(tidemark_flags INTERFACE
+    -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-null-dereference)
+  # Designated initialisers leave defaulted members out on purpose.
+  target_compile_options(tidemark_flags INTERFACE -Wno-missing-field-initializers)
+else()
+  target_compile_options(tidemark_flags INTERFACE -Wno-missing-field-initializers -Wno-gnu-statement-expression)
+endif()
+if(TIDEMARK_SANITIZE)
+  target_compile_options(tidemark_flags INTERFACE -fsanitize=${TIDEMARK_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(tidemark_flags INTERFACE -fsanitize=${TIDEMARK_SANITIZE})
+endif()
+if(TIDEMARK_FUZZ)
+  # Coverage in the libraries too, or the fuzzer would be blind to them.
+  target_compile_options(tidemark_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+find_program(LLD ld.lld)
+if(LLD)
+  target_link_options(tidemark_flags INTERFACE -fuse-ld=lld)
+endif()
+target_link_libraries(tidemark_flags INTERFACE Threads::Threads)
+
+# What `./dev test` builds in each preset: a preset compiles only what it runs.
+add_custom_target(tests_dev)
+add_custom_target(tests_tsan)
+add_custom_target(tests_release)
+add_custom_target(fuzzers)
+add_custom_target(benches)
+
+# tidemark_folder(<target word> [DEPENDS <words>...] [THIRD_PARTY <targets>...] [TEST_LABELS <labels>...])
+# TEST_LABELS are the LABELS of the folder's own test program, as in tidemark_test.
+function(tidemark_folder word)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;THIRD_PARTY;TEST_LABELS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(TRANSFORM ARG_DEPENDS PREPEND tidemark_)
+  if(sources)
+    add_library(tidemark_${word} STATIC ${sources})
+    target_link_libraries(tidemark_${word} PUBLIC tidemark_flags fmt::fmt ${ARG_DEPENDS} PRIVATE ${ARG_THIRD_PARTY})
+  else()
+    add_library(tidemark_${word} INTERFACE)
+    target_link_libraries(tidemark_${word} INTERFACE tidemark_flags fmt::fmt ${ARG_DEPENDS})
+  endif()
+  if(tests)
+    tidemark_test(${word}_test SOURCES ${tests} DEPENDS tidemark_${word} LABELS ${ARG_TEST_LABELS})
+  endif()
+endfunction()
+
+# tidemark_test(<name> SOURCES <files>... [DEPENDS <targets>...] [LABELS <labels>...] [TIMEOUT <seconds>] [SERIAL])
+# A GoogleTest program that `./dev test` runs. Without labels it runs in the dev preset.
+#   tsan     runs in the tsan preset as well
+#   release  is long: runs in the release preset, and in dev only when `dev` is named too
+# TIMEOUT is 300 unless given; SERIAL runs it with no other test program beside it.
+function(tidemark_test name)
+  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  set(labels ${ARG_LABELS})
+  if(NOT "release" IN_LIST labels)
+    list(APPEND labels dev)
+  endif()
+  list(REMOVE_DUPLICATES labels)
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE tidemark_flags ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${ARG_SERIAL})
+  foreach(label IN LISTS labels)
+    if(NOT TARGET tests_${label})
+      message(FATAL_ERROR "tidemark_test(${name}): label '${label}' is none of dev, tsan, release")
+    endif()
+    add_dependencies(tests_${label} ${name})
+  endforeach()
+endfunction()
+
+# tidemark_fuzz(<name> [SOURCES <files>...] [DEPENDS <targets>...]): the libFuzzer program `fuzz_<name>` made of
+# <name>.cc unless SOURCES says otherwise; its corpus is fuzz/corpus/<name>/. Only the fuzz preset builds it.
+function(tidemark_fuzz name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  if(NOT TIDEMARK_FUZZ)
+    return()
+  endif()
+  if(NOT ARG_SOURCES)
+    set(ARG_SOURCES ${name}.cc)
+  endif()
+  add_executable(fuzz_${name} ${ARG_SOURCES})
+  target_link_libraries(fuzz_${name} PRIVATE tidemark_flags ${ARG_DEPENDS})
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(fuzzers fuzz_${name})
+endfunction()
+
+# tidemark_bench(<name> [SOURCES <files>...] [DEPENDS <targets>...]): the program `bench_<name>` that
+# `./dev bench <name>` runs, made of <name>.cc unless SOURCES says otherwise.
+function(tidemark_bench name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  if(NOT ARG_SOURCES)
+    set(ARG_SOURCES ${name}.cc)
+  endif()
+  add_executable(bench_${name} ${ARG_SOURCES})
+  target_link_libraries(bench_${name} PRIVATE tidemark_flags ${ARG_DEPENDS})
+  add_dependencies(benches bench_${name})
+endfunction()

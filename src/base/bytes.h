@@ -1,0 +1,42 @@
+// Building and reading byte strings: big-endian integers, variable-length integers
+// and length-prefixed text, the parts of which every stored format is made.
+//
+// A Reader takes bytes from the front of a view and never trusts them: it fails,
+// and stays failed, when they run out or do not decode.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tidemark {
+
+void AppendFixed32(uint32_t value, std::string* out);  // Big-endian: byte order is number order.
+void AppendFixed64(uint64_t value, std::string* out);
+void AppendVarint(uint64_t value, std::string* out);  // 7 bits a byte, low bits first.
+void AppendText(std::string_view text, std::string* out);  // Varint length, then the bytes.
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+
+  // Each returns a zero value once the reader has failed.
+  uint8_t Byte();
+  uint32_t Fixed32();
+  uint64_t Fixed64();
+  uint64_t Varint();  // Only the shortest form is taken.
+  std::string_view Text();
+  std::string_view Take(uint64_t length);
+
+  void Fail() { ok_ = false; rest_ = {}; }
+  bool ok() const { return ok_; }
+  // True when everything was read and nothing failed.
+  bool AtEnd() const { return ok_ && rest_.empty(); }
+  std::string_view rest() const { return rest_; }
+
+ private:
+  std::string_view rest_;
+  bool ok_ = true;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,13 @@
+// The one rule of expiry: a thing with a deadline is live while now < ttl, and
+// expired from the second of the deadline on. Every read, increment and conditional
+// insert decides by this comparison; deleting what expired is housekeeping and
+// changes no answer.
+#pragma once
+
+#include "base/clock.h"
+
+namespace tidemark {
+
+constexpr bool IsLive(EpochSeconds ttl, EpochSeconds now) { return now < ttl; }
+
+}  // namespace tidemark

@@ -1,0 +1,21 @@
+// A Projection keeps the parts of an item that its paths name. Elements taken from a
+// list form a dense list in their original order.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "expression/bindings.h"
+#include "expression/path.h"
+#include "item/value.h"
+
+namespace tidemark::expression {
+
+// Parts that are not there are left out; the result may be empty.
+item::Item Project(const item::Item& item, const std::vector<Path>& paths);
+
+// A comma-separated list of paths, none of which overlaps another.
+Result<std::vector<Path>> ParseProjection(std::string_view text, Bindings* bindings);
+
+}  // namespace tidemark::expression

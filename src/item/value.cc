@@ -1,0 +1,68 @@
+#include "item/value.h"
+
+#include <array>
+
+namespace tidemark::item {
+
+namespace {
+
+constexpr std::array<std::string_view, 10> kTypeNames = {"S",  "N",  "B",  "BOOL", "NULL",
+                                                         "SS", "NS", "BS", "L",    "M"};
+
+template <typename Attributes>
+auto LowerBound(Attributes& attributes, std::string_view name) {
+  return std::lower_bound(attributes.begin(), attributes.end(), name,
+                          [](const Attribute& left, std::string_view right) { return left.name < right; });
+}
+
+template <typename Attributes>
+auto* FindIn(Attributes& attributes, std::string_view name) {
+  auto place = LowerBound(attributes, name);
+  const bool found = place != attributes.end() && place->name == name;
+  return found ? &place->value : nullptr;
+}
+
+}  // namespace
+
+std::string_view ToString(Type type) { return kTypeNames[static_cast<size_t>(type)]; }
+
+std::optional<Type> ParseType(std::string_view text) {
+  auto place = std::find(kTypeNames.begin(), kTypeNames.end(), text);
+  if (place == kTypeNames.end()) return std::nullopt;
+  return static_cast<Type>(place - kTypeNames.begin());
+}
+
+Map::Map(std::initializer_list<Attribute> attributes) {
+  for (const Attribute& attribute : attributes) Set(attribute.name, attribute.value);
+}
+
+const Value* Map::Find(std::string_view name) const { return FindIn(attributes_, name); }
+Value* Map::Find(std::string_view name) { return FindIn(attributes_, name); }
+
+void Map::Set(std::string_view name, Value value) {
+  auto place = LowerBound(attributes_, name);
+  if (place != attributes_.end() && place->name == name) {
+    place->value = std::move(value);
+  } else {
+    attributes_.insert(place, Attribute{std::string(name), std::move(value)});
+  }
+}
+
+bool Map::Erase(std::string_view name) {
+  auto place = LowerBound(attributes_, name);
+  if (place == attributes_.end() || place->name != name) return false;
+  attributes_.erase(place);
+  return true;
+}
+
+bool Map::Append(std::string name, Value value) {
+  if (!attributes_.empty() && attributes_.back().name >= name) return false;
+  attributes_.push_back(Attribute{std::move(name), std::move(value)});
+  return true;
+}
+
+void Map::Reserve(size_t count) { attributes_.reserve(count); }
+
+bool operator==(const Map& left, const Map& right) { return left.attributes_ == right.attributes_; }
+
+}  // namespace tidemark::item

@@ -1,0 +1,40 @@
+// The limits of tables, as DynamoDB has them. Those of items are in item/limits.h,
+// those of expressions in expression/limits.h.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace tidemark::tables {
+
+inline constexpr size_t kMinTableNameLength = 3;
+inline constexpr size_t kMaxTableNameLength = 255;
+inline constexpr size_t kMaxGlobalIndexes = 20;
+inline constexpr size_t kMaxLocalIndexes = 5;
+inline constexpr size_t kMaxIncludedAttributes = 100;  // Over all indexes of a table.
+inline constexpr size_t kMaxTags = 50;
+
+// Counted before the filter.
+inline constexpr size_t kMaxPageBytes = 1'048'576;
+inline constexpr uint32_t kMaxScanSegments = 1'000'000;
+inline constexpr size_t kMaxListedTables = 100;
+
+inline constexpr size_t kMaxBatchGetKeys = 100;
+inline constexpr size_t kMaxBatchGetBytes = 16'777'216;
+inline constexpr size_t kMaxBatchWrites = 25;
+inline constexpr size_t kMaxTransactActions = 100;
+inline constexpr size_t kMaxTransactBytes = 4'194'304;
+inline constexpr size_t kMaxTokenLength = 36;
+inline constexpr std::chrono::seconds kTokenLife = std::chrono::minutes(10);
+
+inline constexpr std::chrono::seconds kStreamRetention = std::chrono::hours(24);
+inline constexpr std::chrono::seconds kIteratorLife = std::chrono::minutes(15);
+inline constexpr size_t kMaxRecordsPage = 1'000;
+inline constexpr size_t kMaxRecordsBytes = 1'048'576;
+inline constexpr size_t kMaxListedStreams = 100;
+
+// A time to live further back than this is taken for a mistake, and never expires the item.
+inline constexpr std::chrono::seconds kOldestTimeToLive = std::chrono::hours(24) * 365 * 5;
+
+}  // namespace tidemark::tables

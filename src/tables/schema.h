@@ -1,0 +1,80 @@
+// What a table is: its key, its indexes, its stream and its settings, as requests give
+// them and descriptions show them. Plain data.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "item/key.h"
+
+namespace tidemark::tables {
+
+enum class ProjectionKind { kAll, kKeysOnly, kInclude };
+
+// Which attributes an index carries beside its own keys and the table's.
+struct IndexProjection {
+  ProjectionKind kind = ProjectionKind::kAll;
+  std::vector<std::string> included;  // For kInclude only.
+  friend bool operator==(const IndexProjection&, const IndexProjection&) = default;
+};
+
+enum class IndexKind { kGlobal, kLocal };
+
+// Provisioned capacity. It is kept and shown; the embedded tables do not throttle.
+struct Throughput {
+  int64_t read_units = 0;
+  int64_t write_units = 0;
+  friend bool operator==(const Throughput&, const Throughput&) = default;
+};
+
+struct IndexSpec {
+  std::string name;
+  IndexKind kind = IndexKind::kGlobal;
+  item::KeySchema keys;
+  IndexProjection projection;
+  std::optional<Throughput> throughput = std::nullopt;  // nullopt: on demand.
+  friend bool operator==(const IndexSpec&, const IndexSpec&) = default;
+};
+
+// What a stream's records carry.
+enum class StreamView { kKeysOnly, kNewImage, kOldImage, kNewAndOldImages };
+
+using Tags = std::map<std::string, std::string>;
+
+enum class TableState { kCreating, kActive, kUpdating, kDeleting };
+enum class IndexState { kCreating, kActive, kDeleting };
+
+struct IndexDescription {
+  IndexSpec spec;
+  IndexState state = IndexState::kActive;
+  bool backfilling = false;
+  uint64_t item_count = 0;
+  uint64_t size_bytes = 0;
+};
+
+struct StreamSummary {
+  std::string arn;
+  std::string label;  // The time it was enabled, as ISO 8601.
+  StreamView view = StreamView::kNewAndOldImages;
+  bool enabled = true;  // A disabled stream stays readable until its records are trimmed.
+};
+
+struct TableDescription {
+  std::string name;
+  std::string id;  // A table made anew under the same name has another.
+  TableState state = TableState::kActive;
+  item::KeySchema keys;
+  std::vector<IndexDescription> indexes;
+  std::optional<StreamSummary> latest_stream;
+  std::optional<std::string> ttl_attribute;  // nullopt: time to live is off.
+  std::optional<Throughput> throughput;
+  bool deletion_protected = false;
+  EpochSeconds created_at = 0;
+  uint64_t item_count = 0;
+  uint64_t size_bytes = 0;
+};
+
+}  // namespace tidemark::tables
