@@ -48,6 +48,8 @@ class Number {
   static Number DecodeCompact(Reader* reader);
 
  private:
+  friend class NumberParts;
+
   // value = ±coefficient × 10^exponent. The coefficient has no trailing zero and at
   // most 38 digits, which fit 127 bits; it is kept as two halves so that a Value is
   // aligned to 8 bytes. Zero has exponent 0 and no sign.

@@ -11,8 +11,10 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -46,6 +48,14 @@ class SetOf {
   bool Contains(const Member& member) const {
     return std::binary_search(members_.begin(), members_.end(), member);
   }
+  // Adds a member that sorts after all that are there; for decoders that read sorted
+  // input. False, and nothing is added, when it does not.
+  bool Append(Member member) {
+    if (!members_.empty() && !(members_.back() < member)) return false;
+    members_.push_back(std::move(member));
+    return true;
+  }
+  void Reserve(size_t count) { members_.reserve(count); }
   friend bool operator==(const SetOf&, const SetOf&) = default;
 
  private:

@@ -1,0 +1,198 @@
+#include "item/encoding.h"
+
+#include <algorithm>
+
+namespace tidemark::item {
+
+namespace {
+
+// docs/formats/items.md
+constexpr uint8_t kVersion = 1;
+
+enum class Tag : uint8_t {
+  kString = 1,
+  kNumber,
+  kBinary,
+  kFalse,
+  kTrue,
+  kNull,
+  kStringSet,
+  kNumberSet,
+  kBinarySet,
+  kList,
+  kMap,
+};
+
+// Twice what requests may nest, so that no update can store what could not be read again.
+constexpr int kMaxStoredNesting = 64;
+
+// Room is made ahead for this many elements only: beyond it a container grows as its
+// elements prove to be there.
+constexpr size_t kMaxReserve = 1'024;
+
+void AppendTag(Tag tag, std::string* out) { out->push_back(static_cast<char>(tag)); }
+
+void AppendValue(const Value& value, std::string* out);
+
+void AppendAttributes(const Map& map, std::string* out) {
+  AppendVarint(map.size(), out);
+  for (const Attribute& attribute : map) {
+    AppendText(attribute.name, out);
+    AppendValue(attribute.value, out);
+  }
+}
+
+class ValueAppender {
+ public:
+  explicit ValueAppender(std::string* out) : out_(out) {}
+
+  void operator()(const String& text) const { AppendTagged(Tag::kString, text); }
+  void operator()(const Number& number) const { AppendTagged(Tag::kNumber, number); }
+  void operator()(const Binary& binary) const { AppendTagged(Tag::kBinary, binary); }
+  void operator()(bool value) const { AppendTag(value ? Tag::kTrue : Tag::kFalse, out_); }
+  void operator()(const Null&) const { AppendTag(Tag::kNull, out_); }
+  void operator()(const StringSet& set) const { AppendSet(Tag::kStringSet, set); }
+  void operator()(const NumberSet& set) const { AppendSet(Tag::kNumberSet, set); }
+  void operator()(const BinarySet& set) const { AppendSet(Tag::kBinarySet, set); }
+  void operator()(const List& list) const {
+    AppendTag(Tag::kList, out_);
+    AppendVarint(list.size(), out_);
+    for (const Value& element : list) AppendValue(element, out_);
+  }
+  void operator()(const Map& map) const {
+    AppendTag(Tag::kMap, out_);
+    AppendAttributes(map, out_);
+  }
+
+ private:
+  void AppendBare(const String& text) const { AppendText(text, out_); }
+  void AppendBare(const Number& number) const { number.EncodeCompact(out_); }
+  void AppendBare(const Binary& binary) const { AppendText(binary.bytes, out_); }
+
+  template <typename Scalar>
+  void AppendTagged(Tag tag, const Scalar& scalar) const {
+    AppendTag(tag, out_);
+    AppendBare(scalar);
+  }
+
+  template <typename Member>
+  void AppendSet(Tag tag, const SetOf<Member>& set) const {
+    AppendTag(tag, out_);
+    AppendVarint(set.size(), out_);
+    for (const Member& member : set.members()) AppendBare(member);
+  }
+
+  std::string* out_;
+};
+
+void AppendValue(const Value& value, std::string* out) {
+  std::visit(ValueAppender(out), value.data());
+}
+
+// Fails the reader on a count of elements that the bytes left cannot hold.
+size_t ReadCount(size_t min_element_bytes, Reader* reader) {
+  const uint64_t count = reader->Varint();
+  if (count <= reader->rest().size() / min_element_bytes) return count;
+  reader->Fail();
+  return 0;
+}
+
+void ReadBare(Reader* reader, String* text) { *text = reader->Text(); }
+void ReadBare(Reader* reader, Number* number) { *number = Number::DecodeCompact(reader); }
+void ReadBare(Reader* reader, Binary* binary) { binary->bytes = reader->Text(); }
+
+template <typename Scalar>
+Value ReadScalar(Reader* reader) {
+  Scalar scalar;
+  ReadBare(reader, &scalar);
+  return scalar;
+}
+
+template <typename Member>
+Value ReadSet(Reader* reader) {
+  const size_t count = ReadCount(1, reader);
+  SetOf<Member> set;
+  set.Reserve(std::min(count, kMaxReserve));
+  for (size_t i = 0; i < count && reader->ok(); ++i) {
+    Member member;
+    ReadBare(reader, &member);
+    if (!set.Append(std::move(member))) reader->Fail();
+  }
+  return set;
+}
+
+Value ReadValue(int level, Reader* reader);
+
+Value ReadList(int level, Reader* reader) {
+  const size_t count = ReadCount(1, reader);
+  List list;
+  list.reserve(std::min(count, kMaxReserve));
+  for (size_t i = 0; i < count && reader->ok(); ++i) list.push_back(ReadValue(level, reader));
+  return list;
+}
+
+Map ReadAttributes(int level, Reader* reader) {
+  const size_t count = ReadCount(2, reader);
+  Map map;
+  map.Reserve(std::min(count, kMaxReserve));
+  for (size_t i = 0; i < count && reader->ok(); ++i) {
+    std::string name(reader->Text());
+    if (!map.Append(std::move(name), ReadValue(level, reader))) reader->Fail();
+  }
+  return map;
+}
+
+Value ReadValue(int level, Reader* reader) {
+  if (level > kMaxStoredNesting) reader->Fail();
+  switch (static_cast<Tag>(reader->Byte())) {
+    case Tag::kString:
+      return ReadScalar<String>(reader);
+    case Tag::kNumber:
+      return ReadScalar<Number>(reader);
+    case Tag::kBinary:
+      return ReadScalar<Binary>(reader);
+    case Tag::kFalse:
+      return false;
+    case Tag::kTrue:
+      return true;
+    case Tag::kNull:
+      return Null{};
+    case Tag::kStringSet:
+      return ReadSet<String>(reader);
+    case Tag::kNumberSet:
+      return ReadSet<Number>(reader);
+    case Tag::kBinarySet:
+      return ReadSet<Binary>(reader);
+    case Tag::kList:
+      return ReadList(level + 1, reader);
+    case Tag::kMap:
+      return ReadAttributes(level + 1, reader);
+  }
+  reader->Fail();
+  return Value();
+}
+
+}  // namespace
+
+void EncodeItem(const Item& item, std::string* out) {
+  out->push_back(static_cast<char>(kVersion));
+  AppendAttributes(item, out);
+}
+
+Result<Item> DecodeItem(std::string_view bytes) {
+  Reader reader(bytes);
+  Item item = DecodeItem(&reader);
+  if (!reader.AtEnd()) {
+    return Error{ErrorCode::kCorrupt, "a stored item of " + std::to_string(bytes.size()) +
+                                          " bytes does not decode: restore it from a backup"};
+  }
+  return item;
+}
+
+Item DecodeItem(Reader* reader) {
+  if (reader->Byte() != kVersion) reader->Fail();
+  Item item = ReadAttributes(1, reader);
+  return reader->ok() ? std::move(item) : Item();
+}
+
+}  // namespace tidemark::item

@@ -1,0 +1,138 @@
+#include "item/key.h"
+
+#include <string_view>
+#include <utility>
+
+#include "item/limits.h"
+
+namespace tidemark::item {
+
+namespace {
+
+constexpr std::string_view kInvalidPrefix = "One or more parameter values were invalid: ";
+constexpr std::string_view kNotValidPrefix = "One or more parameter values are not valid. ";
+
+Error InvalidParameter(std::string_view what) {
+  return Invalid(std::string(kInvalidPrefix).append(what));
+}
+
+Error SchemaMismatch() { return Invalid("The provided key element does not match the schema"); }
+
+// nullopt for numbers: they are never empty and never too long.
+std::optional<size_t> LengthOf(const Value& value) {
+  if (const String* text = value.As<String>()) return text->size();
+  if (const Binary* binary = value.As<Binary>()) return binary->bytes.size();
+  return std::nullopt;
+}
+
+bool IsEmpty(const Value& value) { return LengthOf(value) == 0; }
+
+std::string EmptyText(const Value& value) {
+  const std::string_view kind = value.type() == Type::kString ? "string" : "binary";
+  return "The AttributeValue for a key attribute cannot contain an empty " + std::string(kind) +
+         " value. ";
+}
+
+// The limits apply to the tables' keys and to the indexes' alike. `where` ends the messages.
+Status CheckLengths(const Key& key, const std::string& where) {
+  if (LengthOf(key.partition) > kMaxPartitionKeyBytes) {
+    return InvalidParameter("Size of hashkey has exceeded the maximum size limit of2048 bytes" + where);
+  }
+  if (key.sort && LengthOf(*key.sort) > kMaxSortKeyBytes) {
+    return InvalidParameter(
+        "Aggregated size of all range keys has exceeded the size limit of 1024 bytes" + where);
+  }
+  return Done{};
+}
+
+Status CheckNotEmpty(const Value& value, const KeyAttribute& attribute) {
+  if (!IsEmpty(value)) return Done{};
+  return Invalid(std::string(kNotValidPrefix) + EmptyText(value) + "Key: " + attribute.name);
+}
+
+// Takes a key attribute by attribute; `take` gives a Result<Value> for a KeyAttribute.
+template <typename Take>
+Result<Key> TakeKey(const KeySchema& schema, Take take) {
+  Key key{.partition = TRY(take(schema.partition))};
+  if (schema.sort) key.sort = TRY(take(*schema.sort));
+  TRY(CheckLengths(key, ""));
+  return key;
+}
+
+// An attribute of an item that is given whole, as in PutItem.
+Result<Value> TakeFromItem(const Item& item, const KeyAttribute& attribute) {
+  const Value* value = item.Find(attribute.name);
+  if (value == nullptr) {
+    return InvalidParameter("Missing the key " + attribute.name + " in the item");
+  }
+  if (value->type() != attribute.type) {
+    return InvalidParameter("Type mismatch for key " + attribute.name + " expected: " +
+                            std::string(ToString(attribute.type)) +
+                            " actual: " + std::string(ToString(value->type())));
+  }
+  TRY(CheckNotEmpty(*value, attribute));
+  return *value;
+}
+
+// An attribute of a key that is given on its own, as in GetItem.
+Result<Value> TakeFromKey(const Item& attributes, const KeyAttribute& attribute) {
+  const Value* value = attributes.Find(attribute.name);
+  if (value == nullptr || value->type() != attribute.type) return SchemaMismatch();
+  TRY(CheckNotEmpty(*value, attribute));
+  return *value;
+}
+
+// A present attribute of an index's key.
+Status CheckIndexValue(const Value& value, const KeyAttribute& attribute, std::string_view index) {
+  if (value.type() != attribute.type) {
+    return InvalidParameter("Type mismatch for Index Key " + attribute.name + " Expected: " +
+                            std::string(ToString(attribute.type)) +
+                            " Actual: " + std::string(ToString(value.type())) +
+                            " IndexName: " + std::string(index));
+  }
+  if (IsEmpty(value)) {
+    return Invalid(std::string(kNotValidPrefix) +
+                   "A value specified for a secondary index key is not supported. " +
+                   EmptyText(value) + "IndexName: " + std::string(index) +
+                   ", IndexKey: " + attribute.name);
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<Key> KeyOfItem(const Item& item, const KeySchema& schema) {
+  return TakeKey(schema, [&](const KeyAttribute& attribute) { return TakeFromItem(item, attribute); });
+}
+
+Result<Key> KeyOfAttributes(const Item& attributes, const KeySchema& schema) {
+  if (attributes.size() != (schema.sort ? 2U : 1U)) return SchemaMismatch();
+  return TakeKey(schema,
+                 [&](const KeyAttribute& attribute) { return TakeFromKey(attributes, attribute); });
+}
+
+Result<std::optional<Key>> IndexKeyOfItem(const Item& item, const KeySchema& schema,
+                                          std::string_view index) {
+  // What is there is checked even when the other attribute is absent.
+  const Value* partition = item.Find(schema.partition.name);
+  const Value* sort = schema.sort ? item.Find(schema.sort->name) : nullptr;
+  if (partition != nullptr) TRY(CheckIndexValue(*partition, schema.partition, index));
+  if (sort != nullptr) TRY(CheckIndexValue(*sort, *schema.sort, index));
+  if (partition == nullptr || (schema.sort && sort == nullptr)) return std::optional<Key>();
+
+  Key key{.partition = *partition};
+  if (sort != nullptr) key.sort = *sort;
+  TRY(CheckLengths(key, " IndexName: " + std::string(index)));
+  return std::optional<Key>(std::move(key));
+}
+
+Item AttributesOfKey(const Key& key, const KeySchema& schema) {
+  Item attributes{{schema.partition.name, key.partition}};
+  if (schema.sort) {
+    CHECK(key.sort.has_value());
+    attributes.Set(schema.sort->name, *key.sort);
+  }
+  return attributes;
+}
+
+}  // namespace tidemark::item

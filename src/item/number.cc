@@ -1,0 +1,481 @@
+#include "item/number.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "item/limits.h"
+
+namespace tidemark::item {
+
+namespace {
+
+__extension__ typedef unsigned __int128 Wide;
+
+// The powers of ten of the first significant digit that a number may have.
+constexpr int kMinMagnitude = -130;
+constexpr int kMaxMagnitude = 125;
+
+// Beyond this no exponent in a text matters any more; far from the ends of int64_t, so that
+// adding the length of the text cannot overflow.
+constexpr int64_t kHugeExponent = 1'000'000'000'000'000;
+
+constexpr std::array<Wide, 39> MakePowersOfTen() {
+  std::array<Wide, 39> powers{};
+  powers[0] = 1;
+  for (size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;
+  return powers;
+}
+constexpr std::array<Wide, 39> kPowersOfTen = MakePowersOfTen();
+constexpr Wide kCoefficientEnd = kPowersOfTen[kMaxNumberDigits];
+
+Wide PowerOfTen(int exponent) { return kPowersOfTen[static_cast<size_t>(exponent)]; }
+uint64_t High(Wide value) { return static_cast<uint64_t>(value >> 64); }
+uint64_t Low(Wide value) { return static_cast<uint64_t>(value); }
+Wide Join(uint64_t high, uint64_t low) { return static_cast<Wide>(high) << 64 | low; }
+
+int BitCount(Wide value) {
+  return High(value) != 0 ? 64 + std::bit_width(High(value)) : std::bit_width(Low(value));
+}
+
+// 0 for zero. Values from 10^38 on count as 39 digits.
+int DigitCount(Wide value) {
+  // 1233 / 4096 is so close to log10(2) that, up to 128 bits, this is the count or one less.
+  const int estimate = BitCount(value) * 1233 >> 12;
+  return estimate + (value >= PowerOfTen(estimate) ? 1 : 0);
+}
+
+bool EndsInZero(Wide value) {
+  return High(value) != 0 ? value % 10 == 0 : Low(value) % 10 == 0;
+}
+
+// Takes trailing decimal zeros off the coefficient; returns how many.
+int StripZeros(Wide* coefficient) {
+  int stripped = 0;
+  // 128-bit division is slow and most numbers are short.
+  while (High(*coefficient) != 0 && *coefficient % 10 == 0) {
+    *coefficient /= 10;
+    ++stripped;
+  }
+  if (High(*coefficient) != 0) return stripped;
+  uint64_t low = Low(*coefficient);
+  while (low != 0 && low % 10 == 0) {
+    low /= 10;
+    ++stripped;
+  }
+  *coefficient = low;
+  return stripped;
+}
+
+// The decimal digits of a coefficient, without a leading zero.
+class Digits {
+ public:
+  explicit Digits(Wide coefficient) {
+    constexpr uint64_t kHalf = 10'000'000'000'000'000'000U;  // 10^19
+    char* end = buffer_.data();
+    if (coefficient >= kHalf) {
+      end = Write(Low(coefficient / kHalf), end);
+      std::array<char, 20> low;
+      const size_t low_size = static_cast<size_t>(
+          std::to_chars(low.data(), low.data() + low.size(), Low(coefficient % kHalf)).ptr - low.data());
+      end = std::fill_n(end, 19 - low_size, '0');
+      end = std::copy_n(low.data(), low_size, end);
+    } else {
+      end = Write(Low(coefficient), end);
+    }
+    size_ = static_cast<size_t>(end - buffer_.data());
+  }
+  std::string_view text() const { return {buffer_.data(), size_}; }
+
+ private:
+  char* Write(uint64_t value, char* at) {
+    return std::to_chars(at, buffer_.data() + buffer_.size(), value).ptr;
+  }
+
+  std::array<char, 40> buffer_;
+  size_t size_ = 0;
+};
+
+Error Overflow() {
+  return Invalid(
+      "Number overflow. Attempting to store a number with magnitude larger than supported range");
+}
+
+Error Underflow() {
+  return Invalid(
+      "Number underflow. Attempting to store a number with magnitude smaller than supported range");
+}
+
+Error TooManyDigits() {
+  return Invalid("Attempting to store more than 38 significant digits in a Number");
+}
+
+Error NotANumber(std::string_view text) {
+  return Invalid("The parameter cannot be converted to a numeric value: " + std::string(text));
+}
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// What stands before the exponent in a number's text.
+struct Mantissa {
+  Wide coefficient = 0;           // The first 38 significant digits, trailing zeros left out.
+  int64_t significant_digits = 0;  // All of them, trailing zeros left out.
+  int64_t exponent = 0;            // Of the last significant digit.
+  bool negative = false;
+};
+
+// Gathers the digits of a mantissa one by one, in constant memory.
+class MantissaBuilder {
+ public:
+  void AddDigit(char c) {
+    has_digit_ = true;
+    if (after_point_) --position_;
+    if (c == '0') {
+      ++pending_zeros_;
+      return;
+    }
+    // Zeros before the first significant digit do not count; zeros between two do.
+    if (mantissa_.significant_digits > 0) AddSignificant(pending_zeros_, 0);
+    AddSignificant(1, c - '0');
+    pending_zeros_ = 0;
+  }
+  bool AddPoint() { return !std::exchange(after_point_, true); }
+  bool has_digit() const { return has_digit_; }
+
+  Mantissa Finish() {
+    if (mantissa_.significant_digits > 0) mantissa_.exponent = position_ + pending_zeros_;
+    return mantissa_;
+  }
+
+ private:
+  void AddSignificant(int64_t count, int digit) {
+    const int64_t total = mantissa_.significant_digits + count;
+    if (total <= kMaxNumberDigits) {
+      mantissa_.coefficient = mantissa_.coefficient * PowerOfTen(static_cast<int>(count)) +
+                              static_cast<Wide>(digit);
+    }
+    mantissa_.significant_digits = total;
+  }
+
+  Mantissa mantissa_;
+  int64_t position_ = 0;  // The power of ten of the digit read last.
+  int64_t pending_zeros_ = 0;
+  bool after_point_ = false;
+  bool has_digit_ = false;
+};
+
+bool TakeSign(std::string_view* text) {
+  if (text->empty() || (text->front() != '-' && text->front() != '+')) return false;
+  const bool negative = text->front() == '-';
+  text->remove_prefix(1);
+  return negative;
+}
+
+// Takes the mantissa off the front; nullopt when there is none.
+std::optional<Mantissa> TakeMantissa(std::string_view* text) {
+  const bool negative = TakeSign(text);
+  MantissaBuilder builder;
+  size_t length = 0;
+  for (; length < text->size(); ++length) {
+    const char c = (*text)[length];
+    if (IsDigit(c)) {
+      builder.AddDigit(c);
+    } else if (c != '.' || !builder.AddPoint()) {
+      break;
+    }
+  }
+  if (!builder.has_digit()) return std::nullopt;
+  text->remove_prefix(length);
+  Mantissa mantissa = builder.Finish();
+  mantissa.negative = negative;
+  return mantissa;
+}
+
+// Reads "" or "e5" to the end of the text; nullopt when it is anything else. Huge exponents are
+// cut to kHugeExponent, which is out of range whatever the mantissa is.
+std::optional<int64_t> TakeExponent(std::string_view text) {
+  if (text.empty()) return 0;
+  if (text.front() != 'e' && text.front() != 'E') return std::nullopt;
+  text.remove_prefix(1);
+  const bool negative = TakeSign(&text);
+  if (text.empty() || !std::all_of(text.begin(), text.end(), IsDigit)) return std::nullopt;
+  int64_t exponent = 0;
+  for (char c : text) exponent = std::min(exponent * 10 + (c - '0'), kHugeExponent);
+  return negative ? -exponent : exponent;
+}
+
+// For a number whose last of `digits` digits stands at `exponent`.
+bool InRange(int64_t digits, int64_t exponent) {
+  const int64_t magnitude = exponent + digits - 1;
+  return magnitude >= kMinMagnitude && magnitude <= kMaxMagnitude;
+}
+
+Status CheckMagnitude(int64_t digits, int64_t exponent) {
+  const int64_t magnitude = exponent + digits - 1;
+  if (magnitude > kMaxMagnitude) return Overflow();
+  if (magnitude < kMinMagnitude) return Underflow();
+  return Done{};
+}
+
+uint64_t ZigZag(int value) {
+  return value < 0 ? static_cast<uint64_t>(-value) * 2 - 1 : static_cast<uint64_t>(value) * 2;
+}
+
+int64_t UnZigZag(uint64_t value) {
+  const int64_t half = static_cast<int64_t>(value >> 1);
+  return value % 2 == 0 ? half : -half - 1;
+}
+
+// docs/formats/keys.md: how a number begins and what it is made of.
+constexpr uint8_t kNegativeClass = 1;
+constexpr uint8_t kZeroClass = 2;
+constexpr uint8_t kPositiveClass = 3;
+constexpr uint8_t kEndMark = 0;
+constexpr int kMaxPairs = kMaxNumberDigits / 2;
+
+// docs/formats/items.md: the head of a compact number.
+constexpr uint8_t kLengthMask = 0x1f;
+constexpr uint8_t kReservedFlag = 0x20;
+constexpr uint8_t kExponentFlag = 0x40;
+constexpr uint8_t kNegativeFlag = 0x80;
+
+// The pairs of an ordered number up to their end mark; fails the reader on what no pairs encode to.
+Wide ReadPairs(Reader* reader, uint8_t flip) {
+  Wide coefficient = 0;
+  uint8_t last = 0;
+  for (int pairs = 0; reader->ok(); ++pairs) {
+    const uint8_t byte = reader->Byte() ^ flip;
+    if (byte == kEndMark) break;
+    last = byte - 1;
+    if (byte > 100 || pairs == kMaxPairs || (pairs == 0 && last < 10)) reader->Fail();
+    coefficient = coefficient * 100 + last;
+  }
+  if (last == 0) reader->Fail();
+  return coefficient;
+}
+
+}  // namespace
+
+// Makes Numbers from their parts; the one place that knows how the halves are laid out.
+class NumberParts {
+ public:
+  // The coefficient has no trailing zero and the magnitude is in range.
+  static Number Make(bool negative, Wide coefficient, int64_t exponent) {
+    Number number;
+    number.coefficient_high_ = High(coefficient);
+    number.coefficient_low_ = Low(coefficient);
+    number.exponent_ = static_cast<int16_t>(exponent);
+    number.negative_ = negative;
+    return number;
+  }
+
+  // Any parts of which the coefficient is below 3 × 10^38, as arithmetic gives them.
+  static Result<Number> Normalize(bool negative, Wide coefficient, int exponent) {
+    if (coefficient == 0) return Number();
+    exponent += StripZeros(&coefficient);
+    if (coefficient >= kCoefficientEnd) return Overflow();
+    TRY(CheckMagnitude(DigitCount(coefficient), exponent));
+    return Make(negative, coefficient, exponent);
+  }
+
+  static Wide Coefficient(const Number& number) {
+    return Join(number.coefficient_high_, number.coefficient_low_);
+  }
+  static int Magnitude(const Number& number) {
+    return number.exponent_ + DigitCount(Coefficient(number)) - 1;
+  }
+
+  static Number Negated(Number number) {
+    if (Coefficient(number) != 0) number.negative_ = !number.negative_;
+    return number;
+  }
+
+  static std::strong_ordering CompareMagnitudes(const Number& left, const Number& right) {
+    if (left.exponent_ == right.exponent_) return Order(Coefficient(left), Coefficient(right));
+    const int left_magnitude = Magnitude(left);
+    const int right_magnitude = Magnitude(right);
+    if (left_magnitude != right_magnitude) return left_magnitude <=> right_magnitude;
+    // Of equal magnitude, so the one with fewer digits has room for the other's.
+    const int common = std::min(left.exponent_, right.exponent_);
+    return Order(Coefficient(left) * PowerOfTen(left.exponent_ - common),
+                 Coefficient(right) * PowerOfTen(right.exponent_ - common));
+  }
+
+ private:
+  static std::strong_ordering Order(Wide left, Wide right) {
+    if (left == right) return std::strong_ordering::equal;
+    return left < right ? std::strong_ordering::less : std::strong_ordering::greater;
+  }
+};
+
+Number Number::FromInt(int64_t value) {
+  if (value == 0) return Number();
+  const uint64_t bits = static_cast<uint64_t>(value);
+  Wide coefficient = value < 0 ? 0 - bits : bits;
+  const int exponent = StripZeros(&coefficient);
+  return NumberParts::Make(value < 0, coefficient, exponent);
+}
+
+Result<Number> Number::Parse(std::string_view text) {
+  std::string_view rest = text;
+  const std::optional<Mantissa> mantissa = TakeMantissa(&rest);
+  if (!mantissa) return NotANumber(text);
+  const std::optional<int64_t> exponent = TakeExponent(rest);
+  if (!exponent) return NotANumber(text);
+  if (mantissa->significant_digits == 0) return Number();
+  const int64_t last_digit = mantissa->exponent + *exponent;
+  TRY(CheckMagnitude(mantissa->significant_digits, last_digit));
+  if (mantissa->significant_digits > kMaxNumberDigits) return TooManyDigits();
+  return NumberParts::Make(mantissa->negative, mantissa->coefficient, last_digit);
+}
+
+std::string Number::ToString() const {
+  const Digits digits(Join(coefficient_high_, coefficient_low_));
+  const std::string_view text = digits.text();
+  const int integer_digits = static_cast<int>(text.size()) + exponent_;
+  std::string out;
+  if (negative_) out += '-';
+  if (exponent_ >= 0) {
+    out.append(text).append(static_cast<size_t>(exponent_), '0');
+  } else if (integer_digits > 0) {
+    const size_t point = static_cast<size_t>(integer_digits);
+    out.append(text.substr(0, point)).append(".").append(text.substr(point));
+  } else {
+    out.append("0.").append(static_cast<size_t>(-integer_digits), '0').append(text);
+  }
+  return out;
+}
+
+std::optional<int64_t> Number::Floor() const {
+  constexpr Wide kMaxInt = std::numeric_limits<int64_t>::max();
+  Wide magnitude = Join(coefficient_high_, coefficient_low_);
+  if (exponent_ > 18) return std::nullopt;
+  if (exponent_ >= 0) {
+    if (magnitude > kMaxInt + 1) return std::nullopt;
+    magnitude *= PowerOfTen(exponent_);
+  } else {
+    // There is always a fraction here, for the last digit is not zero.
+    magnitude = exponent_ < -kMaxNumberDigits ? 0 : magnitude / PowerOfTen(-exponent_);
+    if (negative_) ++magnitude;
+  }
+  if (magnitude > (negative_ ? kMaxInt + 1 : kMaxInt)) return std::nullopt;
+  const uint64_t bits = Low(magnitude);
+  return static_cast<int64_t>(negative_ ? 0 - bits : bits);
+}
+
+size_t Number::SizeBytes() const {
+  const int digits = DigitCount(Join(coefficient_high_, coefficient_low_));
+  if (digits == 0) return 1;
+  // The digits before and after the point take two to a byte each.
+  const int integer_digits = std::clamp(digits + exponent_, 0, digits);
+  const int fraction_digits = digits - integer_digits;
+  const int pairs = (integer_digits + 1) / 2 + (fraction_digits + 1) / 2;
+  return static_cast<size_t>(1 + pairs + (negative_ ? 1 : 0));
+}
+
+Result<Number> Add(const Number& left, const Number& right) {
+  const Number& upper = left.exponent_ >= right.exponent_ ? left : right;
+  const Number& lower = left.exponent_ >= right.exponent_ ? right : left;
+  const Wide low = NumberParts::Coefficient(lower);
+  Wide high = NumberParts::Coefficient(upper);
+  if (high == 0) return lower;
+  if (low == 0) return upper;
+
+  // Brought to one exponent, the result is within 10^38 of the upper number. If that is 2 × 10^38 or
+  // more the result cannot fit: its last digit is the lower number's, which is not zero.
+  const int shift = upper.exponent_ - lower.exponent_;
+  if (shift > kMaxNumberDigits || high > 2 * kCoefficientEnd / PowerOfTen(shift)) return Overflow();
+  high *= PowerOfTen(shift);
+  if (upper.negative_ == lower.negative_) {
+    return NumberParts::Normalize(upper.negative_, high + low, lower.exponent_);
+  }
+  const bool upper_wins = high >= low;
+  return NumberParts::Normalize(upper_wins ? upper.negative_ : lower.negative_,
+                                upper_wins ? high - low : low - high, lower.exponent_);
+}
+
+Result<Number> Subtract(const Number& left, const Number& right) {
+  return Add(left, NumberParts::Negated(right));
+}
+
+std::strong_ordering operator<=>(const Number& left, const Number& right) {
+  const auto sign = [](const Number& number) {
+    if (NumberParts::Coefficient(number) == 0) return 0;
+    return number.negative_ ? -1 : 1;
+  };
+  const int left_sign = sign(left);
+  if (left_sign != sign(right)) return left_sign <=> sign(right);
+  if (left_sign == 0) return std::strong_ordering::equal;
+  return left_sign > 0 ? NumberParts::CompareMagnitudes(left, right)
+                       : NumberParts::CompareMagnitudes(right, left);
+}
+
+void Number::EncodeOrdered(std::string* out) const {
+  const Wide coefficient = Join(coefficient_high_, coefficient_low_);
+  if (coefficient == 0) {
+    out->push_back(static_cast<char>(kZeroClass));
+    return;
+  }
+  const Digits digits(coefficient);
+  const std::string_view text = digits.text();
+  const uint8_t flip = negative_ ? 0xff : 0;
+  const auto append = [out, flip](int byte) { out->push_back(static_cast<char>(byte ^ flip)); };
+
+  out->push_back(static_cast<char>(negative_ ? kNegativeClass : kPositiveClass));
+  append(exponent_ + static_cast<int>(text.size()) - 1 - kMinMagnitude);
+  for (size_t i = 0; i < text.size(); i += 2) {
+    const int second = i + 1 < text.size() ? text[i + 1] - '0' : 0;
+    append((text[i] - '0') * 10 + second + 1);
+  }
+  append(kEndMark);
+}
+
+Number Number::DecodeOrdered(Reader* reader) {
+  const uint8_t number_class = reader->Byte();
+  if (number_class == kZeroClass) return Number();
+  if (number_class != kNegativeClass && number_class != kPositiveClass) reader->Fail();
+  const uint8_t flip = number_class == kNegativeClass ? 0xff : 0;
+  const int magnitude = (reader->Byte() ^ flip) + kMinMagnitude;
+  Wide coefficient = ReadPairs(reader, flip);
+  if (!reader->ok()) return Number();
+  StripZeros(&coefficient);
+  const int exponent = magnitude - DigitCount(coefficient) + 1;
+  return NumberParts::Make(number_class == kNegativeClass, coefficient, exponent);
+}
+
+void Number::EncodeCompact(std::string* out) const {
+  const Wide coefficient = Join(coefficient_high_, coefficient_low_);
+  const int length = (BitCount(coefficient) + 7) / 8;
+  int head = length;
+  if (exponent_ != 0) head |= kExponentFlag;
+  if (negative_) head |= kNegativeFlag;
+  out->push_back(static_cast<char>(head));
+  if (exponent_ != 0) AppendVarint(ZigZag(exponent_), out);
+  for (int i = length - 1; i >= 0; --i) out->push_back(static_cast<char>(coefficient >> (8 * i)));
+}
+
+Number Number::DecodeCompact(Reader* reader) {
+  const uint8_t head = reader->Byte();
+  if (head == 0) return Number();
+  const int64_t exponent = (head & kExponentFlag) != 0 ? UnZigZag(reader->Varint()) : 0;
+  const std::string_view bytes = reader->Take(head & kLengthMask);
+  Wide coefficient = 0;
+  for (char byte : bytes) coefficient = coefficient << 8 | static_cast<uint8_t>(byte);
+
+  const bool shortest = !bytes.empty() && bytes.front() != 0 && bytes.size() <= sizeof(Wide) &&
+                        !EndsInZero(coefficient) &&
+                        (exponent != 0 || (head & kExponentFlag) == 0);
+  // The bounds of the exponent keep its sum with the digits from overflowing.
+  const bool in_range = coefficient < kCoefficientEnd && exponent > -1'000 && exponent < 1'000 &&
+                        InRange(DigitCount(coefficient), exponent);
+  if ((head & kReservedFlag) != 0 || !shortest || !in_range) {
+    reader->Fail();
+    return Number();
+  }
+  return NumberParts::Make((head & kNegativeFlag) != 0, coefficient, exponent);
+}
+
+}  // namespace tidemark::item
