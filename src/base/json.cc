@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include <fmt/core.h>
+// Takes away the conversions that throw, so that no error can be overlooked.
+#define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
 #include "base/check.h"
@@ -44,20 +46,24 @@ std::string Describe(error_code error) {
 
 error_code VisitAll(ondemand::value value, size_t depth);
 
-error_code VisitAll(ondemand::object object, size_t depth) {
-  for (auto found : object) {
+error_code VisitAll(simdjson::simdjson_result<ondemand::object> found, size_t depth) {
+  ondemand::object object;
+  if (auto error = std::move(found).get(object)) return error;
+  for (auto member : object) {
     ondemand::field field;
-    if (auto error = std::move(found).get(field)) return error;
+    if (auto error = std::move(member).get(field)) return error;
     if (auto error = field.unescaped_key().error()) return error;
     if (auto error = VisitAll(field.value(), depth)) return error;
   }
   return simdjson::SUCCESS;
 }
 
-error_code VisitAll(ondemand::array array, size_t depth) {
-  for (auto found : array) {
+error_code VisitAll(simdjson::simdjson_result<ondemand::array> found, size_t depth) {
+  ondemand::array array;
+  if (auto error = std::move(found).get(array)) return error;
+  for (auto element : array) {
     ondemand::value value;
-    if (auto error = std::move(found).get(value)) return error;
+    if (auto error = std::move(element).get(value)) return error;
     if (auto error = VisitAll(value, depth)) return error;
   }
   return simdjson::SUCCESS;
@@ -69,13 +75,12 @@ error_code VisitAll(ondemand::value value, size_t depth) {
   ondemand::json_type type;
   if (auto error = value.type().get(type)) return error;
   switch (type) {
-    case ondemand::json_type::object: return VisitAll(value.get_object().value_unsafe(), depth + 1);
-    case ondemand::json_type::array: return VisitAll(value.get_array().value_unsafe(), depth + 1);
+    case ondemand::json_type::object: return VisitAll(value.get_object(), depth + 1);
+    case ondemand::json_type::array: return VisitAll(value.get_array(), depth + 1);
     case ondemand::json_type::string: return value.get_string().error();
     case ondemand::json_type::number: return value.get_number().error();
     case ondemand::json_type::boolean: return value.get_bool().error();
-    case ondemand::json_type::null:
-      return value.is_null() ? simdjson::SUCCESS : simdjson::N_ATOM_ERROR;
+    case ondemand::json_type::null: return value.is_null().error();
   }
   return simdjson::SUCCESS;
 }

@@ -120,6 +120,7 @@ TEST(JsonTest, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(ErrorOf(R"({"a": 1,, "b": 2})"), HasSubstr("out of place, near byte 8"));
   EXPECT_THAT(ErrorOf(R"({"a": [1, 2})"), HasSubstr("out of place"));
   EXPECT_THAT(ErrorOf(R"({"a": tru})"), HasSubstr("none of true, false, null, near byte 6"));
+  EXPECT_THAT(ErrorOf(R"({"a": nulll})"), HasSubstr("none of true, false, null, near byte"));
   EXPECT_THAT(ErrorOf(R"({"a": "b)"), HasSubstr("not closed"));
   EXPECT_THAT(ErrorOf("[\"a\nb\"]"), HasSubstr("control character"));
   EXPECT_THAT(ErrorOf(R"([1, "\q"])"), HasSubstr("wrong escape"));
