@@ -21,10 +21,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Designated initialisers leave defaulted members out on purpose.
   target_compile_options(tidemark_flags INTERFACE -Wno-missing-field-initializers)
 else()
-  target_compile_options(tidemark_flags INTERFACE -Wno-missing-field-initializers -Wno-gnu-statement-expression)
+  target_compile_options(tidemark_flags INTERFACE
+    -Wno-missing-field-initializers -Wno-gnu-statement-expression)
 endif()
 if(TIDEMARK_SANITIZE)
-  target_compile_options(tidemark_flags INTERFACE -fsanitize=${TIDEMARK_SANITIZE} -fno-sanitize-recover=all)
+  target_compile_options(tidemark_flags INTERFACE
+    -fsanitize=${TIDEMARK_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(tidemark_flags INTERFACE -fsanitize=${TIDEMARK_SANITIZE})
 endif()
 if(TIDEMARK_FUZZ)
@@ -44,7 +46,8 @@ add_custom_target(tests_release)
 add_custom_target(fuzzers)
 add_custom_target(benches)
 
-# tidemark_folder(<target word> [DEPENDS <words>...] [THIRD_PARTY <targets>...] [TEST_LABELS <labels>...])
+# tidemark_folder(<target word> [DEPENDS <words>...] [THIRD_PARTY <targets>...]
+#                 [TEST_LABELS <labels>...])
 # TEST_LABELS are the LABELS of the folder's own test program, as in tidemark_test.
 function(tidemark_folder word)
   cmake_parse_arguments(ARG "" "" "DEPENDS;THIRD_PARTY;TEST_LABELS" ${ARGN})
@@ -55,35 +58,35 @@ function(tidemark_folder word)
   list(TRANSFORM ARG_DEPENDS PREPEND tidemark_)
   if(sources)
     add_library(tidemark_${word} STATIC ${sources})
-    target_link_libraries(tidemark_${word} PUBLIC tidemark_flags fmt::fmt ${ARG_DEPENDS} PRIVATE ${ARG_THIRD_PARTY})
+    target_link_libraries(tidemark_${word}
+      PUBLIC tidemark_flags fmt::fmt ${ARG_DEPENDS} PRIVATE ${ARG_THIRD_PARTY})
   else()
     add_library(tidemark_${word} INTERFACE)
     target_link_libraries(tidemark_${word} INTERFACE tidemark_flags fmt::fmt ${ARG_DEPENDS})
   endif()
   if(tests)
-    tidemark_test(${word}_test SOURCES ${tests} DEPENDS tidemark_${word} LABELS ${ARG_TEST_LABELS})
+    tidemark_test(${word}_test SOURCES ${tests} DEPENDS tidemark_${word}
+                  LABELS ${ARG_TEST_LABELS})
   endif()
 endfunction()
 
-# tidemark_test(<name> SOURCES <files>... [DEPENDS <targets>...] [LABELS <labels>...] [TIMEOUT <seconds>] [SERIAL])
+# tidemark_test(<name> SOURCES <files>... [DEPENDS <targets>...] [LABELS <labels>...] [SERIAL])
 # A GoogleTest program that `./dev test` runs. Without labels it runs in the dev preset.
 #   tsan     runs in the tsan preset as well
 #   release  is long: runs in the release preset, and in dev only when `dev` is named too
-# TIMEOUT is 300 unless given; SERIAL runs it with no other test program beside it.
+# SERIAL runs it with no other test program beside it.
 function(tidemark_test name)
-  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
   set(labels ${ARG_LABELS})
   if(NOT "release" IN_LIST labels)
     list(APPEND labels dev)
   endif()
   list(REMOVE_DUPLICATES labels)
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 300)
-  endif()
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE tidemark_flags ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE tidemark_flags ${ARG_DEPENDS}
+    GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${ARG_SERIAL})
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" RUN_SERIAL ${ARG_SERIAL})
   foreach(label IN LISTS labels)
     if(NOT TARGET tests_${label})
       message(FATAL_ERROR "tidemark_test(${name}): label '${label}' is none of dev, tsan, release")
@@ -92,8 +95,9 @@ function(tidemark_test name)
   endforeach()
 endfunction()
 
-# tidemark_fuzz(<name> [SOURCES <files>...] [DEPENDS <targets>...]): the libFuzzer program `fuzz_<name>` made of
-# <name>.cc unless SOURCES says otherwise; its corpus is fuzz/corpus/<name>/. Only the fuzz preset builds it.
+# tidemark_fuzz(<name> [SOURCES <files>...] [DEPENDS <targets>...]): the libFuzzer program
+# `fuzz_<name>` made of <name>.cc unless SOURCES says otherwise; its corpus is fuzz/corpus/<name>/.
+# Only the fuzz preset builds it.
 function(tidemark_fuzz name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   if(NOT TIDEMARK_FUZZ)
@@ -108,8 +112,8 @@ function(tidemark_fuzz name)
   add_dependencies(fuzzers fuzz_${name})
 endfunction()
 
-# tidemark_bench(<name> [SOURCES <files>...] [DEPENDS <targets>...]): the program `bench_<name>` that
-# `./dev bench <name>` runs, made of <name>.cc unless SOURCES says otherwise.
+# tidemark_bench(<name> [SOURCES <files>...] [DEPENDS <targets>...]): the program `bench_<name>`
+# that `./dev bench <name>` runs, made of <name>.cc unless SOURCES says otherwise.
 function(tidemark_bench name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   if(NOT ARG_SOURCES)
