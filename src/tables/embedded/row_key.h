@@ -1,0 +1,54 @@
+// The keys of rows (docs/formats/keys.md). Each table, index and expiry list is a keyspace,
+// a number that is never given twice; all its rows begin with it.
+//
+//   item row    keyspace · hash of the partition key · partition key · sort key
+//   index row   the same by the index's key, then the table's partition and sort key
+//   expiry row  keyspace · time to live · the item row's key
+//
+// The hash spreads partitions evenly, so that a parallel scan cuts it into equal ranges.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "expression/key_condition.h"
+#include "item/key.h"
+#include "tables/embedded/store.h"
+
+namespace tidemark::embedded {
+
+using Keyspace = uint32_t;
+
+std::string ItemRowKey(Keyspace keyspace, const item::Key& key);
+std::string IndexRowKey(Keyspace keyspace, const item::Key& index_key, const item::Key& item_key);
+std::string ExpiryRowKey(Keyspace keyspace, EpochSeconds ttl, std::string_view item_row_key);
+
+// The inverse of each; kCorrupt on what they do not write.
+Result<item::Key> DecodeItemRowKey(std::string_view row_key, const item::KeySchema& schema);
+struct IndexRowKeyParts {
+  item::Key index_key;
+  item::Key item_key;
+};
+Result<IndexRowKeyParts> DecodeIndexRowKey(std::string_view row_key,
+                                           const item::KeySchema& index_schema,
+                                           const item::KeySchema& table_schema);
+struct ExpiryRowKeyParts {
+  EpochSeconds ttl;
+  std::string_view item_row_key;
+};
+Result<ExpiryRowKeyParts> DecodeExpiryRowKey(std::string_view row_key);
+
+// All rows of a keyspace.
+Range KeyspaceRange(Keyspace keyspace);
+// The rows of one segment of a parallel scan; segment < total.
+Range SegmentRange(Keyspace keyspace, uint32_t segment, uint32_t total);
+// The rows that a key condition selects.
+Range ConditionRange(Keyspace keyspace, const expression::KeyCondition& condition);
+// The expiry rows whose time has come at `now`.
+Range ExpiredRange(Keyspace keyspace, EpochSeconds now);
+
+}  // namespace tidemark::embedded

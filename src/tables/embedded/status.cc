@@ -1,0 +1,33 @@
+#include "tables/embedded/status.h"
+
+#include <fmt/format.h>
+#include <rocksdb/status.h>
+
+namespace tidemark::embedded {
+
+namespace {
+
+struct Meaning {
+  ErrorCode code;
+  std::string_view advice;
+};
+
+Meaning MeaningOf(const rocksdb::Status& status) {
+  if (status.IsCorruption()) {
+    return {ErrorCode::kCorrupt, "the data is damaged; restore a backup, and keep the folder for a look"};
+  }
+  if (status.IsNoSpace()) return {ErrorCode::kUnavailable, "the disk is full; free some space and open again"};
+  if (status.IsIOError() || status.IsBusy() || status.IsTimedOut() || status.IsTryAgain()) {
+    return {ErrorCode::kUnavailable, "check the disk and the folder's permissions"};
+  }
+  return {ErrorCode::kInternal, "please report this"};
+}
+
+}  // namespace
+
+Error ToError(const rocksdb::Status& status, std::string_view doing) {
+  const Meaning meaning = MeaningOf(status);
+  return {meaning.code, fmt::format("{}: {} ({})", doing, status.ToString(), meaning.advice)};
+}
+
+}  // namespace tidemark::embedded

@@ -1,0 +1,17 @@
+// RocksDB's Status as our Error: the one place where the two meet.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+
+namespace rocksdb {
+class Status;
+}
+
+namespace tidemark::embedded {
+
+// `doing` begins the message: "reading the rows: …". The status is not OK.
+Error ToError(const rocksdb::Status& status, std::string_view doing);
+
+}  // namespace tidemark::embedded

@@ -1,0 +1,101 @@
+#include "tables/embedded/stream_record.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "base/bytes.h"
+#include "item/encoding.h"
+
+namespace tidemark::embedded {
+
+namespace {
+
+constexpr uint8_t kVersion = 1;
+constexpr size_t kSequenceDigits = 21;
+
+enum Flag : uint8_t { kExpired = 1, kHasOld = 2, kHasNew = 4 };
+
+Error DamagedRecord() {
+  return {ErrorCode::kCorrupt, "a stream record does not decode; restore a backup"};
+}
+
+}  // namespace
+
+std::string StreamRowKey(uint32_t stream, uint64_t sequence) {
+  std::string key;
+  AppendFixed32(stream, &key);
+  AppendFixed64(sequence, &key);
+  return key;
+}
+
+Result<uint64_t> SequenceOfRowKey(std::string_view row_key) {
+  Reader reader(row_key);
+  reader.Fixed32();
+  const uint64_t sequence = reader.Fixed64();
+  if (!reader.AtEnd()) return DamagedRecord();
+  return sequence;
+}
+
+Range StreamRange(uint32_t stream) {
+  std::string prefix;
+  AppendFixed32(stream, &prefix);
+  return PrefixRange(std::move(prefix));
+}
+
+Result<std::optional<uint64_t>> LastSequence(const Store& store, uint32_t stream) {
+  Cursor cursor = store.Iterate(Family::kStreams, StreamRange(stream));
+  cursor.SeekToLast();
+  TRY(cursor.status());
+  if (!cursor.valid()) return std::optional<uint64_t>();
+  return std::optional<uint64_t>(TRY(SequenceOfRowKey(cursor.key())));
+}
+
+std::string SequenceText(uint64_t sequence) { return fmt::format("{:0{}}", sequence, kSequenceDigits); }
+
+std::optional<uint64_t> ParseSequence(std::string_view text) {
+  uint64_t sequence = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, sequence);
+  if (text.empty() || error != std::errc() || rest != end) return std::nullopt;
+  return sequence;
+}
+
+void EncodeStreamRecord(const tables::StreamRecord& record, std::string* out) {
+  uint8_t flags = record.expired ? kExpired : 0;
+  if (record.old_image) flags |= kHasOld;
+  if (record.new_image) flags |= kHasNew;
+  out->push_back(static_cast<char>(kVersion));
+  out->push_back(static_cast<char>(record.kind));
+  out->push_back(static_cast<char>(record.view));
+  out->push_back(static_cast<char>(flags));
+  AppendVarint(static_cast<uint64_t>(record.created_at), out);
+  item::EncodeItem(record.keys, out);
+  if (record.old_image) item::EncodeItem(*record.old_image, out);
+  if (record.new_image) item::EncodeItem(*record.new_image, out);
+}
+
+Result<tables::StreamRecord> DecodeStreamRecord(std::string_view row_key, std::string_view value) {
+  tables::StreamRecord record;
+  record.sequence = SequenceText(TRY(SequenceOfRowKey(row_key)));
+  Reader reader(value);
+  const uint8_t version = reader.Byte();
+  const uint8_t kind = reader.Byte();
+  const uint8_t view = reader.Byte();
+  const uint8_t flags = reader.Byte();
+  if (version != kVersion || kind > static_cast<uint8_t>(tables::ChangeKind::kRemove) ||
+      view > static_cast<uint8_t>(tables::StreamView::kNewAndOldImages) || flags > 7) {
+    return DamagedRecord();
+  }
+  record.kind = static_cast<tables::ChangeKind>(kind);
+  record.view = static_cast<tables::StreamView>(view);
+  record.expired = (flags & kExpired) != 0;
+  record.created_at = static_cast<EpochSeconds>(reader.Varint());
+  record.keys = item::DecodeItem(&reader);
+  if ((flags & kHasOld) != 0) record.old_image = item::DecodeItem(&reader);
+  if ((flags & kHasNew) != 0) record.new_image = item::DecodeItem(&reader);
+  if (!reader.AtEnd()) return DamagedRecord();
+  return record;
+}
+
+}  // namespace tidemark::embedded

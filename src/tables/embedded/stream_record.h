@@ -1,0 +1,31 @@
+// Stream records as stored rows (docs/formats/streams.md): keyed by the stream's number and
+// the record's sequence number, so that a stream's records stand together in their order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "tables/embedded/store.h"
+#include "tables/requests.h"
+
+namespace tidemark::embedded {
+
+std::string StreamRowKey(uint32_t stream, uint64_t sequence);
+Result<uint64_t> SequenceOfRowKey(std::string_view row_key);
+Range StreamRange(uint32_t stream);
+
+// The number of the last record that is stored, if there is one.
+Result<std::optional<uint64_t>> LastSequence(const Store& store, uint32_t stream);
+
+// As callers see it: 21 digits, so that text order is number order.
+std::string SequenceText(uint64_t sequence);
+std::optional<uint64_t> ParseSequence(std::string_view text);
+
+// The record without its sequence number, which is in the key.
+void EncodeStreamRecord(const tables::StreamRecord& record, std::string* out);
+Result<tables::StreamRecord> DecodeStreamRecord(std::string_view row_key, std::string_view value);
+
+}  // namespace tidemark::embedded
