@@ -1,0 +1,326 @@
+#include "base/settings.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <numeric>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include "base/check.h"
+#include "base/json.h"
+
+namespace tidemark {
+
+namespace {
+
+const Setting kProgramSettings[] = {
+    {.name = "data",
+     .kind = SettingKind::kText,
+     .default_value = "tidemark-data",
+     .help = "The folder that holds the tables."},
+    {.name = "durability",
+     .kind = SettingKind::kChoice,
+     .default_value = "synced",
+     .help = "When a write is on disk: synced, before it is answered; every-second, up to a "
+             "second later, which a power failure may lose.",
+     .choices = {"synced", "every-second"}},
+    {.name = "log.level",
+     .kind = SettingKind::kChoice,
+     .default_value = "info",
+     .help = "The least important lines that are logged.",
+     .choices = {"debug", "info", "warning", "error"}},
+    {.name = "log.format",
+     .kind = SettingKind::kChoice,
+     .default_value = "text",
+     .help = "Lines for people (text) or for programs (json).",
+     .choices = {"text", "json"}},
+};
+
+std::string Quoted(std::string_view text) {
+  std::string quoted;
+  JsonWriter(&quoted).String(text);
+  return quoted;
+}
+
+std::string Expected(const Setting& setting) {
+  switch (setting.kind) {
+    case SettingKind::kText: return "a text";
+    case SettingKind::kInteger: return "a whole number";
+    case SettingKind::kBool: return "true or false";
+    case SettingKind::kDuration: return "a duration such as 250ms, 30s, 5m, 2h or 90d";
+    case SettingKind::kChoice: return fmt::format("one of {}", fmt::join(setting.choices, ", "));
+  }
+  return "a text";
+}
+
+std::optional<int64_t> ParseInteger(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+struct Unit {
+  std::string_view name;
+  int64_t length_ms;
+};
+constexpr Unit kUnits[] = {
+    {"ms", 1}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
+
+std::optional<int64_t> ParseMilliseconds(std::string_view text) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto unit = std::ranges::find(kUnits, text.substr(digits), &Unit::name);
+  const auto count = ParseInteger(text.substr(0, digits));
+  if (unit == std::end(kUnits) || !count) return std::nullopt;
+  if (*count > std::numeric_limits<int64_t>::max() / unit->length_ms) return std::nullopt;
+  return *count * unit->length_ms;
+}
+
+// What a text means as a value of the setting: the number, 0 or 1, milliseconds, the place
+// among the choices, and for a text nothing but 0. nullopt when it means nothing.
+std::optional<int64_t> ParseValue(const Setting& setting, std::string_view text) {
+  switch (setting.kind) {
+    case SettingKind::kText: return 0;
+    case SettingKind::kInteger: return ParseInteger(text);
+    case SettingKind::kDuration: return ParseMilliseconds(text);
+    case SettingKind::kBool:
+      if (text != "true" && text != "false") return std::nullopt;
+      return text == "true";
+    case SettingKind::kChoice: {
+      const auto found = std::ranges::find(setting.choices, text);
+      if (found == setting.choices.end()) return std::nullopt;
+      return found - setting.choices.begin();
+    }
+  }
+  return std::nullopt;
+}
+
+// How many characters to insert, delete or replace to make one word the other.
+size_t EditDistance(std::string_view from, std::string_view to) {
+  std::vector<size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (size_t i = 0; i < from.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < to.size(); ++j) {
+      const size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+Error UnknownSetting(std::span<const Setting> table, std::string_view name,
+                     std::string_view source) {
+  std::string message = fmt::format("{}: there is no setting {}", source, Quoted(name));
+  const auto nearest = std::ranges::min_element(
+      table, {}, [&](const Setting& setting) { return EditDistance(name, setting.name); });
+  // Farther than this the nearest name is no help.
+  if (nearest != table.end() && EditDistance(name, nearest->name) <= nearest->name.size() / 2) {
+    message += fmt::format("; did you mean {}?", Quoted(nearest->name));
+  }
+  return Invalid(std::move(message));
+}
+
+std::string UpperWithUnderscores(std::string_view name) {
+  std::string upper;
+  for (char c : name) {
+    const bool lower = c >= 'a' && c <= 'z';
+    upper += lower ? static_cast<char>(c - 'a' + 'A') : c == '.' || c == '-' ? '_' : c;
+  }
+  return upper;
+}
+
+Result<std::string> ReadText(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  // An empty file sets the failbit of the stream it is copied to, and is fine.
+  if (file && file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
+  if (!file.is_open() || file.bad()) {
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("{}: cannot read this settings file: {}", path, std::strerror(errno))};
+  }
+  return std::move(text).str();
+}
+
+struct FileEntry {
+  std::string name;
+  std::string source;
+  const toml::node* node;
+};
+
+std::string Place(const std::string& path, const toml::source_region& region) {
+  return fmt::format("{}:{}", path, region.begin.line);
+}
+
+// Everything the file says, under full names, in no particular order.
+void Flatten(const toml::table& table, const std::string& prefix, const std::string& path,
+             std::vector<FileEntry>* entries) {
+  for (const auto& [key, node] : table) {
+    const std::string name = prefix + std::string(key.str());
+    const toml::table* section = node.as_table();
+    if (section != nullptr && !section->empty()) {
+      Flatten(*section, name + ".", path, entries);
+    } else {
+      entries->push_back({.name = name, .source = Place(path, key.source()), .node = &node});
+    }
+  }
+}
+
+// The text of a value that has the form the kind asks for: "5" is no number.
+std::optional<std::string> TextOf(const toml::node& node, SettingKind kind) {
+  if (kind == SettingKind::kInteger) {
+    if (auto number = node.value_exact<int64_t>()) return std::to_string(*number);
+  } else if (kind == SettingKind::kBool) {
+    if (auto flag = node.value_exact<bool>()) return *flag ? "true" : "false";
+  } else {
+    return node.value_exact<std::string>();
+  }
+  return std::nullopt;
+}
+
+Result<toml::table> ParseToml(const std::string& text, const std::string& path) {
+  try {
+    return toml::parse(text, path);
+  } catch (const toml::parse_error& error) {
+    return Invalid(fmt::format("{}: {}", Place(path, error.source()), error.description()));
+  }
+}
+
+}  // namespace
+
+std::span<const Setting> ProgramSettings() { return kProgramSettings; }
+
+std::string VariableName(const Setting& setting) {
+  return "TIDEMARK_" + UpperWithUnderscores(setting.name);
+}
+
+std::string FlagName(const Setting& setting) {
+  std::string flag = "--" + std::string(setting.name);
+  std::ranges::replace(flag, '.', '-');
+  return flag;
+}
+
+Environment ReadEnvironment() {
+  Environment variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
+Result<Settings> Settings::Load(std::span<const Setting> table, const SettingSources& sources) {
+  Settings settings(table);
+  TRY(settings.SetDefaults());
+  if (sources.file) TRY(settings.SetFromFile(*sources.file));
+  TRY(settings.SetFromEnvironment(sources.environment));
+  TRY(settings.SetFromFlags(sources.flags));
+  return settings;
+}
+
+Status Settings::Set(size_t index, Given given) {
+  const Setting& setting = table_[index];
+  const auto number = ParseValue(setting, given.text);
+  if (!number) {
+    return Invalid(fmt::format("{}: {} should be {}, not {}", given.source, setting.name,
+                               Expected(setting), Quoted(given.text)));
+  }
+  values_[index] = {
+      .text = std::move(given.text), .number = *number, .source = std::move(given.source)};
+  return Done{};
+}
+
+Status Settings::SetDefaults() {
+  for (size_t i = 0; i < table_.size(); ++i) {
+    TRY(Set(i, {.text = std::string(table_[i].default_value), .source = "default"}));
+  }
+  return Done{};
+}
+
+Status Settings::SetFromFile(const std::string& path) {
+  const std::string text = TRY(ReadText(path));
+  const toml::table file = TRY(ParseToml(text, path));
+  std::vector<FileEntry> entries;
+  Flatten(file, "", path, &entries);
+  for (const FileEntry& entry : entries) {
+    const auto setting = std::ranges::find(table_, entry.name, &Setting::name);
+    if (setting == table_.end()) return UnknownSetting(table_, entry.name, entry.source);
+    auto value = TextOf(*entry.node, setting->kind);
+    if (!value) {
+      return Invalid(fmt::format("{}: {} should be {}", entry.source, entry.name,
+                                 Expected(*setting)));
+    }
+    TRY(Set(setting - table_.begin(), {.text = std::move(*value), .source = entry.source}));
+  }
+  return Done{};
+}
+
+Status Settings::SetFromEnvironment(const Environment& environment) {
+  for (size_t i = 0; i < table_.size(); ++i) {
+    std::vector<std::string> names = {VariableName(table_[i])};
+    names.insert(names.end(), table_[i].other_variables.begin(), table_[i].other_variables.end());
+    for (const std::string& name : names) {
+      const auto variable = environment.find(name);
+      if (variable == environment.end() || variable->second.empty()) continue;
+      TRY(Set(i, {.text = variable->second, .source = "environment variable " + name}));
+      break;
+    }
+  }
+  return Done{};
+}
+
+Status Settings::SetFromFlags(const std::map<std::string, std::string>& flags) {
+  for (const auto& [name, text] : flags) {
+    const auto setting = std::ranges::find(table_, name, &Setting::name);
+    if (setting == table_.end()) return UnknownSetting(table_, name, "command line");
+    TRY(Set(setting - table_.begin(), {.text = text, .source = FlagName(*setting)}));
+  }
+  return Done{};
+}
+
+const Settings::Value& Settings::Find(std::string_view name,
+                                      std::initializer_list<SettingKind> kinds) const {
+  const auto setting = std::ranges::find(table_, name, &Setting::name);
+  CHECK(setting != table_.end());
+  CHECK(std::ranges::find(kinds, setting->kind) != kinds.end());
+  return values_[setting - table_.begin()];
+}
+
+const std::string& Settings::Text(std::string_view name) const {
+  return Find(name, {SettingKind::kText, SettingKind::kChoice}).text;
+}
+
+int64_t Settings::Integer(std::string_view name) const {
+  return Find(name, {SettingKind::kInteger}).number;
+}
+
+bool Settings::Bool(std::string_view name) const {
+  return Find(name, {SettingKind::kBool}).number != 0;
+}
+
+std::chrono::milliseconds Settings::Duration(std::string_view name) const {
+  return std::chrono::milliseconds(Find(name, {SettingKind::kDuration}).number);
+}
+
+std::string Settings::Describe() const {
+  std::string lines;
+  for (size_t i = 0; i < table_.size(); ++i) {
+    lines += fmt::format("{} = {}  ({})\n", table_[i].name, Quoted(values_[i].text),
+                         values_[i].source);
+  }
+  return lines;
+}
+
+}  // namespace tidemark
