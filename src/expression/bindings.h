@@ -7,9 +7,9 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "item/value.h"
@@ -37,7 +37,7 @@ class Bindings {
 
   const Names* names_;
   const Values* values_;
-  std::set<std::string, std::less<>> used_;
+  std::vector<const void*> used_;  // Addresses of names and values, one for each use.
 };
 
 }  // namespace tidemark::expression

@@ -1,0 +1,362 @@
+#include "expression/parse.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "expression/limits.h"
+#include "expression/token.h"
+
+namespace tidemark::expression {
+
+namespace {
+
+using syntax::Condition;
+using syntax::Operand;
+
+bool IsComparator(TokenKind kind) {
+  return kind >= TokenKind::kEqual && kind <= TokenKind::kGreaterOrEqual;
+}
+
+bool IsSign(TokenKind kind) { return kind == TokenKind::kPlus || kind == TokenKind::kMinus; }
+
+std::string_view SectionName(TokenKind kind) {
+  switch (kind) {
+    case TokenKind::kSet: return "SET";
+    case TokenKind::kRemove: return "REMOVE";
+    case TokenKind::kAdd: return "ADD";
+    case TokenKind::kDelete: return "DELETE";
+    default: return {};
+  }
+}
+
+Status VerifySize(std::string_view text) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    return Invalid("The expression can not be empty;");
+  }
+  if (text.size() <= kMaxExpressionBytes) return Done{};
+  return Invalid(
+      fmt::format("Expression size has exceeded the maximum allowed size; expression size: {}", text.size()));
+}
+
+Error TooManyOperators() {
+  return Invalid(fmt::format("The expression contains too many operators; operator count: {}", kMaxOperators + 1));
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : tokens_(text) {}
+
+  Result<Condition> WholeCondition();
+  Result<syntax::Update> WholeUpdate();
+  Result<std::vector<syntax::Path>> WholeProjection();
+
+ private:
+  // What stands between parentheses may turn out to be a condition, "(a = :b)", or only
+  // an operand of one, "(a) = :b"; and "(size(a))" may be either. A Term leaves that open
+  // until the next token decides, so that nothing is read twice.
+  struct Term {
+    std::variant<Operand, Condition> node;
+    bool grouped = false;  // Stands between parentheses of its own.
+  };
+  // Likewise: parentheses may stand around an operand, "(a) + :b", or the whole, "(a + :b)".
+  struct SetTerm {
+    syntax::Set set;
+    bool grouped = false;
+  };
+
+  bool At(TokenKind kind) const { return tokens_.current().kind == kind; }
+  Result<std::string_view> Expect(TokenKind kind);
+  Status Operator();
+  Status OpenParenthesis();
+  Status CloseParenthesis();
+
+  Result<Condition> AsCondition(Result<Term> parsed);
+  Result<Term> Disjunction();
+  Result<Term> Conjunction();
+  Result<Term> Negation();
+  Result<Term> Comparison();
+  Result<Term> OperandOrGroup();
+  Result<Condition> BetweenAfter(Operand operand);
+  Result<Condition> InAfter(Operand operand);
+
+  Result<Operand> ParseOperand();
+  Result<Operand> OperandInParentheses();
+  Result<std::vector<Operand>> OperandList();
+  Result<syntax::Call> ParseCall();
+  Result<syntax::Path> ParsePath();
+  Result<syntax::Name> ParseName();
+
+  Status Clause(syntax::Update* update);
+  Result<syntax::Action> ParseAction(TokenKind section);
+  Result<SetTerm> ParseSetTerm();
+  Result<syntax::Set> SetValueAfter(Operand left);
+  Result<syntax::ValueReference> ParseValueReference();
+
+  TokenStream tokens_;
+  int operators_ = 0;
+  int open_parentheses_ = 0;
+};
+
+Result<std::string_view> Parser::Expect(TokenKind kind) {
+  if (!At(kind)) return tokens_.SyntaxError();
+  const std::string_view text = tokens_.current().text;
+  tokens_.Advance();
+  return text;
+}
+
+Status Parser::Operator() {
+  if (++operators_ > kMaxOperators) return TooManyOperators();
+  return Done{};
+}
+
+Status Parser::OpenParenthesis() {
+  TRY(Expect(TokenKind::kOpen));
+  if (++open_parentheses_ > kMaxOpenParentheses) return TooManyOperators();
+  return Done{};
+}
+
+Status Parser::CloseParenthesis() {
+  TRY(Expect(TokenKind::kClose));
+  --open_parentheses_;
+  return Done{};
+}
+
+Error RedundantParentheses() { return Invalid("The expression has redundant parentheses;"); }
+
+// A call may stand for a condition; whether that function does is for the resolver to say.
+Result<Condition> Parser::AsCondition(Result<Term> parsed) {
+  Term term = TRY(std::move(parsed));
+  if (auto* condition = std::get_if<Condition>(&term.node)) return std::move(*condition);
+  auto& operand = std::get<Operand>(term.node);
+  if (auto* call = std::get_if<syntax::Call>(&operand.node)) return Condition{std::move(*call)};
+  return tokens_.SyntaxError();
+}
+
+Result<Condition> Parser::WholeCondition() {
+  Condition condition = TRY(AsCondition(Disjunction()));
+  TRY(Expect(TokenKind::kEnd));
+  return condition;
+}
+
+Result<Parser::Term> Parser::Disjunction() {
+  Term first = TRY(Conjunction());
+  if (!At(TokenKind::kOr)) return first;
+  syntax::Or disjunction;
+  disjunction.conditions.push_back(TRY(AsCondition(std::move(first))));
+  while (At(TokenKind::kOr)) {
+    TRY(Operator());
+    tokens_.Advance();
+    disjunction.conditions.push_back(TRY(AsCondition(Conjunction())));
+  }
+  return Term{Condition{std::move(disjunction)}};
+}
+
+Result<Parser::Term> Parser::Conjunction() {
+  Term first = TRY(Negation());
+  if (!At(TokenKind::kAnd)) return first;
+  syntax::And conjunction;
+  conjunction.conditions.push_back(TRY(AsCondition(std::move(first))));
+  while (At(TokenKind::kAnd)) {
+    TRY(Operator());
+    tokens_.Advance();
+    conjunction.conditions.push_back(TRY(AsCondition(Negation())));
+  }
+  return Term{Condition{std::move(conjunction)}};
+}
+
+Result<Parser::Term> Parser::Negation() {
+  if (!At(TokenKind::kNot)) return Comparison();
+  TRY(Operator());
+  tokens_.Advance();
+  Condition negated = TRY(AsCondition(Negation()));
+  return Term{Condition{syntax::Not{std::make_unique<Condition>(std::move(negated))}}};
+}
+
+Result<Parser::Term> Parser::Comparison() {
+  Term term = TRY(OperandOrGroup());
+  auto* operand = std::get_if<Operand>(&term.node);
+  if (operand == nullptr) return term;
+  if (At(TokenKind::kBetween)) return Term{TRY(BetweenAfter(std::move(*operand)))};
+  if (At(TokenKind::kIn)) return Term{TRY(InAfter(std::move(*operand)))};
+  if (!IsComparator(tokens_.current().kind)) return term;
+  TRY(Operator());
+  const std::string_view comparator = tokens_.current().text;
+  tokens_.Advance();
+  Operand right = TRY(ParseOperand());
+  return Term{Condition{syntax::Comparison{comparator, std::move(*operand), std::move(right)}}};
+}
+
+Result<Parser::Term> Parser::OperandOrGroup() {
+  if (!At(TokenKind::kOpen)) return Term{TRY(ParseOperand())};
+  TRY(OpenParenthesis());
+  Term inner = TRY(Disjunction());
+  TRY(CloseParenthesis());
+  if (inner.grouped) return RedundantParentheses();
+  inner.grouped = true;
+  return inner;
+}
+
+Result<Condition> Parser::BetweenAfter(Operand operand) {
+  TRY(Operator());
+  tokens_.Advance();
+  Operand low = TRY(ParseOperand());
+  TRY(Expect(TokenKind::kAnd));
+  Operand high = TRY(ParseOperand());
+  return Condition{syntax::Between{std::move(operand), std::move(low), std::move(high)}};
+}
+
+Result<Condition> Parser::InAfter(Operand operand) {
+  TRY(Operator());
+  tokens_.Advance();
+  return Condition{syntax::In{std::move(operand), TRY(OperandList())}};
+}
+
+Result<Operand> Parser::ParseOperand() {
+  if (At(TokenKind::kOpen)) return OperandInParentheses();
+  if (At(TokenKind::kValueReference)) return Operand{TRY(ParseValueReference())};
+  if (At(TokenKind::kName) && tokens_.next().kind == TokenKind::kOpen) return Operand{TRY(ParseCall())};
+  return Operand{TRY(ParsePath())};
+}
+
+Result<Operand> Parser::OperandInParentheses() {
+  TRY(OpenParenthesis());
+  const bool redundant = At(TokenKind::kOpen);
+  Operand operand = TRY(ParseOperand());
+  TRY(CloseParenthesis());
+  if (redundant) return RedundantParentheses();
+  return operand;
+}
+
+Result<std::vector<Operand>> Parser::OperandList() {
+  std::vector<Operand> operands;
+  TRY(Expect(TokenKind::kOpen));
+  operands.push_back(TRY(ParseOperand()));
+  while (At(TokenKind::kComma)) {
+    tokens_.Advance();
+    operands.push_back(TRY(ParseOperand()));
+  }
+  TRY(Expect(TokenKind::kClose));
+  return operands;
+}
+
+Result<syntax::Call> Parser::ParseCall() {
+  TRY(Operator());
+  const std::string_view function = TRY(Expect(TokenKind::kName));
+  return syntax::Call{function, TRY(OperandList())};
+}
+
+Result<syntax::ValueReference> Parser::ParseValueReference() {
+  return syntax::ValueReference{TRY(Expect(TokenKind::kValueReference))};
+}
+
+Result<syntax::Name> Parser::ParseName() {
+  const Token name = tokens_.current();
+  if (name.kind != TokenKind::kName && name.kind != TokenKind::kNameReference) return tokens_.SyntaxError();
+  tokens_.Advance();
+  return syntax::Name{name.text};
+}
+
+Result<syntax::Path> Parser::ParsePath() {
+  syntax::Path path;
+  path.steps.emplace_back(TRY(ParseName()));
+  while (true) {
+    if (At(TokenKind::kDot)) {
+      tokens_.Advance();
+      path.steps.emplace_back(TRY(ParseName()));
+    } else if (At(TokenKind::kOpenBracket)) {
+      tokens_.Advance();
+      path.steps.emplace_back(syntax::Index{TRY(Expect(TokenKind::kIndex))});
+      TRY(Expect(TokenKind::kCloseBracket));
+    } else {
+      return path;
+    }
+  }
+}
+
+Result<syntax::Update> Parser::WholeUpdate() {
+  syntax::Update update;
+  do {
+    TRY(Clause(&update));
+  } while (!At(TokenKind::kEnd));
+  return update;
+}
+
+Status Parser::Clause(syntax::Update* update) {
+  const TokenKind section = tokens_.current().kind;
+  if (SectionName(section).empty()) return tokens_.SyntaxError();
+  update->sections.push_back(SectionName(section));
+  do {
+    tokens_.Advance();
+    update->actions.push_back(TRY(ParseAction(section)));
+  } while (At(TokenKind::kComma));
+  return Done{};
+}
+
+Result<syntax::Action> Parser::ParseAction(TokenKind section) {
+  syntax::Action action{TRY(ParsePath()), syntax::Remove{}};
+  if (section == TokenKind::kSet) {
+    TRY(Expect(TokenKind::kEqual));
+    action.change = TRY(ParseSetTerm()).set;
+  } else if (section == TokenKind::kAdd) {
+    action.change = syntax::Add{TRY(ParseValueReference())};
+  } else if (section == TokenKind::kDelete) {
+    action.change = syntax::Delete{TRY(ParseValueReference())};
+  }
+  return action;
+}
+
+Result<Parser::SetTerm> Parser::ParseSetTerm() {
+  if (!At(TokenKind::kOpen)) {
+    Operand left = TRY(ParseOperand());
+    return SetTerm{TRY(SetValueAfter(std::move(left)))};
+  }
+  TRY(OpenParenthesis());
+  SetTerm inner = TRY(ParseSetTerm());
+  TRY(CloseParenthesis());
+  if (inner.grouped) return RedundantParentheses();
+  inner.grouped = true;
+  auto* operand = std::get_if<Operand>(&inner.set.value);
+  if (operand == nullptr || !IsSign(tokens_.current().kind)) return inner;
+  return SetTerm{TRY(SetValueAfter(std::move(*operand)))};
+}
+
+Result<syntax::Set> Parser::SetValueAfter(Operand left) {
+  if (!IsSign(tokens_.current().kind)) return syntax::Set{std::move(left)};
+  TRY(Operator());
+  const std::string_view sign = tokens_.current().text;
+  tokens_.Advance();
+  Operand right = TRY(ParseOperand());
+  return syntax::Set{syntax::Arithmetic{sign, std::move(left), std::move(right)}};
+}
+
+Result<std::vector<syntax::Path>> Parser::WholeProjection() {
+  std::vector<syntax::Path> paths;
+  paths.push_back(TRY(ParsePath()));
+  while (At(TokenKind::kComma)) {
+    tokens_.Advance();
+    paths.push_back(TRY(ParsePath()));
+  }
+  TRY(Expect(TokenKind::kEnd));
+  return paths;
+}
+
+}  // namespace
+
+Result<Condition> ParseConditionSyntax(std::string_view text) {
+  TRY(VerifySize(text));
+  return Parser(text).WholeCondition();
+}
+
+Result<syntax::Update> ParseUpdateSyntax(std::string_view text) {
+  TRY(VerifySize(text));
+  return Parser(text).WholeUpdate();
+}
+
+Result<std::vector<syntax::Path>> ParseProjectionSyntax(std::string_view text) {
+  TRY(VerifySize(text));
+  return Parser(text).WholeProjection();
+}
+
+}  // namespace tidemark::expression

@@ -1,0 +1,52 @@
+// Tokens are the words and signs of an expression's text.
+//
+//   TokenStream tokens("SET #c = :one");
+//   while (tokens.current().kind != TokenKind::kEnd) tokens.Advance();
+//
+// Reads the text once, from left to right, and keeps views into it: the text must
+// outlive the tokens. Never fails: what belongs to no token is kUnknown, which no
+// grammar accepts.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+
+namespace tidemark::expression {
+
+enum class TokenKind {
+  kName, kNameReference, kValueReference, kIndex,
+  kAnd, kOr, kNot, kBetween, kIn, kSet, kRemove, kAdd, kDelete,
+  kEqual, kNotEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual,
+  kOpen, kClose, kOpenBracket, kCloseBracket, kComma, kDot, kPlus, kMinus,
+  kUnknown, kEnd,
+};
+
+struct Token {
+  TokenKind kind = TokenKind::kEnd;
+  std::string_view text;  // As written; empty for kEnd.
+};
+
+class TokenStream {
+ public:
+  explicit TokenStream(std::string_view text);
+
+  const Token& current() const { return current_; }
+  const Token& next() const { return next_; }
+  // At the end it stays there.
+  void Advance();
+
+  // Says that the current token cannot stand here, with the text around it.
+  Error SyntaxError() const;
+
+ private:
+  Token Read();
+  std::string_view Take(size_t length);
+
+  std::string_view rest_;
+  const char* near_;  // Where the token before the current one begins.
+  Token current_;
+  Token next_;
+};
+
+}  // namespace tidemark::expression

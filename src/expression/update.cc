@@ -1,0 +1,321 @@
+#include "expression/update.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "expression/parse.h"
+#include "expression/resolve.h"
+#include "expression/tree.h"
+#include "item/limits.h"
+#include "item/size.h"
+
+namespace tidemark::expression {
+
+namespace {
+
+using item::List;
+using item::Map;
+using item::Number;
+using item::Value;
+
+using Actions = std::span<const Action>;
+
+Error InvalidPath() {
+  return Invalid("The document path provided in the update expression is invalid for update");
+}
+Error MissingOperand() {
+  return Invalid("The provided expression refers to an attribute that does not exist in the item");
+}
+Error WrongType() { return Invalid("An operand in the update expression has an incorrect data type"); }
+Error TooLarge() { return Invalid("Item size to update has exceeded the maximum allowed size"); }
+Error TooDeep() {
+  return Invalid(
+      "Nesting Levels have exceeded supported limits: "
+      "Attributes in the item have nested levels beyond supported limit");
+}
+
+// How many lists and maps lie within each other, the value itself counted. Stops at
+// `limit`, which bounds the recursion whatever the value.
+int Nesting(const Value& value, int limit) {
+  if (limit == 0) return 0;
+  int deepest = 0;
+  if (const auto* list = value.As<List>()) {
+    for (const Value& element : *list) deepest = std::max(deepest, Nesting(element, limit - 1));
+    return deepest + 1;
+  }
+  if (const auto* map = value.As<Map>()) {
+    for (const item::Attribute& attribute : *map) deepest = std::max(deepest, Nesting(attribute.value, limit - 1));
+    return deepest + 1;
+  }
+  return 0;
+}
+
+template <typename Member>
+item::SetOf<Member> Union(const item::SetOf<Member>& left, const item::SetOf<Member>& right) {
+  std::vector<Member> members;
+  members.reserve(left.size() + right.size());
+  std::set_union(left.members().begin(), left.members().end(), right.members().begin(), right.members().end(),
+                 std::back_inserter(members));
+  return item::SetOf<Member>(std::move(members));
+}
+
+template <typename Member>
+item::SetOf<Member> Without(const item::SetOf<Member>& left, const item::SetOf<Member>& right) {
+  std::vector<Member> members;
+  members.reserve(left.size());
+  std::set_difference(left.members().begin(), left.members().end(), right.members().begin(), right.members().end(),
+                      std::back_inserter(members));
+  return item::SetOf<Member>(std::move(members));
+}
+
+// ADD to a value of the operand's type.
+struct Addition {
+  const Value& operand;
+
+  Result<Value> operator()(const Number& number) const { return Value(TRY(Add(number, *operand.As<Number>()))); }
+  template <typename Member>
+  Result<Value> operator()(const item::SetOf<Member>& set) const {
+    return Value(Union(set, *operand.As<item::SetOf<Member>>()));
+  }
+  template <typename Other>
+  Result<Value> operator()(const Other&) const { return WrongType(); }
+};
+
+// DELETE from a set of the operand's type; an emptied set is nothing.
+struct Deletion {
+  const Value& operand;
+
+  template <typename Member>
+  Result<std::optional<Value>> operator()(const item::SetOf<Member>& set) const {
+    item::SetOf<Member> rest = Without(set, *operand.As<item::SetOf<Member>>());
+    if (rest.empty()) return std::optional<Value>();
+    return std::optional<Value>(std::move(rest));
+  }
+  template <typename Other>
+  Result<std::optional<Value>> operator()(const Other&) const { return WrongType(); }
+};
+
+// Takes from the front the actions that share their step at this depth.
+Actions TakeGroup(Actions* actions, size_t depth) {
+  const Step& step = actions->front().path.steps[depth];
+  size_t count = 1;
+  while (count < actions->size() && (*actions)[count].path.steps[depth] == step) ++count;
+  const Actions group = actions->first(count);
+  *actions = actions->subspan(count);
+  return group;
+}
+
+// Builds the new item beside the old one. Actions are sorted by path, so a map or list and
+// its actions are merged in one walk, whatever their number; all that is read is old.
+class Application {
+ public:
+  explicit Application(const item::Item& previous) : previous_(previous) {}
+
+  // `actions` agree in all steps before `depth`, which lead to `old`.
+  Result<Map> ApplyTo(const Map& old, Actions actions, size_t depth);
+
+ private:
+  // nullopt when there is nothing left.
+  using Changed = Result<std::optional<Value>>;
+
+  Result<List> ApplyTo(const List& old, Actions actions, size_t depth);
+  Changed ApplyTo(const Value* old, Actions actions, size_t depth);
+
+  Changed Apply(const SetChange& set, const Value* old, const Path& path);
+  Changed Apply(const RemoveChange& remove, const Value* old, const Path& path);
+  Changed Apply(const AddChange& add, const Value* old, const Path& path);
+  Changed Apply(const DeleteChange& remove, const Value* old, const Path& path);
+
+  // What evaluates to a new value puts it into `space`; the rest is pointed at where it is.
+  Result<const Value*> Evaluate(const Source& source, Value* space) const;
+  Result<Number> EvaluateNumber(const Source& source) const;
+  // Adds the lists that `source` puts one behind the other.
+  Status CollectLists(const Source& source, std::vector<const List*>* lists) const;
+  Result<List> EvaluateAppend(const Source& source) const;
+
+  Status Charge(const Value& value);
+
+  const item::Item& previous_;
+  size_t written_bytes_ = 0;
+};
+
+Result<Map> Application::ApplyTo(const Map& old, Actions actions, size_t depth) {
+  Map changed;
+  changed.Reserve(old.size() + actions.size());
+  auto rest = old.begin();
+  while (!actions.empty()) {
+    const Actions group = TakeGroup(&actions, depth);
+    const auto* name = std::get_if<std::string>(&group.front().path.steps[depth]);
+    if (name == nullptr) return InvalidPath();
+    for (; rest != old.end() && rest->name < *name; ++rest) changed.Append(rest->name, rest->value);
+    const Value* value = rest != old.end() && rest->name == *name ? &(rest++)->value : nullptr;
+    std::optional<Value> next = TRY(ApplyTo(value, group, depth + 1));
+    if (next) changed.Append(*name, std::move(*next));
+  }
+  for (; rest != old.end(); ++rest) changed.Append(rest->name, rest->value);
+  return changed;
+}
+
+// Indexes past the end append, in their order.
+Result<List> Application::ApplyTo(const List& old, Actions actions, size_t depth) {
+  List changed;
+  changed.reserve(old.size() + actions.size());
+  size_t rest = 0;
+  while (!actions.empty()) {
+    const Actions group = TakeGroup(&actions, depth);
+    const auto* index = std::get_if<uint32_t>(&group.front().path.steps[depth]);
+    if (index == nullptr) return InvalidPath();
+    for (; rest < old.size() && rest < *index; ++rest) changed.push_back(old[rest]);
+    const Value* value = rest < old.size() ? &old[rest++] : nullptr;
+    std::optional<Value> next = TRY(ApplyTo(value, group, depth + 1));
+    if (next) changed.push_back(std::move(*next));
+  }
+  changed.insert(changed.end(), old.begin() + static_cast<std::ptrdiff_t>(rest), old.end());
+  return changed;
+}
+
+Application::Changed Application::ApplyTo(const Value* old, Actions actions, size_t depth) {
+  const Path& path = actions.front().path;
+  if (path.steps.size() == depth) {
+    return std::visit([&](const auto& change) { return Apply(change, old, path); }, actions.front().change);
+  }
+  if (old == nullptr) return InvalidPath();
+  if (const auto* map = old->As<Map>()) return std::optional<Value>(TRY(ApplyTo(*map, actions, depth)));
+  if (const auto* list = old->As<List>()) return std::optional<Value>(TRY(ApplyTo(*list, actions, depth)));
+  return InvalidPath();
+}
+
+Application::Changed Application::Apply(const SetChange& set, const Value*, const Path& path) {
+  Value space;
+  const Value* value = TRY(Evaluate(set.source, &space));
+  TRY(Charge(*value));
+  const int parents = static_cast<int>(path.steps.size()) - 1;
+  if (parents + Nesting(*value, item::kMaxNesting) >= item::kMaxNesting) return TooDeep();
+  if (value == &space) return std::optional<Value>(std::move(space));
+  return std::optional<Value>(*value);
+}
+
+Application::Changed Application::Apply(const RemoveChange&, const Value*, const Path&) { return std::optional<Value>(); }
+
+Application::Changed Application::Apply(const AddChange& add, const Value* old, const Path&) {
+  if (old == nullptr) return std::optional<Value>(*add.operand);
+  if (old->type() != add.operand->type()) return WrongType();
+  return std::optional<Value>(TRY(std::visit(Addition{*add.operand}, old->data())));
+}
+
+Application::Changed Application::Apply(const DeleteChange& remove, const Value* old, const Path&) {
+  if (old == nullptr) return std::optional<Value>();
+  if (old->type() != remove.operand->type()) return WrongType();
+  return std::visit(Deletion{*remove.operand}, old->data());
+}
+
+Result<const Value*> Application::Evaluate(const Source& source, Value* space) const {
+  if (const auto* value = std::get_if<const Value*>(&source.node)) return *value;
+  if (const auto* path = std::get_if<Path>(&source.node)) {
+    const Value* found = Find(previous_, *path);
+    if (found == nullptr) return MissingOperand();
+    return found;
+  }
+  if (const auto* choice = std::get_if<IfNotExists>(&source.node)) {
+    const Value* found = Find(previous_, choice->path);
+    if (found == nullptr) return Evaluate(*choice->otherwise, space);
+    return found;
+  }
+  if (const auto* sum = std::get_if<Sum>(&source.node)) {
+    const Number left = TRY(EvaluateNumber(*sum->left));
+    const Number right = TRY(EvaluateNumber(*sum->right));
+    *space = TRY(Add(left, right));
+  } else if (const auto* difference = std::get_if<Difference>(&source.node)) {
+    const Number left = TRY(EvaluateNumber(*difference->left));
+    const Number right = TRY(EvaluateNumber(*difference->right));
+    *space = TRY(Subtract(left, right));
+  } else {
+    *space = TRY(EvaluateAppend(source));
+  }
+  return space;
+}
+
+Result<Number> Application::EvaluateNumber(const Source& source) const {
+  Value space;
+  const Value* value = TRY(Evaluate(source, &space));
+  const auto* number = value->As<Number>();
+  if (number == nullptr) return WrongType();
+  return *number;
+}
+
+Status Application::CollectLists(const Source& source, std::vector<const List*>* lists) const {
+  if (const auto* append = std::get_if<ListAppend>(&source.node)) {
+    TRY(CollectLists(*append->front, lists));
+    return CollectLists(*append->back, lists);
+  }
+  const auto* choice = std::get_if<IfNotExists>(&source.node);
+  if (choice != nullptr && Find(previous_, choice->path) == nullptr) return CollectLists(*choice->otherwise, lists);
+  Value space;  // For numbers only: new lists come from ListAppend, which is taken apart above.
+  const Value* value = TRY(Evaluate(source, &space));
+  const auto* list = value->As<List>();
+  if (list == nullptr) return WrongType();
+  lists->push_back(list);
+  return Done{};
+}
+
+// Lists are gathered first and copied once, and no more of them than an item can hold:
+// appends within appends could otherwise make very much of a short text.
+Result<List> Application::EvaluateAppend(const Source& source) const {
+  std::vector<const List*> lists;
+  TRY(CollectLists(source, &lists));
+  List appended;
+  size_t size_bytes = 0;
+  for (const List* list : lists) {
+    for (const Value& element : *list) {
+      size_bytes += item::SizeBytes(element);
+      if (size_bytes > item::kMaxItemBytes) return TooLarge();
+      appended.push_back(element);
+    }
+  }
+  return appended;
+}
+
+// Paths do not overlap, so all that is written is in the new item together. To stop at
+// what an item can hold bounds the work: a short text can copy a large value many times.
+Status Application::Charge(const Value& value) {
+  written_bytes_ += item::SizeBytes(value);
+  if (written_bytes_ > item::kMaxItemBytes) return TooLarge();
+  return Done{};
+}
+
+Result<std::shared_ptr<const UpdateTree>> ParseTree(std::string_view text, Bindings* bindings) {
+  const syntax::Update parsed = TRY(ParseUpdateSyntax(text));
+  return ResolveUpdate(parsed, bindings);
+}
+
+}  // namespace
+
+Update::Update(std::shared_ptr<const UpdateTree> tree) : tree_(std::move(tree)) {}
+
+Result<item::Item> Update::Apply(const item::Item& previous) const {
+  return Application(previous).ApplyTo(previous, tree_->actions, 0);
+}
+
+std::vector<Path> Update::Paths() const {
+  std::vector<Path> paths;
+  paths.reserve(tree_->actions.size());
+  for (const Action& action : tree_->actions) paths.push_back(action.path);
+  return paths;
+}
+
+bool Update::Creates() const {
+  return std::any_of(tree_->actions.begin(), tree_->actions.end(), [](const Action& action) {
+    return std::holds_alternative<SetChange>(action.change) || std::holds_alternative<AddChange>(action.change);
+  });
+}
+
+Result<Update> ParseUpdate(std::string_view text, Bindings* bindings) {
+  auto tree = ParseTree(text, bindings);
+  if (!tree) return InExpression("UpdateExpression", std::move(tree).error());
+  return Update(std::move(tree).value());
+}
+
+}  // namespace tidemark::expression
