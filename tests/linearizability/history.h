@@ -1,7 +1,7 @@
 // A History is what the clients of a store saw: one Operation for each request, with the
 // moments of its call and its return and what the reply said. checker.h judges it.
 //
-//   Recorder recorder;
+//   Recorder<Operation> recorder;
 //   Operation put{.client = 3, .key = "a", .kind = Kind::kPut, .argument = 7};
 //   put.called = recorder.Now();                  // before the request leaves
 //   put.outcome = ...;                            // from the reply
@@ -59,29 +59,30 @@ struct Operation {
 
 using History = std::vector<Operation>;
 
-// Gathers the operations of many threads on one line of time.
+// Gathers the events of many threads on one line of time. An event has a member `returned`.
+template <typename Event>
 class Recorder {
  public:
   // The present moment, different at every call.
   Tick Now() { return ticks_.fetch_add(1); }
 
-  // Keeps the operation as returned now.
-  void Add(Operation operation) {
-    operation.returned = Now();
+  // Keeps the event as returned now.
+  void Add(Event event) {
+    event.returned = Now();
     std::lock_guard lock(mutex_);
-    history_.push_back(std::move(operation));
+    events_.push_back(std::move(event));
   }
 
   // What was added so far.
-  History Take() {
+  std::vector<Event> Take() {
     std::lock_guard lock(mutex_);
-    return std::exchange(history_, {});
+    return std::exchange(events_, {});
   }
 
  private:
   std::atomic<Tick> ticks_ = 1;
   std::mutex mutex_;
-  History history_;
+  std::vector<Event> events_;
 };
 
 }  // namespace tidemark::testing

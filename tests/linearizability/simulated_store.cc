@@ -294,7 +294,7 @@ class Simulation {
 
   SeededRandom random_;
   Store store_;
-  Recorder recorder_;
+  Recorder<Operation> recorder_;
   std::array<Client, kClients> clients_;
   int started_ = 0;
   int puts_ = 0;
