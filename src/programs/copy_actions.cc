@@ -1,0 +1,147 @@
+#include "programs/copy_actions.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "programs/output.h"
+#include "programs/progress.h"
+
+namespace tidemark::programs {
+
+namespace {
+
+namespace fs = std::filesystem;
+using embedded::EmbeddedTables;
+
+std::string Megabytes(uint64_t bytes) {
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+// What is in the folder now; it may be changing.
+uint64_t SizeBytes(const fs::path& folder) {
+  uint64_t size_bytes = 0;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(folder, error);
+  for (; !error && entry != fs::end(entry); entry.increment(error)) {
+    std::error_code gone;
+    uint64_t length = entry->is_regular_file(gone) ? entry->file_size(gone) : 0;
+    if (!gone) size_bytes += length;
+  }
+  return size_bytes;
+}
+
+Result<ExitCode> PrintReport(const embedded::VerifyReport& report) {
+  PrintLine(ToJson(report));
+  if (report.problems.empty()) return ExitCode::kOk;
+  return Error{ErrorCode::kCorrupt,
+               fmt::format("{} problems were found, the first: {}; restore a backup",
+                           report.problems.size(), report.problems.front())};
+}
+
+Result<embedded::VerifyReport> Verify(EmbeddedTables& tables, bool shows_progress) {
+  auto started = std::chrono::steady_clock::now();
+  Progress progress(shows_progress, [&] {
+    auto length = std::chrono::steady_clock::now() - started;
+    return fmt::format("verifying for {} s",
+                       std::chrono::duration_cast<std::chrono::seconds>(length).count());
+  });
+  return tables.Verify();
+}
+
+Status Sync(const fs::path& path) {
+  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  bool synced = file >= 0 && fsync(file) == 0;
+  if (file >= 0) close(file);
+  if (synced) return Done{};
+  return Error{ErrorCode::kUnavailable, fmt::format("'{}' cannot be synced to disk", path.string())};
+}
+
+// Copies the folder, to the disk and not just to its cache.
+Status CopyDurably(const fs::path& from, const fs::path& to) {
+  fs::copy(from, to, fs::copy_options::recursive);
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(to)) {
+    TRY(Sync(entry.path()));
+  }
+  return Sync(to);
+}
+
+// Builds the data folder beside its place and moves it there once it is known to be good.
+Result<embedded::VerifyReport> RestoreInto(const fs::path& backup, const fs::path& data,
+                                           const FolderOptions& options) {
+  fs::path parent = data.parent_path();
+  fs::path partial = data.string() + ".restoring";
+  fs::create_directories(parent);
+  fs::remove_all(partial);
+  {
+    uint64_t total = SizeBytes(backup);
+    Progress progress(options.progress, [&] {
+      return fmt::format("{} of {} copied", Megabytes(SizeBytes(partial)), Megabytes(total));
+    });
+    TRY(CopyDurably(backup, partial));
+  }
+  embedded::VerifyReport report;
+  {
+    std::unique_ptr<EmbeddedTables> copy = TRY(EmbeddedTables::Open(
+        {.folder = partial.string(), .create_if_missing = false, .background = false}));
+    report = TRY(Verify(*copy, options.progress));
+  }
+  if (!report.problems.empty()) return report;
+  fs::rename(partial, data);
+  TRY(Sync(parent));
+  return report;
+}
+
+Status VerifyPlaces(const fs::path& backup, const fs::path& data) {
+  if (!fs::is_directory(backup)) {
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("there is no backup '{}': name the folder that 'tidemark tables "
+                             "backup' wrote",
+                             backup.string())};
+  }
+  if (fs::exists(data) && !(fs::is_directory(data) && fs::is_empty(data))) {
+    return Invalid(fmt::format(
+        "the data folder '{}' is not empty: restore into a new one with --data", data.string()));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<ExitCode> VerifyFolder(const VerifyOptions& options) {
+  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kRead));
+  return PrintReport(TRY(Verify(*tables, options.folder.progress)));
+}
+
+Result<ExitCode> BackUpFolder(const CopyOptions& options) {
+  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kWrite));
+  {
+    Progress progress(options.folder.progress, [&] {
+      return fmt::format("{} copied", Megabytes(SizeBytes(options.backup)));
+    });
+    TRY(tables->Backup(options.backup));
+  }
+  PrintLine(fmt::format(R"({{"verified":true,"size_bytes":{}}})", SizeBytes(options.backup)));
+  return ExitCode::kOk;
+}
+
+Result<ExitCode> RestoreFolder(const CopyOptions& options) {
+  std::string folder = TRY(FindDataFolder(options.folder));
+  // <filesystem> throws what the disk refuses.
+  try {
+    fs::path data = fs::absolute(folder).lexically_normal();
+    if (!data.has_filename()) data = data.parent_path();  // It was given with a slash at its end.
+    TRY(VerifyPlaces(options.backup, data));
+    return PrintReport(TRY(RestoreInto(options.backup, data, options.folder)));
+  } catch (const fs::filesystem_error& error) {
+    return Error{ErrorCode::kUnavailable, fmt::format("restoring failed: {}", error.what())};
+  }
+}
+
+}  // namespace tidemark::programs

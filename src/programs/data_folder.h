@@ -1,0 +1,33 @@
+// Opening the data folder that a command works on.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "tables/embedded/embedded_tables.h"
+
+namespace tidemark::programs {
+
+// What every command on a data folder can be told.
+struct FolderOptions {
+  std::optional<std::string> data = std::nullopt;      // --data
+  std::optional<std::string> settings = std::nullopt;  // --settings, a TOML file
+  bool progress = false;                               // --progress
+};
+
+enum class Use {
+  kRead,
+  kWrite,
+  kCreate,  // Write, and make the folder when it is missing.
+};
+
+// Where the tables are: the flag, the variable TIDEMARK_DATA, the settings file, the default.
+Result<std::string> FindDataFolder(const FolderOptions& options);
+
+// kNotFound when there is no such folder, kUnavailable while another process has it open.
+Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOptions& options,
+                                                                 Use use);
+
+}  // namespace tidemark::programs

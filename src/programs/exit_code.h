@@ -1,0 +1,30 @@
+// What the program tells its caller when it ends.
+#pragma once
+
+#include "base/result.h"
+
+namespace tidemark::programs {
+
+enum class ExitCode {
+  kOk = 0,
+  kNotMet = 1,       // The condition did not hold, or there is no item under the key.
+  kInvalid = 2,      // The command line, or what it names, is wrong: change it.
+  kEnvironment = 3,  // The folder is in use or damaged, the disk is full: the command may be right.
+};
+
+constexpr ExitCode ExitCodeOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalid:
+    case ErrorCode::kNotFound:
+    case ErrorCode::kInUse: return ExitCode::kInvalid;
+    case ErrorCode::kConflict:
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kUnknown:
+    case ErrorCode::kDenied:
+    case ErrorCode::kCorrupt:
+    case ErrorCode::kInternal: return ExitCode::kEnvironment;
+  }
+  return ExitCode::kEnvironment;
+}
+
+}  // namespace tidemark::programs

@@ -1,0 +1,283 @@
+#include "programs/item_actions.h"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "item/json.h"
+#include "programs/arguments.h"
+#include "programs/output.h"
+#include "programs/progress.h"
+#include "tables/limits.h"
+
+namespace tidemark::programs {
+
+namespace {
+
+using embedded::EmbeddedTables;
+using tables::OnConditionFailure;
+using tables::ReturnValues;
+
+Result<tables::Names> NamesOf(const Bindings& bindings) {
+  return ParseNames({"--names", bindings.names});
+}
+Result<tables::Values> ValuesOf(const Bindings& bindings) {
+  return ParseValues({"--values", bindings.values});
+}
+
+ExitCode Report(const tables::WriteReply& reply) {
+  PrintLine(ToJson(reply));
+  if (reply.applied) return ExitCode::kOk;
+  PrintMessage("tidemark: the condition does not hold; nothing was written");
+  return ExitCode::kNotMet;
+}
+
+Result<tables::PutRequest> ToRequest(const PutOptions& options) {
+  return tables::PutRequest{
+      .table = options.table,
+      .item = {},
+      .condition = options.condition,
+      .names = TRY(NamesOf(options.bindings)),
+      .values = TRY(ValuesOf(options.bindings)),
+      .return_values = options.return_old ? ReturnValues::kAllOld : ReturnValues::kNone,
+      .on_failure = OnConditionFailure::kAllOld};
+}
+
+// Puts many items, read from standard input a line each. Items without a condition go in batches,
+// which share a sync.
+class Import {
+ public:
+  Import(EmbeddedTables& tables, tables::PutRequest request)
+      : tables_(tables), request_(std::move(request)) {}
+
+  Status Run(std::istream& input);
+  uint64_t stored() const { return stored_; }
+  uint64_t refused() const { return refused_; }
+
+ private:
+  struct Line {
+    uint64_t number;
+    item::Item item;
+  };
+
+  Status Flush();
+  Status PutOne(Line line);
+  Error At(uint64_t line, Error error) const {
+    error.message = fmt::format("standard input, line {}: {}; {} items were stored before it", line,
+                                error.message, stored_.load());
+    return error;
+  }
+
+  EmbeddedTables& tables_;
+  tables::PutRequest request_;  // Its item is set for each.
+  std::vector<Line> waiting_;
+  std::atomic<uint64_t> stored_ = 0;  // Read by the progress's thread.
+  uint64_t refused_ = 0;              // By the condition.
+};
+
+Status Import::Run(std::istream& input) {
+  std::string text;
+  for (uint64_t number = 1; std::getline(input, text); ++number) {
+    if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
+    Result<item::Item> parsed = item::ParseItemJson(text);
+    if (!parsed) {
+      TRY(Flush());
+      return At(number, std::move(parsed).error());
+    }
+    waiting_.push_back({number, *std::move(parsed)});
+    if (waiting_.size() == tables::kMaxBatchWrites) TRY(Flush());
+  }
+  return Flush();
+}
+
+Status Import::Flush() {
+  std::vector<Line> lines = std::move(waiting_);
+  waiting_.clear();
+  if (lines.size() > 1 && !request_.condition) {
+    tables::BatchWriteRequest batch;
+    for (const Line& line : lines) {
+      batch.tables[request_.table].push_back(tables::BatchWriteRequest::Put{line.item});
+    }
+    Result<tables::BatchWriteReply> reply = tables_.BatchWrite(batch);
+    if (reply && reply->unprocessed.empty()) {
+      stored_ += lines.size();
+      return Done{};
+    }
+    if (!reply && reply.error().code != ErrorCode::kInvalid) {
+      return At(lines.front().number, std::move(reply).error());
+    }
+  }
+  // A batch may not name an item twice, and does not say which item is wrong: one by one
+  // the former is right and the latter is told.
+  for (Line& line : lines) TRY(PutOne(std::move(line)));
+  return Done{};
+}
+
+Status Import::PutOne(Line line) {
+  request_.item = std::move(line.item);
+  Result<tables::WriteReply> reply = tables_.Put(request_);
+  if (!reply) return At(line.number, std::move(reply).error());
+  if (reply->applied) {
+    ++stored_;
+  } else {
+    ++refused_;
+  }
+  return Done{};
+}
+
+Result<ExitCode> PutLines(EmbeddedTables& tables, const PutOptions& options,
+                          tables::PutRequest request) {
+  if (options.return_old) return Invalid("--return is for one item, not for standard input");
+  Import import(tables, std::move(request));
+  {
+    Progress progress(options.folder.progress,
+                      [&] { return fmt::format("{} items stored", import.stored()); });
+    TRY(import.Run(std::cin));
+  }
+  PrintLine(fmt::format(R"({{"stored":{},"refused":{}}})", import.stored(), import.refused()));
+  if (import.refused() == 0) return ExitCode::kOk;
+  PrintMessage(fmt::format("tidemark: the condition did not hold for {} items", import.refused()));
+  return ExitCode::kNotMet;
+}
+
+Result<ReturnValues> ParseReturned(const std::string& text) {
+  if (text.empty()) return ReturnValues::kNone;
+  if (text == "old") return ReturnValues::kAllOld;
+  if (text == "new") return ReturnValues::kAllNew;
+  if (text == "updated-old") return ReturnValues::kUpdatedOld;
+  if (text == "updated-new") return ReturnValues::kUpdatedNew;
+  return Invalid(
+      fmt::format("--return: '{}' is not old, new, updated-old or updated-new", text));
+}
+
+template <typename Request>
+Status FillRequest(const ReadOptions& options, Request* request) {
+  request->table = options.table;
+  request->index = options.index;
+  request->filter = options.filter;
+  request->projection = options.projection;
+  request->names = TRY(NamesOf(options.bindings));
+  request->values = TRY(ValuesOf(options.bindings));
+  if (options.count) request->select = tables::Select::kCount;
+  if (options.start_after) {
+    request->start_after = TRY(ParseItem({"--start-after", *options.start_after}));
+  }
+  return Done{};
+}
+
+// A page has at most as many items as are still wanted, so that its `last` is where the
+// next command goes on.
+std::optional<uint32_t> PageLimit(const ReadOptions& options, uint64_t printed) {
+  if (!options.limit) return std::nullopt;
+  return static_cast<uint32_t>(
+      std::min<uint64_t>(*options.limit - printed, std::numeric_limits<uint32_t>::max()));
+}
+
+// Reads page after page to the end, or until enough was printed.
+template <typename Request>
+Result<ExitCode> PrintPages(const ReadOptions& options, Request request,
+                            const std::function<Result<tables::Page>(const Request&)>& read) {
+  std::atomic<uint64_t> scanned = 0;
+  std::atomic<uint64_t> found = 0;
+  Progress progress(options.folder.progress, [&] {
+    return fmt::format("{} items read, {} found", scanned.load(), found.load());
+  });
+  do {
+    request.limit = PageLimit(options, found);
+    tables::Page page = TRY(read(request));
+    for (const item::Item& item : page.items) PrintLine(item::ToJson(item));
+    scanned += page.scanned;
+    found += page.count;
+    request.start_after = page.last;
+  } while (request.start_after && options.limit != found.load());
+  if (options.count) {
+    PrintLine(fmt::format(R"({{"count":{},"scanned":{}}})", found.load(), scanned.load()));
+  }
+  if (request.start_after) {
+    PrintMessage(fmt::format("tidemark: there may be more; go on with --start-after '{}'",
+                             item::ToJson(*request.start_after)));
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+Result<ExitCode> PutItems(const PutOptions& options) {
+  tables::PutRequest request = TRY(ToRequest(options));
+  bool reads_input = options.item == "-";
+  if (!reads_input) request.item = TRY(ParseItem({"--item", options.item}));
+  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kWrite));
+  if (reads_input) return PutLines(*tables, options, std::move(request));
+  return Report(TRY(tables->Put(request)));
+}
+
+Result<ExitCode> GetItem(const GetOptions& options) {
+  tables::GetRequest request{.table = options.table,
+                             .key = TRY(ParseItem({"--key", options.key})),
+                             .projection = options.projection,
+                             .names = TRY(NamesOf(options.bindings))};
+  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kRead));
+  std::optional<item::Item> item = TRY(tables->Get(request));
+  if (!item) {
+    PrintMessage(fmt::format("tidemark: table '{}' has no item under {}", options.table,
+                             item::ToJson(request.key)));
+    return ExitCode::kNotMet;
+  }
+  PrintLine(item::ToJson(*item));
+  return ExitCode::kOk;
+}
+
+Result<ExitCode> UpdateItem(const UpdateOptions& options) {
+  tables::UpdateRequest request{.table = options.table,
+                                .key = TRY(ParseItem({"--key", options.key})),
+                                .update = options.update,
+                                .condition = options.condition,
+                                .names = TRY(NamesOf(options.bindings)),
+                                .values = TRY(ValuesOf(options.bindings)),
+                                .return_values = TRY(ParseReturned(options.returned)),
+                                .on_failure = OnConditionFailure::kAllOld};
+  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kWrite));
+  return Report(TRY(tables->Update(request)));
+}
+
+Result<ExitCode> DeleteItem(const DeleteOptions& options) {
+  tables::DeleteRequest request{
+      .table = options.table,
+      .key = TRY(ParseItem({"--key", options.key})),
+      .condition = options.condition,
+      .names = TRY(NamesOf(options.bindings)),
+      .values = TRY(ValuesOf(options.bindings)),
+      .return_values = options.return_old ? ReturnValues::kAllOld : ReturnValues::kNone,
+      .on_failure = OnConditionFailure::kAllOld};
+  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kWrite));
+  return Report(TRY(tables->Delete(request)));
+}
+
+Result<ExitCode> QueryItems(const QueryOptions& options) {
+  tables::QueryRequest request{.key_condition = options.key_condition,
+                               .forward = !options.descending};
+  TRY(FillRequest(options.read, &request));
+  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.read.folder, Use::kRead));
+  return PrintPages<tables::QueryRequest>(
+      options.read, std::move(request),
+      [&](const tables::QueryRequest& page) { return tables->Query(page); });
+}
+
+Result<ExitCode> ScanItems(const ScanOptions& options) {
+  tables::ScanRequest request{.segment = options.segment,
+                              .total_segments = options.total_segments};
+  TRY(FillRequest(options.read, &request));
+  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.read.folder, Use::kRead));
+  return PrintPages<tables::ScanRequest>(
+      options.read, std::move(request),
+      [&](const tables::ScanRequest& page) { return tables->Scan(page); });
+}
+
+}  // namespace tidemark::programs
