@@ -56,14 +56,25 @@ CPP_NOISE = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"'
     r"|'(?:\\.|[^'\\\n])+'", re.S)
 SCOPE = re.compile(r"\b(namespace|class|struct|union|enum|extern)\b[^()=]*(\([^()]*\)[^()=]*)?$")
-DATA = re.compile(r"=\s*$|\breturn\s*$")
+DATA = re.compile(r"([=(,:]|\breturn)\s*$")
+
+
+def kind_of(before, around):
+    """What a brace opens, by the text before it and the kinds of the braces around it."""
+    if around and around[-1] in ("data", "in data"):
+        return "in data"
+    if DATA.search(before):
+        return "data"
+    if all(kind == "scope" for kind in around):
+        return "scope" if SCOPE.search(before) else "function"
+    return "inner"
 
 
 def cpp_functions(text):
     """(first line, lines) of each function body, told by braces: rough, and enough for a limit.
 
-    A brace opens a scope after namespace, class and the like; data after an equals sign; and
-    otherwise, in a scope, a function.
+    A brace opens a scope after namespace, class and the like; data where a value stands; and
+    otherwise, in a scope, a function. A table of data inside a function is not counted.
     """
     # A digit separator is no quote.
     text = CPP_NOISE.sub(blank, re.sub(r"(?<=\d)'(?=\d)", "_", text))
@@ -71,22 +82,22 @@ def cpp_functions(text):
     stack = []
     head = 0
     line = 1
+    data_lines = 0
     for position, character in enumerate(text):
         if character == "\n":
             line += 1
         elif character == "{":
             before = text[head:position]
-            if all(kind == "scope" for kind, _ in stack):
-                kind = "scope" if SCOPE.search(before) else (
-                    "data" if DATA.search(before) else "function")
-            else:
-                kind = "inner"
-            stack.append((kind, line))
+            stack.append((kind_of(before, [kind for kind, _ in stack]), line))
+            if stack[-1][0] == "function":
+                data_lines = 0
             head = position + 1
         elif character == "}":
             kind, first = stack.pop() if stack else ("inner", line)
-            if kind == "function":
-                yield first, line - first + 1
+            if kind == "data":
+                data_lines += line - first
+            elif kind == "function":
+                yield first, line - first + 1 - data_lines
             head = position + 1
         elif character == ";":
             head = position + 1
@@ -169,6 +180,7 @@ GOOD = {
     "src/base/a.h": HEADER + "class A {\n" + "  int a();\n" * 80 + "};\n",
     "src/base/a.cc": "const int kTable[] = {\n" + "  1,\n" * 90 + "};\n"
                      "void F() {  // TO" "DO(#3): faster\n  char c = '{';\n  int n = 1'000;\n}\n",
+    "src/base/c.cc": "void F() {\n  Check({\n" + '    {"a", {1}},\n' * 80 + "  });\n}\n",
     "src/base/b.cc": "namespace a {\nnamespace {\nstruct B {\n" + "int a() { return 1; }\n" * 80
                      + "};\n}\n}\n",
     "docs/wide.md": "wide " * 100 + "see ../shared/wo" "rk/x\n",
@@ -177,6 +189,9 @@ BAD = {
     "src/base/long.cc": "int a;\n" * 701,
     "src/base/body.cc": "namespace a {\nint F(int x) {\n" + BODY + "}\n}\n",
     "src/base/method.cc": "class A {\n  A() : a_(1), b_{2} {\n" + BODY + "  }\n};\n",
+    "src/base/table.cc": "int a[] = {\n" + "1,\n" * 80 + "};\nvoid F() {\n" + BODY + "}\n",
+    "src/base/lambda.cc": "void F() {\n  Call([&](int x) {\n" + BODY + "  }, {\n1});\n}\n",
+    "src/base/default.cc": "class A {\n void F(B b = {}) {\n" + BODY + "}\n};\n",
     "src/base/braces.cc": 'const char* s = "}";\nint F() {\n' + BODY + "}\n",
     "tools/body.py": "def f(x):\n" + BODY.replace("  x += 1;", "    x += 1") + "\n",
     "src/base/wide.cc": "// " + "x" * 98 + "\n",
