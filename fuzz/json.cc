@@ -1,11 +1,12 @@
 // JSON: what parses can be walked and written, and what was written parses to the same.
+#include "base/json.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/check.h"
-#include "base/json.h"
 
 namespace {
 
@@ -33,11 +34,16 @@ void WriteArray(Json json, JsonWriter* writer) {
 
 void Write(Json json, JsonWriter* writer) {
   switch (json.kind()) {
-    case JsonKind::kObject: return WriteObject(json, writer);
-    case JsonKind::kArray: return WriteArray(json, writer);
-    case JsonKind::kString: return writer->String(*json.AsString());
-    case JsonKind::kBool: return writer->Bool(*json.AsBool());
-    case JsonKind::kNull: return writer->Null();
+    case JsonKind::kObject:
+      return WriteObject(json, writer);
+    case JsonKind::kArray:
+      return WriteArray(json, writer);
+    case JsonKind::kString:
+      return writer->String(*json.AsString());
+    case JsonKind::kBool:
+      return writer->Bool(*json.AsBool());
+    case JsonKind::kNull:
+      return writer->Null();
     case JsonKind::kNumber:
       if (auto integer = json.AsInt()) return writer->Int(*integer);
       return writer->Double(*json.AsDouble());

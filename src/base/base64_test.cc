@@ -10,8 +10,13 @@ namespace {
 // The examples of RFC 4648, section 10: other programs read what we write.
 TEST(Base64Test, EncodesAndDecodesTheStandardsExamples) {
   const std::pair<std::string_view, std::string_view> examples[] = {
-      {"", ""},          {"f", "Zg=="},        {"fo", "Zm8="},        {"foo", "Zm9v"},
-      {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"},
+      {"", ""},
+      {"f", "Zg=="},
+      {"fo", "Zm8="},
+      {"foo", "Zm9v"},
+      {"foob", "Zm9vYg=="},
+      {"fooba", "Zm9vYmE="},
+      {"foobar", "Zm9vYmFy"},
   };
   for (const auto& [bytes, text] : examples) {
     EXPECT_EQ(EncodeBase64(bytes), text);
@@ -36,8 +41,9 @@ TEST(Base64Test, ReturnsEveryByteStringUnchanged) {
 
 // Two texts for the same bytes would make equal binary keys look different.
 TEST(Base64Test, RefusesEverySpellingButTheCanonical) {
-  for (std::string_view text : {"Zg", "Zg=", "Zg===", "Z", "=", "====", "Zm9v=", "Zm9v====", "Zh==",
-                                "Zm9=", "Z===", "Zg==Zg==", "Zm 9", "Zm9v\n", " Zm9v", "Z=g=", "\xc3\xa9\xc3\xa9"}) {
+  for (std::string_view text :
+       {"Zg", "Zg=", "Zg===", "Z", "=", "====", "Zm9v=", "Zm9v====", "Zh==", "Zm9=", "Z===",
+        "Zg==Zg==", "Zm 9", "Zm9v\n", " Zm9v", "Z=g=", "\xc3\xa9\xc3\xa9"}) {
     EXPECT_EQ(DecodeBase64(text), std::nullopt) << text;
   }
   EXPECT_EQ(DecodeBase64(std::string_view("Zm\0v", 4)), std::nullopt);

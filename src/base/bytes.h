@@ -13,7 +13,7 @@ namespace tidemark {
 
 void AppendFixed32(uint32_t value, std::string* out);  // Big-endian: byte order is number order.
 void AppendFixed64(uint64_t value, std::string* out);
-void AppendVarint(uint64_t value, std::string* out);  // 7 bits a byte, low bits first.
+void AppendVarint(uint64_t value, std::string* out);       // 7 bits a byte, low bits first.
 void AppendText(std::string_view text, std::string* out);  // Varint length, then the bytes.
 
 class Reader {
@@ -28,7 +28,10 @@ class Reader {
   std::string_view Text();
   std::string_view Take(uint64_t length);
 
-  void Fail() { ok_ = false; rest_ = {}; }
+  void Fail() {
+    ok_ = false;
+    rest_ = {};
+  }
   bool ok() const { return ok_; }
   // True when everything was read and nothing failed.
   bool AtEnd() const { return ok_ && rest_.empty(); }

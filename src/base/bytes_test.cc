@@ -39,8 +39,8 @@ TEST(BytesTest, KeepsTheOrderOfNumbers) {
 }
 
 TEST(BytesTest, ReadsBackWhatWasWritten) {
-  const uint64_t numbers[] = {0, 127, 128, 16383, 16384, 1ull << 63,
-                              std::numeric_limits<uint64_t>::max()};
+  const uint64_t numbers[] = {
+      0, 127, 128, 16383, 16384, 1ull << 63, std::numeric_limits<uint64_t>::max()};
   std::string bytes;
   for (uint64_t number : numbers) {
     AppendVarint(number, &bytes);
@@ -82,7 +82,8 @@ TEST(ReaderTest, RefusesALengthLargerThanTheRest) {
 
 // A number with two forms would give two encodings of one item.
 TEST(ReaderTest, TakesOnlyTheShortestVarint) {
-  for (std::string_view bytes : {std::string_view("\x80\x00", 2), std::string_view("\xff\x80\x00", 3)}) {
+  for (std::string_view bytes :
+       {std::string_view("\x80\x00", 2), std::string_view("\xff\x80\x00", 3)}) {
     Reader reader(bytes);
     reader.Varint();
     EXPECT_FALSE(reader.ok());

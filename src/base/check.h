@@ -10,8 +10,8 @@ namespace tidemark {
 
 }  // namespace tidemark
 
-#define CHECK(condition)                                           \
-  do {                                                             \
-    if (!(condition)) [[unlikely]]                                 \
-      ::tidemark::CheckFailed(#condition, __FILE__, __LINE__);     \
+#define CHECK(condition)                                       \
+  do {                                                         \
+    if (!(condition)) [[unlikely]]                             \
+      ::tidemark::CheckFailed(#condition, __FILE__, __LINE__); \
   } while (false)

@@ -27,31 +27,40 @@ namespace ondemand = simdjson::ondemand;
 
 std::string Describe(error_code error) {
   switch (error) {
-    case simdjson::EMPTY: return "it is empty";
-    case simdjson::UTF8_ERROR: return "it is not valid UTF-8";
-    case simdjson::DEPTH_ERROR: return fmt::format("it nests deeper than {}", kMaxJsonDepth);
-    case simdjson::UNCLOSED_STRING: return "a string is not closed";
-    case simdjson::UNESCAPED_CHARS: return "a string has a control character that is not escaped";
-    case simdjson::STRING_ERROR: return "a string has a wrong escape";
-    case simdjson::NUMBER_ERROR: return "a number is malformed or too large";
+    case simdjson::EMPTY:
+      return "it is empty";
+    case simdjson::UTF8_ERROR:
+      return "it is not valid UTF-8";
+    case simdjson::DEPTH_ERROR:
+      return fmt::format("it nests deeper than {}", kMaxJsonDepth);
+    case simdjson::UNCLOSED_STRING:
+      return "a string is not closed";
+    case simdjson::UNESCAPED_CHARS:
+      return "a string has a control character that is not escaped";
+    case simdjson::STRING_ERROR:
+      return "a string has a wrong escape";
+    case simdjson::NUMBER_ERROR:
+      return "a number is malformed or too large";
     case simdjson::T_ATOM_ERROR:
     case simdjson::F_ATOM_ERROR:
-    case simdjson::N_ATOM_ERROR: return "a word is none of true, false, null";
+    case simdjson::N_ATOM_ERROR:
+      return "a word is none of true, false, null";
     case simdjson::TAPE_ERROR:
     case simdjson::INCOMPLETE_ARRAY_OR_OBJECT:
       return "a bracket, comma, colon or value is missing or out of place";
-    default: return simdjson::error_message(error);
+    default:
+      return simdjson::error_message(error);
   }
 }
 
 error_code VisitAll(ondemand::value value, size_t depth);
 
 error_code VisitAll(simdjson::simdjson_result<ondemand::object> found, size_t depth) {
-  ondemand::object object;
-  if (auto error = std::move(found).get(object)) return error;
+  if (auto error = found.error()) return error;
+  ondemand::object object = found.value_unsafe();
   for (auto member : object) {
-    ondemand::field field;
-    if (auto error = std::move(member).get(field)) return error;
+    if (auto error = member.error()) return error;
+    ondemand::field field = member.value_unsafe();
     if (auto error = field.unescaped_key().error()) return error;
     if (auto error = VisitAll(field.value(), depth)) return error;
   }
@@ -59,12 +68,11 @@ error_code VisitAll(simdjson::simdjson_result<ondemand::object> found, size_t de
 }
 
 error_code VisitAll(simdjson::simdjson_result<ondemand::array> found, size_t depth) {
-  ondemand::array array;
-  if (auto error = std::move(found).get(array)) return error;
+  if (auto error = found.error()) return error;
+  ondemand::array array = found.value_unsafe();
   for (auto element : array) {
-    ondemand::value value;
-    if (auto error = std::move(element).get(value)) return error;
-    if (auto error = VisitAll(value, depth)) return error;
+    if (auto error = element.error()) return error;
+    if (auto error = VisitAll(element.value_unsafe(), depth)) return error;
   }
   return simdjson::SUCCESS;
 }
@@ -75,12 +83,18 @@ error_code VisitAll(ondemand::value value, size_t depth) {
   ondemand::json_type type;
   if (auto error = value.type().get(type)) return error;
   switch (type) {
-    case ondemand::json_type::object: return VisitAll(value.get_object(), depth + 1);
-    case ondemand::json_type::array: return VisitAll(value.get_array(), depth + 1);
-    case ondemand::json_type::string: return value.get_string().error();
-    case ondemand::json_type::number: return value.get_number().error();
-    case ondemand::json_type::boolean: return value.get_bool().error();
-    case ondemand::json_type::null: return value.is_null().error();
+    case ondemand::json_type::object:
+      return VisitAll(value.get_object(), depth + 1);
+    case ondemand::json_type::array:
+      return VisitAll(value.get_array(), depth + 1);
+    case ondemand::json_type::string:
+      return value.get_string().error();
+    case ondemand::json_type::number:
+      return value.get_number().error();
+    case ondemand::json_type::boolean:
+      return value.get_bool().error();
+    case ondemand::json_type::null:
+      return value.is_null().error();
   }
   return simdjson::SUCCESS;
 }
@@ -154,7 +168,8 @@ void AppendQuoted(std::string_view text, std::string* out) {
   *out += '"';
   size_t written = 0;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (kEscapes[static_cast<uint8_t>(text[i])] == 0) [[likely]] continue;
+    if (kEscapes[static_cast<uint8_t>(text[i])] == 0) [[likely]]
+      continue;
     out->append(text, written, i - written);
     AppendEscape(text[i], out);
     written = i + 1;
@@ -167,27 +182,39 @@ void AppendQuoted(std::string_view text, std::string* out) {
 
 std::string_view ToString(JsonKind kind) {
   switch (kind) {
-    case JsonKind::kObject: return "an object";
-    case JsonKind::kArray: return "an array";
-    case JsonKind::kString: return "a string";
-    case JsonKind::kNumber: return "a number";
-    case JsonKind::kBool: return "true or false";
-    case JsonKind::kNull: return "null";
+    case JsonKind::kObject:
+      return "an object";
+    case JsonKind::kArray:
+      return "an array";
+    case JsonKind::kString:
+      return "a string";
+    case JsonKind::kNumber:
+      return "a number";
+    case JsonKind::kBool:
+      return "true or false";
+    case JsonKind::kNull:
+      return "null";
   }
   return "null";
 }
 
 JsonKind Json::kind() const {
   switch (tape_ref(document_, position_).tape_ref_type()) {
-    case tape_type::START_OBJECT: return JsonKind::kObject;
-    case tape_type::START_ARRAY: return JsonKind::kArray;
-    case tape_type::STRING: return JsonKind::kString;
+    case tape_type::START_OBJECT:
+      return JsonKind::kObject;
+    case tape_type::START_ARRAY:
+      return JsonKind::kArray;
+    case tape_type::STRING:
+      return JsonKind::kString;
     case tape_type::INT64:
     case tape_type::UINT64:
-    case tape_type::DOUBLE: return JsonKind::kNumber;
+    case tape_type::DOUBLE:
+      return JsonKind::kNumber;
     case tape_type::TRUE_VALUE:
-    case tape_type::FALSE_VALUE: return JsonKind::kBool;
-    default: return JsonKind::kNull;
+    case tape_type::FALSE_VALUE:
+      return JsonKind::kBool;
+    default:
+      return JsonKind::kNull;
   }
 }
 

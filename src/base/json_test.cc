@@ -53,8 +53,7 @@ TEST(JsonTest, ReadsValuesOfTheirOwnKindOnly) {
 
 // A count that silently loses its fraction or wraps would be a wrong answer.
 TEST(JsonTest, GivesIntegersOnlyWhenExact) {
-  EXPECT_EQ(MustParse("-9223372036854775808").root().AsInt(),
-            std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(MustParse("-9223372036854775808").root().AsInt(), std::numeric_limits<int64_t>::min());
   EXPECT_EQ(MustParse("9223372036854775807").root().AsInt(), std::numeric_limits<int64_t>::max());
   EXPECT_EQ(MustParse("9223372036854775808").root().AsInt(), std::nullopt);
   EXPECT_EQ(MustParse("1.0").root().AsInt(), std::nullopt);

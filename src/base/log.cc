@@ -17,10 +17,14 @@ namespace {
 
 std::string_view NameOf(LogLevel level) {
   switch (level) {
-    case LogLevel::kDebug: return "debug";
-    case LogLevel::kInfo: return "info";
-    case LogLevel::kWarning: return "warning";
-    case LogLevel::kError: return "error";
+    case LogLevel::kDebug:
+      return "debug";
+    case LogLevel::kInfo:
+      return "info";
+    case LogLevel::kWarning:
+      return "warning";
+    case LogLevel::kError:
+      return "error";
   }
   return "error";
 }
@@ -182,8 +186,7 @@ void Logger::Log(LogLevel level, std::string_view message,
   if (level < options_.level) return;
   const Line line{
       .time = TimeText(clock_.Now()), .level = level, .message = message, .fields = fields};
-  const std::string text =
-      options_.format == LogFormat::kJson ? JsonLine(line) : TextLine(line);
+  const std::string text = options_.format == LogFormat::kJson ? JsonLine(line) : TextLine(line);
   out_->log(spdlog::level::info, spdlog::string_view_t(text.data(), text.size()));
 }
 

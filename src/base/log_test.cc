@@ -98,9 +98,9 @@ TEST_F(LogTest, WritesJsonThatParses) {
 TEST_F(LogTest, KeepsTheLinesOfThreadsApart) {
   std::ostringstream out;
   const Logger logger({}, clock_, &out);
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&] {
+  std::vector<std::thread> threads(4);
+  for (std::thread& thread : threads) {
+    thread = std::thread([&] {
       for (int j = 0; j < 50; ++j) logger.Log(LogLevel::kInfo, "line", {{"n", j % 10}});
     });
   }

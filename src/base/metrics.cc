@@ -21,10 +21,9 @@ namespace {
 
 // What prometheus-cpp accepts, made narrower: it throws on other names, and ours are fixed.
 bool IsName(std::string_view name) {
-  return !name.empty() && name[0] >= 'a' && name[0] <= 'z' &&
-         std::ranges::all_of(name, [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-         });
+  return !name.empty() && name[0] >= 'a' && name[0] <= 'z' && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
 }
 
 }  // namespace
@@ -66,8 +65,8 @@ Metrics::~Metrics() = default;
 Counter& Metrics::AddCounter(const MetricOptions& options) {
   std::lock_guard lock(state_->mutex);
   state_->Note(options, "counter");
-  auto& family = prometheus::BuildCounter().Name(options.name).Help(options.help).Register(
-      state_->registry);
+  auto& family =
+      prometheus::BuildCounter().Name(options.name).Help(options.help).Register(state_->registry);
   return state_->counters.emplace_back(&family.Add(options.labels));
 }
 
@@ -84,8 +83,8 @@ Histogram& Metrics::AddHistogram(const HistogramOptions& options) {
   const MetricOptions& metric = options.metric;
   state_->Note(metric, "histogram");
   CHECK(std::ranges::is_sorted(options.bounds));
-  auto& family = prometheus::BuildHistogram().Name(metric.name).Help(metric.help).Register(
-      state_->registry);
+  auto& family =
+      prometheus::BuildHistogram().Name(metric.name).Help(metric.help).Register(state_->registry);
   return state_->histograms.emplace_back(&family.Add(metric.labels, options.bounds));
 }
 

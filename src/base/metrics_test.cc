@@ -1,6 +1,8 @@
 #include "base/metrics.h"
 
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -72,9 +74,9 @@ TEST(MetricsTest, ListsWhatWasAdded) {
 TEST(MetricsTest, LosesNoCountBetweenThreads) {
   Metrics metrics;
   Counter& counter = metrics.AddCounter({.name = "bumps_total", .help = "Bumps."});
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&] {
+  std::vector<std::thread> threads(4);
+  for (std::thread& thread : threads) {
+    thread = std::thread([&] {
       for (int j = 0; j < 1000; ++j) counter.Add();
       EXPECT_THAT(metrics.Expose(), HasSubstr("bumps_total "));
     });

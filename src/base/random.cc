@@ -1,8 +1,7 @@
 #include "base/random.h"
 
-#include <sys/random.h>
-
 #include <limits>
+#include <sys/random.h>
 
 #include "base/check.h"
 

@@ -4,15 +4,24 @@ namespace tidemark {
 
 std::string_view ToString(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kInvalid: return "invalid";
-    case ErrorCode::kNotFound: return "not_found";
-    case ErrorCode::kInUse: return "in_use";
-    case ErrorCode::kConflict: return "conflict";
-    case ErrorCode::kUnavailable: return "unavailable";
-    case ErrorCode::kUnknown: return "unknown";
-    case ErrorCode::kDenied: return "denied";
-    case ErrorCode::kCorrupt: return "corrupt";
-    case ErrorCode::kInternal: return "internal";
+    case ErrorCode::kInvalid:
+      return "invalid";
+    case ErrorCode::kNotFound:
+      return "not_found";
+    case ErrorCode::kInUse:
+      return "in_use";
+    case ErrorCode::kConflict:
+      return "conflict";
+    case ErrorCode::kUnavailable:
+      return "unavailable";
+    case ErrorCode::kUnknown:
+      return "unknown";
+    case ErrorCode::kDenied:
+      return "denied";
+    case ErrorCode::kCorrupt:
+      return "corrupt";
+    case ErrorCode::kInternal:
+      return "internal";
   }
   return "internal";
 }

@@ -53,25 +53,42 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}       // NOLINT: implicit
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
   template <typename U>
-    requires(std::is_convertible_v<U &&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
-             !std::is_same_v<std::remove_cvref_t<U>, Error> &&
-             !std::is_same_v<std::remove_cvref_t<U>, Result>)
-  Result(U&& value)  // NOLINT: implicit
+  requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
+           !std::is_same_v<std::remove_cvref_t<U>, Error> &&
+           !std::is_same_v<std::remove_cvref_t<U>, Result>) Result(U&& value)  // NOLINT: implicit
       : state_(std::in_place_index<0>, std::forward<U>(value)) {}
 
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
 
   // Asking a failure for its value, or a success for its error, is a fault of the program.
-  T& value() & { CHECK(has_value()); return std::get<0>(state_); }
-  const T& value() const& { CHECK(has_value()); return std::get<0>(state_); }
-  T&& value() && { CHECK(has_value()); return std::get<0>(std::move(state_)); }
-  Error& error() & { CHECK(!has_value()); return std::get<1>(state_); }
-  const Error& error() const& { CHECK(!has_value()); return std::get<1>(state_); }
-  Error&& error() && { CHECK(!has_value()); return std::get<1>(std::move(state_)); }
+  T& value() & {
+    CHECK(has_value());
+    return std::get<0>(state_);
+  }
+  const T& value() const& {
+    CHECK(has_value());
+    return std::get<0>(state_);
+  }
+  T&& value() && {
+    CHECK(has_value());
+    return std::get<0>(std::move(state_));
+  }
+  Error& error() & {
+    CHECK(!has_value());
+    return std::get<1>(state_);
+  }
+  const Error& error() const& {
+    CHECK(!has_value());
+    return std::get<1>(state_);
+  }
+  Error&& error() && {
+    CHECK(!has_value());
+    return std::get<1>(std::move(state_));
+  }
 
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
@@ -100,10 +117,10 @@ using Status = Result<Done>;
 // Yields the value of a Result, or returns its Error from the function around it.
 // A statement expression is the one way in C++ to both return and yield; GCC and
 // clang have it, and every compiler we build with is one of them.
-#define TRY(expression)                                                            \
-  __extension__({                                                                  \
-    auto try_result_ = (expression);                                               \
-    if (!try_result_.has_value()) [[unlikely]]                                     \
-      return std::move(try_result_).error();                                       \
-    std::move(try_result_).value();                                                \
+#define TRY(expression)                        \
+  __extension__({                              \
+    auto try_result_ = (expression);           \
+    if (!try_result_.has_value()) [[unlikely]] \
+      return std::move(try_result_).error();   \
+    std::move(try_result_).value();            \
   })

@@ -6,8 +6,9 @@
 
 namespace tidemark {
 
-Secret::Secret(std::string&& value) : value_(std::move(value)) {
-  // A short string is copied by its move; without this the caller's copy would stay.
+Secret::Secret(std::string&& value) {
+  value_.swap(value);
+  // A short string's bytes are copied, not handed over; the caller's would stay.
   OPENSSL_cleanse(value.data(), value.capacity());
 }
 

@@ -12,7 +12,9 @@ namespace tidemark {
 namespace {
 
 template <typename T>
-concept Streamable = requires(std::ostream& out, const T& value) { out << value; };
+concept Streamable = requires(std::ostream& out, const T& value) {
+  out << value;
+};
 
 // These are the promise of the type: a line that prints a secret does not compile.
 static_assert(Streamable<std::string>);
@@ -47,10 +49,10 @@ TEST(SecretTest, WipesTheSourceOfAMove) {
   for (const std::string& text : {std::string("short"), std::string(100, 'k')}) {
     Secret first = Make(text);
     Secret second = std::move(first);
-    EXPECT_TRUE(first.empty());
+    EXPECT_TRUE(first.empty());  // NOLINT(bugprone-use-after-move): the point of the test.
     Secret third;
     third = std::move(second);
-    EXPECT_TRUE(second.empty());
+    EXPECT_TRUE(second.empty());  // NOLINT(bugprone-use-after-move)
     EXPECT_EQ(third.Reveal(), text);
   }
 }

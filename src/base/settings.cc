@@ -1,7 +1,5 @@
 #include "base/settings.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <sstream>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -53,11 +52,16 @@ std::string Quoted(std::string_view text) {
 
 std::string Expected(const Setting& setting) {
   switch (setting.kind) {
-    case SettingKind::kText: return "a text";
-    case SettingKind::kInteger: return "a whole number";
-    case SettingKind::kBool: return "true or false";
-    case SettingKind::kDuration: return "a duration such as 250ms, 30s, 5m, 2h or 90d";
-    case SettingKind::kChoice: return fmt::format("one of {}", fmt::join(setting.choices, ", "));
+    case SettingKind::kText:
+      return "a text";
+    case SettingKind::kInteger:
+      return "a whole number";
+    case SettingKind::kBool:
+      return "true or false";
+    case SettingKind::kDuration:
+      return "a duration such as 250ms, 30s, 5m, 2h or 90d";
+    case SettingKind::kChoice:
+      return fmt::format("one of {}", fmt::join(setting.choices, ", "));
   }
   return "a text";
 }
@@ -89,9 +93,12 @@ std::optional<int64_t> ParseMilliseconds(std::string_view text) {
 // among the choices, and for a text nothing but 0. nullopt when it means nothing.
 std::optional<int64_t> ParseValue(const Setting& setting, std::string_view text) {
   switch (setting.kind) {
-    case SettingKind::kText: return 0;
-    case SettingKind::kInteger: return ParseInteger(text);
-    case SettingKind::kDuration: return ParseMilliseconds(text);
+    case SettingKind::kText:
+      return 0;
+    case SettingKind::kInteger:
+      return ParseInteger(text);
+    case SettingKind::kDuration:
+      return ParseMilliseconds(text);
     case SettingKind::kBool:
       if (text != "true" && text != "false") return std::nullopt;
       return text == "true";
@@ -259,8 +266,8 @@ Status Settings::SetFromFile(const std::string& path) {
     if (setting == table_.end()) return UnknownSetting(table_, entry.name, entry.source);
     auto value = TextOf(*entry.node, setting->kind);
     if (!value) {
-      return Invalid(fmt::format("{}: {} should be {}", entry.source, entry.name,
-                                 Expected(*setting)));
+      return Invalid(
+          fmt::format("{}: {} should be {}", entry.source, entry.name, Expected(*setting)));
     }
     TRY(Set(setting - table_.begin(), {.text = std::move(*value), .source = entry.source}));
   }
@@ -317,8 +324,8 @@ std::chrono::milliseconds Settings::Duration(std::string_view name) const {
 std::string Settings::Describe() const {
   std::string lines;
   for (size_t i = 0; i < table_.size(); ++i) {
-    lines += fmt::format("{} = {}  ({})\n", table_[i].name, Quoted(values_[i].text),
-                         values_[i].source);
+    lines +=
+        fmt::format("{} = {}  ({})\n", table_[i].name, Quoted(values_[i].text), values_[i].source);
   }
   return lines;
 }

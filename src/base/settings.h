@@ -59,8 +59,8 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 Environment ReadEnvironment();
 
 struct SettingSources {
-  std::optional<std::string> file;  // The path of a TOML file, which must exist.
-  Environment environment;          // An empty variable counts as not set.
+  std::optional<std::string> file;           // The path of a TOML file, which must exist.
+  Environment environment;                   // An empty variable counts as not set.
   std::map<std::string, std::string> flags;  // By the setting's name, not the flag's.
 };
 

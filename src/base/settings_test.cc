@@ -48,9 +48,8 @@ class SettingsTest : public testing::Test {
     return settings ? "loaded" : settings.error().message;
   }
 
-  const std::string path_ =
-      testing::TempDir() + "settings_" +
-      testing::UnitTest::GetInstance()->current_test_info()->name() + ".toml";
+  const std::string path_ = testing::TempDir() + "settings_" +
+                            testing::UnitTest::GetInstance()->current_test_info()->name() + ".toml";
 };
 
 TEST_F(SettingsTest, HasDefaultsForEverything) {
@@ -186,18 +185,18 @@ TEST_F(SettingsTest, ReportsFilesThatCannotBeReadOrParsed) {
 }
 
 TEST_F(SettingsTest, DescribesEachValueWithItsSource) {
-  const Settings settings =
-      Settings::Load(kTable, {.file = WriteFile("\ndata = \"x\""),
-                              .environment = {{"TIDEMARK_CACHE_KEEP", "5m"}},
-                              .flags = {{"log.level", "debug"}}})
-          .value();
+  const Settings settings = Settings::Load(kTable, {.file = WriteFile("\ndata = \"x\""),
+                                                    .environment = {{"TIDEMARK_CACHE_KEEP", "5m"}},
+                                                    .flags = {{"log.level", "debug"}}})
+                                .value();
   EXPECT_EQ(settings.Describe(),
-            "data = \"x\"  (" + path_ + ":2)\n"
-            "cache.table = \"cache\"  (default)\n"
-            "cache.max-entries = \"100\"  (default)\n"
-            "cache.enabled = \"true\"  (default)\n"
-            "cache.keep = \"5m\"  (environment variable TIDEMARK_CACHE_KEEP)\n"
-            "log.level = \"debug\"  (--log-level)\n");
+            "data = \"x\"  (" + path_ +
+                ":2)\n"
+                "cache.table = \"cache\"  (default)\n"
+                "cache.max-entries = \"100\"  (default)\n"
+                "cache.enabled = \"true\"  (default)\n"
+                "cache.keep = \"5m\"  (environment variable TIDEMARK_CACHE_KEEP)\n"
+                "log.level = \"debug\"  (--log-level)\n");
 }
 
 TEST(EnvironmentTest, ReadsTheProcessesVariables) {
