@@ -1,0 +1,94 @@
+"""Does what README.md says, word by word.
+
+Usage: tools/readme.py PROGRAM_FOLDER | --self-test
+
+Runs each "$ command" of the README's console blocks in one fresh folder, in order, with
+PROGRAM_FOLDER first in PATH, and compares what is printed with what stands below the command. In
+the expected text … stands for anything on that line, a line of ⋮ alone for any number of lines.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import files
+
+BLOCK = re.compile(r"^```console\n(.*?)^```", re.M | re.S)
+
+
+def steps_in(text):
+    """(command, expected output) pairs; a command goes on after a backslash at a line's end."""
+    steps = []
+    for block in BLOCK.findall(text):
+        going_on = False
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                steps.append(([line[2:]], []))
+            elif not steps:
+                raise ValueError("a console block begins with a '$ ' line")
+            elif going_on:
+                steps[-1][0].append(line)
+            else:
+                steps[-1][1].append(line)
+            going_on = line.endswith("\\") and (line.startswith("$ ") or going_on)
+    return [("\n".join(command), "\n".join(expected)) for command, expected in steps]
+
+
+def pattern_of(expected):
+    """A pattern that matches an expected output."""
+    parts = []
+    for line in expected.splitlines():
+        if line.strip() == "⋮":
+            parts.append(r"(?:.*\n)*?")
+        else:
+            parts.append(".*".join(re.escape(part) for part in line.split("…")) + r"\n")
+    return re.compile("".join(parts))
+
+
+def run(steps, folder, program_folder):
+    """The first command whose output is not as written, or None."""
+    environment = dict(os.environ, PATH=f"{program_folder}{os.pathsep}{os.environ['PATH']}")
+    environment.pop("TIDEMARK_DATA", None)
+    for command, expected in steps:
+        done = subprocess.run(
+            command, shell=True, cwd=folder, env=environment, text=True, check=False,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if not pattern_of(expected).fullmatch(done.stdout):
+            return f"$ {command}\nexpected:\n{expected}\nprinted:\n{done.stdout}"
+    return None
+
+
+def self_test():
+    """A wrong line, a missing and a surplus one are found; wildcards match."""
+    def outcome(block):
+        with tempfile.TemporaryDirectory() as folder:
+            return run(steps_in(f"text\n```console\n{block}```\n"), folder, folder)
+    assert outcome("$ echo a b c\na … c\n$ printf 'x\\ny\\nz\\n'\nx\n⋮\n") is None
+    assert outcome("$ echo a \\\n    b\na b\n$ true\n") is None
+    for block in ("$ echo a\nb\n", "$ echo a\n", "$ true\na\n", "$ nothing-like-this\n"):
+        assert outcome(block) is not None, block
+    print("readme: 4 planted faults found")
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        self_test()
+        return 0
+    if len(sys.argv) != 2 or sys.argv[1] in ("-h", "--help"):
+        print(__doc__.strip())
+        return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 2
+    steps = steps_in(files.read(files.ROOT / "README.md"))
+    with tempfile.TemporaryDirectory() as folder:
+        fault = run(steps, folder, pathlib.Path(sys.argv[1]).resolve())
+    if fault:
+        print(fault)
+    verdict = "one is not as written" if fault else "all as written"
+    print(f"readme: {len(steps)} commands, {verdict}")
+    return 1 if fault or not steps else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
