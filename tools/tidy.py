@@ -8,6 +8,7 @@ Looks at every text file that git tracks or would track:
   sources       at most 700 lines a file, 70 a function, 100 columns a line
   headers       open with a comment, then #pragma once
   tests         never sleep
+  documents     name only files that exist; so do C++ comments of documents
 
 Documents and data (all but sources) have no limit of length or width.
 A finding reads: src/item/value.cc:812: the file has 812 lines, more than 700
@@ -37,6 +38,11 @@ REGISTRY = re.compile(
     r"registry\.\w+\.|\w+\.npm" r"js\.|\bpypi\.or" r"g|docker\.i" r"o|ghcr\.i" r"o|quay\.i" r"o"
     r"|artif" r"actory|crates\.i" r"o")
 SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep|sleep|SleepForMicroseconds)\s*\(")
+# Files that documents name, and documents that C++ names.
+NAMED_FILE = re.compile(
+    r"(?<![\w/.-])(?:src|tests|fuzz|bench|docs|tools|cmake)/[\w./-]+\.(?:cc|h|md|py|sh|cmake)\b")
+NAMED_DOCUMENT = re.compile(r"(?<![\w/.-])docs/[\w./-]+\.md\b")
+LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 
 
 def is_source(path):
@@ -150,13 +156,25 @@ def test_faults(lines):
             yield number, "a test sleeps; inject the clock or wait for the event"
 
 
-def faults_of(path, text):
+def name_faults(path, lines, root):
+    """Names of files that are not there."""
+    pattern = NAMED_DOCUMENT if path.suffix in CPP else NAMED_FILE
+    for number, line in enumerate(lines, 1):
+        links = LINK.findall(line) if path.suffix == ".md" else []
+        for name in pattern.findall(line) + [str(path.parent / link) for link in links]:
+            if not (root / name).exists():
+                yield number, f"names {name}, which does not exist"
+
+
+def faults_of(path, text, root):
     lines = text.splitlines()
     yield from everywhere_faults(lines)
     if is_source(path):
         yield from source_faults(path, text, lines)
     if path.suffix == ".h":
         yield from header_faults(text, lines)
+    if path.suffix == ".md" or path.suffix in CPP:
+        yield from name_faults(path, lines, root)
     if is_test(path):
         yield from test_faults(lines)
 
@@ -170,7 +188,8 @@ def check(root):
             binary.append(str(path))
             continue
         looked_at += 1
-        found.extend(f"{path}:{number}: {fault}" for number, fault in faults_of(path, text))
+        found.extend(
+            f"{path}:{number}: {fault}" for number, fault in faults_of(path, text, root))
     return found, looked_at, binary
 
 
@@ -183,7 +202,7 @@ GOOD = {
     "src/base/c.cc": "void F() {\n  Check({\n" + '    {"a", {1}},\n' * 80 + "  });\n}\n",
     "src/base/b.cc": "namespace a {\nnamespace {\nstruct B {\n" + "int a() { return 1; }\n" * 80
                      + "};\n}\n}\n",
-    "docs/wide.md": "wide " * 100 + "see ../shared/wo" "rk/x\n",
+    "docs/wide.md": "wide " * 100 + "see ../shared/wo" "rk/x, src/base/a.h, [c](wide.md)\n",
 }
 BAD = {
     "src/base/long.cc": "int a;\n" * 701,
@@ -203,6 +222,9 @@ BAD = {
     "web/package.json": '"https://registry.npm' 'js.org/x"\n',
     "src/base/sleep_test.cc": "std::this_thread::sleep_for(1s);\n",
     "tests/crash/loop.cc": "usleep(10);\n",
+    "docs/names.md": "see `src/base/gone.cc`\n",
+    "docs/links.md": "see [it](gone.md)\n",
+    "src/base/names.cc": "// As in docs/formats/gone.md.\n",
 }
 
 
