@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "base/bytes.h"
 #include "item/encoding.h"
 #include "tables/embedded/catalog_encoding.h"
@@ -29,7 +31,8 @@ Status ForEachRow(const Store& store, char prefix,
                   const std::function<Status(const item::Item&)>& visit) {
   Cursor cursor = store.Iterate(Family::kCatalog, PrefixRange(std::string(1, prefix)));
   for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
-    TRY(visit(TRY(item::DecodeItem(cursor.value()))));
+    const item::Item row = TRY(item::DecodeItem(cursor.value()));
+    TRY(visit(row));
   }
   return cursor.status();
 }
@@ -110,20 +113,23 @@ Status Catalog::LoadStreams(const Store& store) {
 }
 
 Status Catalog::LoadTables(const Store& store) {
+  const Snapshot snapshot = store.TakeSnapshot();
   return ForEachRow(store, kTablePrefix, [&](const item::Item& row) -> Status {
     auto table = std::make_shared<Table>(TRY(DecodeTable(row, streams_)));
-    TRY(LoadCounts(store, table->keyspace, table->counts.get()));
+    TRY(ReadCounts(store, snapshot, table->keyspace, table->counts.get()));
     for (Index& index : table->indexes) {
-      TRY(LoadCounts(store, index.keyspace, index.counts.get()));
+      TRY(ReadCounts(store, snapshot, index.keyspace, index.counts.get()));
     }
     tables_[table->name] = std::move(table);
     return Done{};
   });
 }
 
-Status Catalog::LoadCounts(const Store& store, Keyspace keyspace, Counts* counts) {
+Status Catalog::ReadCounts(const Store& store, const Snapshot& snapshot, Keyspace keyspace,
+                           Counts* counts) {
   std::string value;
-  if (!TRY(store.Get(Family::kCatalog, NumberedRowKey(kCountsPrefix, keyspace), &value))) return Done{};
+  const std::string key = NumberedRowKey(kCountsPrefix, keyspace);
+  if (!TRY(store.Get(Family::kCatalog, key, &value, snapshot))) return Done{};
   Reader reader(value);
   counts->items = reader.Fixed64();
   counts->bytes = reader.Fixed64();
@@ -166,6 +172,12 @@ StreamPtr Catalog::FindStream(std::string_view arn) const {
   return nullptr;
 }
 
+StreamPtr Catalog::FindStream(StreamId id) const {
+  std::lock_guard lock(mutex_);
+  auto place = streams_.find(id);
+  return place == streams_.end() ? nullptr : place->second;
+}
+
 // ---- Changing ----
 
 void Catalog::Put(const Table& table, Batch* batch) const {
@@ -185,15 +197,14 @@ void Catalog::Put(const Stream& stream, Batch* batch) const {
 
 void Catalog::Remove(const Table& table, Batch* batch) {
   batch->Delete(Family::kCatalog, TableRowKey(table.name));
-  batch->Delete(Family::kCatalog, NumberedRowKey(kCountsPrefix, table.keyspace));
-  batch->DeleteRange(Family::kRows, KeyspaceRange(table.keyspace));
-  for (const Index& index : table.indexes) Remove(index, batch);
-  if (table.expiry) batch->DeleteRange(Family::kRows, KeyspaceRange(table.expiry->keyspace));
+  Remove(table.keyspace, batch);
+  for (const Index& index : table.indexes) Remove(index.keyspace, batch);
+  if (table.expiry) Remove(table.expiry->keyspace, batch);
 }
 
-void Catalog::Remove(const Index& index, Batch* batch) {
-  batch->Delete(Family::kCatalog, NumberedRowKey(kCountsPrefix, index.keyspace));
-  batch->DeleteRange(Family::kRows, KeyspaceRange(index.keyspace));
+void Catalog::Remove(Keyspace keyspace, Batch* batch) {
+  batch->Delete(Family::kCatalog, NumberedRowKey(kCountsPrefix, keyspace));
+  batch->DeleteRange(Family::kRows, KeyspaceRange(keyspace));
 }
 
 void Catalog::Remove(const Stream& stream, Batch* batch) {

@@ -105,6 +105,7 @@ class Catalog {
   std::vector<TablePtr> ListTables() const;  // By name.
   std::vector<StreamPtr> ListStreams() const;
   StreamPtr FindStream(std::string_view arn) const;
+  StreamPtr FindStream(StreamId id) const;
 
   // A number that no keyspace or stream has or had. It becomes lasting with the next Put.
   uint32_t NewNumber() { return next_number_++; }
@@ -113,8 +114,11 @@ class Catalog {
   void Put(const Table& table, Batch* batch) const;
   void Put(const Stream& stream, Batch* batch) const;
   static void Remove(const Table& table, Batch* batch);
-  static void Remove(const Index& index, Batch* batch);
+  static void Remove(Keyspace keyspace, Batch* batch);
   static void Remove(const Stream& stream, Batch* batch);
+  // The counts as stored, which are zero for a keyspace that never had any.
+  static Status ReadCounts(const Store& store, const Snapshot& snapshot, Keyspace keyspace,
+                           Counts* counts);
   static void PutCounts(Keyspace keyspace, const Counts& counts, Batch* batch);
 
   void Publish(TablePtr table);
@@ -125,7 +129,6 @@ class Catalog {
  private:
   Status LoadStreams(const Store& store);
   Status LoadTables(const Store& store);
-  Status LoadCounts(const Store& store, Keyspace keyspace, Counts* counts);
 
   mutable std::mutex mutex_;
   std::map<std::string, TablePtr, std::less<>> tables_;

@@ -13,7 +13,6 @@
 // Maintain is called. No answer depends on when it runs, except that swept items are gone.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -27,8 +26,9 @@ class FileSystem;
 }
 
 namespace tidemark {
+class Logger;
 class Metrics;
-}
+}  // namespace tidemark
 
 namespace tidemark::embedded {
 
@@ -55,6 +55,8 @@ struct Options {
   // Null means the system's. What is given must outlive the tables.
   const Clock* clock = nullptr;
   Random* random = nullptr;
+  // Null means none.
+  Logger* logger = nullptr;
   Metrics* metrics = nullptr;
   std::shared_ptr<rocksdb::FileSystem> file_system = nullptr;
 };

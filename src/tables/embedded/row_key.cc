@@ -3,6 +3,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "item/order.h"
 
@@ -153,9 +155,10 @@ Range ConditionRange(Keyspace keyspace, const expression::KeyCondition& conditio
   return PrefixRange(partition);
 }
 
-Range ExpiredRange(Keyspace keyspace, EpochSeconds now) {
+Range ExpiredRange(Keyspace keyspace, EpochSeconds now, EpochSeconds oldest) {
   // Expired from the second of the deadline on: everything before the next second.
-  return {KeyspaceRange(keyspace).low, ExpiryRowKey(keyspace, now + 1, "")};
+  const EpochSeconds first = std::max<EpochSeconds>(now - oldest + 1, 0);
+  return {ExpiryRowKey(keyspace, first, ""), ExpiryRowKey(keyspace, std::max(now + 1, first), "")};
 }
 
 }  // namespace tidemark::embedded

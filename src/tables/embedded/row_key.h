@@ -48,7 +48,7 @@ Range KeyspaceRange(Keyspace keyspace);
 Range SegmentRange(Keyspace keyspace, uint32_t segment, uint32_t total);
 // The rows that a key condition selects.
 Range ConditionRange(Keyspace keyspace, const expression::KeyCondition& condition);
-// The expiry rows whose time has come at `now`.
-Range ExpiredRange(Keyspace keyspace, EpochSeconds now);
+// The expiry rows whose time has come at `now`, but not more than `oldest` seconds before.
+Range ExpiredRange(Keyspace keyspace, EpochSeconds now, EpochSeconds oldest);
 
 }  // namespace tidemark::embedded

@@ -176,7 +176,7 @@ void Batch::DeleteRange(Family family, const Range& range) {
   CHECK(rep_->batch.DeleteRange(rep_->handle(family), ToSlice(range.low), ToSlice(range.high)).ok());
 }
 bool Batch::empty() const { return rep_->batch.Count() == 0; }
-void Batch::Clear() { rep_->batch.Clear(); }
+size_t Batch::size_bytes() const { return rep_->batch.GetDataSize(); }
 
 // ---- Snapshot and Cursor ----
 
@@ -242,7 +242,9 @@ struct Store::Rep {
 
   Status PrepareFolder();
   Status MakeFolder();
+  Status MakeOne(const std::string& folder);
   Status WriteMarker();
+  rocksdb::Status Sync(const std::string& folder) const;
   Status LockForReading();
   Status OpenDatabase();
   Result<bool> Get(Family family, std::string_view key, std::string* value,
@@ -291,14 +293,24 @@ Status Store::Rep::PrepareFolder() {
   return MakeFolder();
 }
 
+// Makes a folder and puts its name on disk.
+Status Store::Rep::MakeOne(const std::string& folder) {
+  const size_t slash = folder.rfind('/');
+  const std::string parent = slash == std::string::npos ? "." : folder.substr(0, std::max<size_t>(slash, 1));
+  rocksdb::Status status = env->CreateDirIfMissing(folder);
+  if (status.ok()) status = Sync(parent);
+  if (!status.ok()) return OpenError(status, options.folder);
+  return Done{};
+}
+
 Status Store::Rep::MakeFolder() {
   // Parents first: a new user names "data/here" and expects it to be there.
   for (size_t slash = options.folder.find('/', 1); slash != std::string::npos;
        slash = options.folder.find('/', slash + 1)) {
-    env->CreateDirIfMissing(options.folder.substr(0, slash)).PermitUncheckedError();
+    const std::string parent = options.folder.substr(0, slash);
+    if (!env->FileExists(parent).ok()) TRY(MakeOne(parent));
   }
-  const rocksdb::Status made = env->CreateDirIfMissing(options.folder);
-  if (!made.ok()) return OpenError(made, options.folder);
+  TRY(MakeOne(options.folder));
   return WriteMarker();
 }
 
@@ -307,11 +319,15 @@ Status Store::Rep::WriteMarker() {
   const std::string aside = marker_file() + ".new";
   rocksdb::Status status = rocksdb::WriteStringToFile(env.get(), MarkerText(), aside, true);
   if (status.ok()) status = env->RenameFile(aside, marker_file());
-  std::unique_ptr<rocksdb::Directory> directory;
-  if (status.ok()) status = env->NewDirectory(options.folder, &directory);
-  if (status.ok()) status = directory->Fsync();
+  if (status.ok()) status = Sync(options.folder);
   if (!status.ok()) return OpenError(status, options.folder);
   return Done{};
+}
+
+rocksdb::Status Store::Rep::Sync(const std::string& folder) const {
+  std::unique_ptr<rocksdb::Directory> directory;
+  const rocksdb::Status status = env->NewDirectory(folder, &directory);
+  return status.ok() ? directory->Fsync() : status;
 }
 
 Status Store::Rep::LockForReading() {
@@ -334,6 +350,7 @@ Status Store::Rep::OpenDatabase() {
     status = rocksdb::DB::OpenForReadOnly(database_options, database_folder(), descriptors,
                                           &families, &opened);
   } else {
+    if (!env->FileExists(database_folder()).ok()) TRY(MakeOne(database_folder()));
     status = rocksdb::DB::Open(database_options, database_folder(), descriptors, &families, &opened);
   }
   if (!status.ok()) return OpenError(status, options.folder);
@@ -480,9 +497,8 @@ Status Store::Checkpoint(const std::string& folder) const {
     }
     if (status.ok()) status = file->Fsync();
   }
-  std::unique_ptr<rocksdb::Directory> directory;
-  if (status.ok()) status = target.env->NewDirectory(target.database_folder(), &directory);
-  if (status.ok()) status = directory->Fsync();
+  if (status.ok()) status = target.Sync(target.database_folder());
+  if (status.ok()) status = target.Sync(folder);
   if (!status.ok()) return ToError(status, doing);
   return Done{};
 }

@@ -43,7 +43,7 @@ class Batch {
   void Delete(Family family, std::string_view key);
   void DeleteRange(Family family, const Range& range);
   bool empty() const;
-  void Clear();
+  size_t size_bytes() const;
 
  private:
   friend class Store;

@@ -1,0 +1,171 @@
+#include "tables/embedded/group.h"
+
+#include "base/bytes.h"
+#include "base/expiry.h"
+#include "item/encoding.h"
+#include "item/size.h"
+#include "tables/embedded/expiry.h"
+#include "tables/embedded/index.h"
+#include "tables/embedded/stream_record.h"
+
+namespace tidemark::embedded {
+
+namespace {
+
+constexpr char kTokenPrefix = 'k';
+
+std::string TokenRowKey(const std::string& token) { return kTokenPrefix + token; }
+
+const item::Item* Pointer(const std::optional<item::Item>& item) {
+  return item ? &*item : nullptr;
+}
+
+tables::ChangeKind KindOf(const ItemChange& change) {
+  if (!*change.previous) return tables::ChangeKind::kInsert;
+  return change.next ? tables::ChangeKind::kModify : tables::ChangeKind::kRemove;
+}
+
+bool ShowsOld(tables::StreamView view) {
+  return view == tables::StreamView::kOldImage || view == tables::StreamView::kNewAndOldImages;
+}
+
+bool ShowsNew(tables::StreamView view) {
+  return view == tables::StreamView::kNewImage || view == tables::StreamView::kNewAndOldImages;
+}
+
+std::optional<std::string> ExpiryKeyOf(const ExpiryList& expiry, const std::string& row_key,
+                                       const std::optional<item::Item>& item) {
+  if (!item) return std::nullopt;
+  const std::optional<EpochSeconds> ttl = TimeToLive(expiry, *item);
+  if (!ttl) return std::nullopt;
+  return ExpiryRowKey(expiry.keyspace, *ttl, row_key);
+}
+
+}  // namespace
+
+Group::Group(const Store& store, Catalog* catalog, WorkingSet* items, std::chrono::milliseconds now)
+    : store_(store),
+      catalog_(catalog),
+      items_(items),
+      now_ms_(now),
+      now_(std::chrono::duration_cast<std::chrono::seconds>(now).count()),
+      batch_(store.NewBatch()) {}
+
+void Group::Add(ItemChange change) {
+  if (*change.previous == change.next) return;
+  const Table& table = *change.table;
+  if (change.next) {
+    PutItem(change.row_key, *change.next);
+  } else {
+    batch_.Delete(Family::kRows, change.row_key);
+  }
+  for (const Index& index : table.indexes) ChangeIndex(table, index, change);
+  if (table.expiry) ChangeExpiry(*table.expiry, change);
+  if (table.stream) AddStreamRecord(*table.stream, change);
+  Count(table.keyspace, table.counts, Pointer(*change.previous), Pointer(change.next));
+  items_->Set(change.row_key, std::move(change.next));
+}
+
+void Group::ChangeIndex(const Table& table, const Index& index, const ItemChange& change) {
+  std::optional<IndexRow> before;
+  std::optional<IndexRow> after;
+  if (*change.previous) before = IndexRowOf(table, index, change.key, **change.previous);
+  if (change.next) after = IndexRowOf(table, index, change.key, *change.next);
+  // While the index is being filled, a row that the filling has not reached is not there yet
+  // and not counted.
+  const bool filled = index.fill.complete || change.row_key <= index.fill.done_to;
+  if (before && (!after || after->key != before->key)) batch_.Delete(Family::kRows, before->key);
+  if (after && (!before || !(after->key == before->key && after->item == before->item))) {
+    PutItem(after->key, after->item);
+  }
+  if (!filled) return;
+  Count(index.keyspace, index.counts, before ? &before->item : nullptr,
+        after ? &after->item : nullptr);
+}
+
+void Group::ChangeExpiry(const ExpiryList& expiry, const ItemChange& change) {
+  const auto before = ExpiryKeyOf(expiry, change.row_key, *change.previous);
+  const auto after = ExpiryKeyOf(expiry, change.row_key, change.next);
+  if (before == after) return;
+  if (before) batch_.Delete(Family::kRows, *before);
+  if (after) batch_.Put(Family::kRows, *after, "");
+}
+
+void Group::AddStreamRecord(const Stream& stream, const ItemChange& change) {
+  tables::StreamRecord record{.kind = KindOf(change),
+                              .view = stream.view,
+                              .created_at = now_,
+                              .expired = change.expired,
+                              .keys = item::AttributesOfKey(change.key, change.table->keys)};
+  if (ShowsOld(stream.view)) record.old_image = *change.previous;
+  if (ShowsNew(stream.view)) record.new_image = change.next;
+  buffer_.clear();
+  EncodeStreamRecord(record, &buffer_);
+  batch_.Put(Family::kStreams, StreamRowKey(stream.id, (*stream.next_sequence)++), buffer_);
+}
+
+void Group::AddIndexRow(const Table& table, const Index& index, const item::Key& key,
+                        const item::Item& item) {
+  const std::optional<IndexRow> row = IndexRowOf(table, index, key, item);
+  if (!row) return;
+  PutItem(row->key, row->item);
+  Count(index.keyspace, index.counts, nullptr, &row->item);
+}
+
+void Group::AddExpiryRow(const ExpiryList& expiry, const std::string& row_key,
+                         const item::Item& item) {
+  if (const auto key = ExpiryKeyOf(expiry, row_key, item)) batch_.Put(Family::kRows, *key, "");
+}
+
+void Group::PutItem(const std::string& key, const item::Item& item) {
+  buffer_.clear();
+  item::EncodeItem(item, &buffer_);
+  batch_.Put(Family::kRows, key, buffer_);
+}
+
+void Group::Count(Keyspace keyspace, const std::shared_ptr<Counts>& counts,
+                  const item::Item* previous, const item::Item* next) {
+  if (previous == nullptr && next == nullptr) return;
+  // Unsigned sums wrap, so adding a difference that is negative comes out right.
+  counts->items += uint64_t{next != nullptr} - uint64_t{previous != nullptr};
+  counts->bytes += (next != nullptr ? item::SizeBytes(*next) : 0) -
+                   (previous != nullptr ? item::SizeBytes(*previous) : 0);
+  counted_[keyspace] = counts;
+}
+
+void Group::Finish() {
+  for (const auto& [keyspace, counts] : counted_) Catalog::PutCounts(keyspace, *counts, &batch_);
+  counted_.clear();
+}
+
+Result<std::optional<TokenRecord>> Group::FindToken(const std::string& token) {
+  std::optional<TokenRecord> record;
+  std::string value;
+  if (auto place = tokens_.find(token); place != tokens_.end()) {
+    record = place->second;
+  } else if (TRY(store_.Get(Family::kCatalog, TokenRowKey(token), &value))) {
+    record = TRY(DecodeToken(value));
+  }
+  if (record && !IsLive(record->expires, now_)) record.reset();
+  return record;
+}
+
+void Group::AddToken(const std::string& token, const TokenRecord& record) {
+  std::string value;
+  AppendFixed64(static_cast<uint64_t>(record.expires), &value);
+  value += record.fingerprint;
+  batch_.Put(Family::kCatalog, TokenRowKey(token), value);
+  tokens_[token] = record;
+}
+
+Range TokenRange() { return PrefixRange(std::string(1, kTokenPrefix)); }
+
+Result<TokenRecord> DecodeToken(std::string_view value) {
+  Reader reader(value);
+  TokenRecord record{.expires = static_cast<EpochSeconds>(reader.Fixed64())};
+  if (!reader.ok()) return Error{ErrorCode::kCorrupt, "a token's row is damaged; restore a backup"};
+  record.fingerprint = reader.rest();
+  return record;
+}
+
+}  // namespace tidemark::embedded

@@ -1,0 +1,92 @@
+// A Group is what one commit writes: the changes of many requests, gathered into one batch.
+// Each change of an item brings with it everything that must be true at the same moment: its
+// index rows, its expiry row, its stream record and the counts.
+//
+// Used by the committer alone.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "item/key.h"
+#include "tables/embedded/catalog.h"
+#include "tables/embedded/store.h"
+#include "tables/embedded/working_set.h"
+#include "tables/requests.h"
+
+namespace tidemark::embedded {
+
+// One item from what it was to what it becomes.
+struct ItemChange {
+  TablePtr table;
+  item::Key key;
+  std::string row_key;
+  const std::optional<item::Item>* previous = nullptr;  // What Group::Find gave for the row.
+  std::optional<item::Item> next;
+  bool expired = false;  // Removed by the sweeper.
+};
+
+// What a transaction's token was used for.
+struct TokenRecord {
+  EpochSeconds expires = 0;
+  std::string fingerprint;
+};
+
+class Group {
+ public:
+  Group(const Store& store, Catalog* catalog, WorkingSet* items, std::chrono::milliseconds now);
+
+  const Catalog& catalog() const { return *catalog_; }
+  Catalog& catalog() { return *catalog_; }
+  const Store& store() const { return store_; }
+  EpochSeconds now() const { return now_; }
+  std::chrono::milliseconds now_ms() const { return now_ms_; }
+
+  // The item as of the changes added so far.
+  Result<const std::optional<item::Item>*> Find(const std::string& row_key) {
+    return items_->Find(row_key);
+  }
+  // Adds the change with all that follows from it. One that changes nothing adds nothing.
+  void Add(ItemChange change);
+
+  // Adds the row of an index or expiry list for an item that is there already.
+  void AddIndexRow(const Table& table, const Index& index, const item::Key& key,
+                   const item::Item& item);
+  void AddExpiryRow(const ExpiryList& expiry, const std::string& row_key, const item::Item& item);
+
+  // nullopt when the token was not used, or longer ago than tokens are kept.
+  Result<std::optional<TokenRecord>> FindToken(const std::string& token);
+  void AddToken(const std::string& token, const TokenRecord& record);
+
+  Batch& batch() { return batch_; }
+  // Adds the counts that changed; the batch is then whole.
+  void Finish();
+
+ private:
+  void ChangeIndex(const Table& table, const Index& index, const ItemChange& change);
+  void ChangeExpiry(const ExpiryList& expiry, const ItemChange& change);
+  void AddStreamRecord(const Stream& stream, const ItemChange& change);
+  void PutItem(const std::string& key, const item::Item& item);
+  void Count(Keyspace keyspace, const std::shared_ptr<Counts>& counts, const item::Item* previous,
+             const item::Item* next);
+
+  const Store& store_;
+  Catalog* catalog_;
+  WorkingSet* items_;
+  const std::chrono::milliseconds now_ms_;
+  const EpochSeconds now_;
+  Batch batch_;
+  std::map<Keyspace, std::shared_ptr<Counts>> counted_;
+  std::map<std::string, TokenRecord> tokens_;
+  std::string buffer_;
+};
+
+// The row of a token, for whoever sweeps them.
+Range TokenRange();
+Result<TokenRecord> DecodeToken(std::string_view value);
+
+}  // namespace tidemark::embedded

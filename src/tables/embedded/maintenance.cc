@@ -1,0 +1,307 @@
+#include "tables/embedded/maintenance.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/expiry.h"
+#include "item/encoding.h"
+#include "tables/embedded/definition.h"
+#include "tables/embedded/expiry.h"
+#include "tables/embedded/stream_record.h"
+#include "tables/limits.h"
+
+namespace tidemark::embedded {
+
+namespace {
+
+constexpr std::chrono::seconds kInterval(1);
+// The size of one step. Writers wait for at most one.
+constexpr size_t kStepItems = 500;
+constexpr size_t kStepBytes = 1 << 20;
+
+// ---- Filling ----
+
+// The one index or list of a table that is being filled; null when there is none.
+struct Gap {
+  Index* index = nullptr;
+  ExpiryList* expiry = nullptr;
+  Fill* fill = nullptr;
+};
+
+Gap FirstGap(Table* table) {
+  for (Index& index : table->indexes) {
+    if (!index.fill.complete) return {.index = &index, .fill = &index.fill};
+  }
+  if (table->expiry && !table->expiry->fill.complete) {
+    return {.expiry = &*table->expiry, .fill = &table->expiry->fill};
+  }
+  return {};
+}
+
+bool HasGap(const Table& table) {
+  const auto is_filling = [](const Index& index) { return !index.fill.complete; };
+  return std::any_of(table.indexes.begin(), table.indexes.end(), is_filling) ||
+         (table.expiry && !table.expiry->fill.complete);
+}
+
+struct StoredItem {
+  std::string row_key;
+  item::Key key;
+  item::Item item;
+};
+
+// The next items behind `done_to`; fewer than a step when there are no more.
+Result<std::vector<StoredItem>> NextItems(const Store& store, const Table& table,
+                                          const std::string& done_to) {
+  Range rest = KeyspaceRange(table.keyspace);
+  // The first key behind another is that key with a zero byte.
+  if (!done_to.empty()) rest.low = done_to + '\0';
+  std::vector<StoredItem> items;
+  size_t bytes = 0;
+  Cursor cursor = store.Iterate(Family::kRows, rest, Walk::kLong);
+  for (cursor.SeekToFirst(); cursor.valid() && items.size() < kStepItems; cursor.Next()) {
+    item::Item item = TRY(item::DecodeItem(cursor.value()));
+    item::Key key = TRY(item::KeyOfItem(item, table.keys));
+    bytes += cursor.value().size();
+    items.push_back({std::string(cursor.key()), std::move(key), std::move(item)});
+    if (bytes > kStepBytes) break;
+  }
+  TRY(cursor.status());
+  return items;
+}
+
+// One step: the rows of the next items, and how far it came, in one batch.
+Result<Definition> FillStep(const std::string& name, Group* group) {
+  const TablePtr current = group->catalog().Find(name);
+  if (current == nullptr || !HasGap(*current)) return Definition{};
+  auto table = std::make_shared<Table>(*current);
+  const Gap gap = FirstGap(table.get());
+  const std::vector<StoredItem> items = TRY(NextItems(group->store(), *table, gap.fill->done_to));
+  for (const StoredItem& stored : items) {
+    if (gap.index != nullptr) group->AddIndexRow(*table, *gap.index, stored.key, stored.item);
+    if (gap.expiry != nullptr) group->AddExpiryRow(*gap.expiry, stored.row_key, stored.item);
+  }
+  *gap.fill = items.empty() ? Fill{} : Fill{.complete = false, .done_to = items.back().row_key};
+  return Definition{.table = std::move(table)};
+}
+
+// ---- Sweeping ----
+
+// Removes those of the rows whose items are expired now. They were expired when they were
+// found; the item may have been written since, so each is asked again here, in the same write.
+class SweepChange final : public Change {
+ public:
+  SweepChange(TablePtr table, std::vector<std::string> row_keys)
+      : table_(std::move(table)), row_keys_(std::move(row_keys)) {}
+
+  Status Evaluate(Group* group) override {
+    const TablePtr table = group->catalog().Find(table_->name);
+    if (table == nullptr || table->keyspace != table_->keyspace || !table->expiry) return Done{};
+    std::vector<ItemChange> removals;
+    for (const std::string& row_key : row_keys_) {
+      const std::optional<item::Item>* item = TRY(group->Find(row_key));
+      if (!item->has_value() || !IsExpired(*table->expiry, **item, group->now())) continue;
+      item::Key key = TRY(item::KeyOfItem(**item, table->keys));
+      removals.push_back({.table = table,
+                          .key = std::move(key),
+                          .row_key = row_key,
+                          .previous = item,
+                          .next = std::nullopt,
+                          .expired = true});
+    }
+    for (ItemChange& removal : removals) group->Add(std::move(removal));
+    return Done{};
+  }
+
+ private:
+  TablePtr table_;
+  std::vector<std::string> row_keys_;
+};
+
+class TokenSweep final : public Change {
+ public:
+  Status Evaluate(Group* group) override {
+    std::vector<std::string> expired;
+    Cursor cursor = group->store().Iterate(Family::kCatalog, TokenRange(), Walk::kLong);
+    for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
+      const TokenRecord token = TRY(DecodeToken(cursor.value()));
+      if (!IsLive(token.expires, group->now())) expired.emplace_back(cursor.key());
+    }
+    TRY(cursor.status());
+    for (const std::string& key : expired) group->batch().Delete(Family::kCatalog, key);
+    return Done{};
+  }
+  // It reads what is stored, and so must not share a group with a transaction that takes a
+  // token up again.
+  bool alone() const override { return true; }
+};
+
+// ---- Trimming ----
+
+// The last record that is older than streams are kept, if there is one behind what is gone.
+Result<std::optional<uint64_t>> LastToTrim(const Store& store, const Stream& stream,
+                                           EpochSeconds now) {
+  std::optional<uint64_t> last;
+  Cursor cursor = store.Iterate(Family::kStreams, StreamRange(stream.id), Walk::kLong);
+  for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
+    const tables::StreamRecord record = TRY(DecodeStreamRecord(cursor.key(), cursor.value()));
+    if (IsLive(record.created_at + tables::kStreamRetention.count(), now)) break;
+    last = TRY(SequenceOfRowKey(cursor.key()));
+  }
+  TRY(cursor.status());
+  return last;
+}
+
+bool IsOver(const Stream& stream, EpochSeconds now) {
+  return stream.closed_at && !IsLive(*stream.closed_at + tables::kStreamRetention.count(), now);
+}
+
+// The table as it refers to the stream's new state, or null when it does not.
+TablePtr WithStream(const Catalog& catalog, const Stream& old, const StreamPtr& renewed) {
+  const TablePtr table = catalog.Find(old.table);
+  const bool refers = table != nullptr && table->latest_stream && table->latest_stream->id == old.id;
+  if (!refers) return nullptr;
+  auto copy = std::make_shared<Table>(*table);
+  copy->latest_stream = renewed;
+  if (copy->stream) copy->stream = renewed;
+  return copy;
+}
+
+Result<Definition> TrimStep(StreamId id, Group* group) {
+  const StreamPtr stream = group->catalog().FindStream(id);
+  if (stream == nullptr) return Definition{};
+  const std::optional<uint64_t> last = TRY(LastToTrim(group->store(), *stream, group->now()));
+  Definition definition;
+  if (IsOver(*stream, group->now())) {
+    definition.dropped_streams.push_back(stream);
+    definition.table = WithStream(group->catalog(), *stream, nullptr);
+  } else if (last) {
+    auto trimmed = std::make_shared<Stream>(*stream);
+    trimmed->trimmed_through = *last;
+    group->batch().DeleteRange(Family::kStreams, {StreamRowKey(id, 0), StreamRowKey(id, *last + 1)});
+    definition.streams.push_back(trimmed);
+    definition.table = WithStream(group->catalog(), *stream, trimmed);
+  }
+  return definition;
+}
+
+}  // namespace
+
+Status Maintenance::RunOnce() {
+  std::lock_guard lock(running_);
+  store_->CheckFreeSpace();
+  TRY(committer_->SyncNow());
+  TRY(FillAll());
+  TRY(SweepItems());
+  TRY(TrimStreams());
+  return SweepTokens();
+}
+
+Status Maintenance::FillAll() {
+  for (const TablePtr& table : catalog_->ListTables()) TRY(FillTable(table->name));
+  return Done{};
+}
+
+Status Maintenance::FillTable(const std::string& name) {
+  for (;;) {
+    const TablePtr table = catalog_->Find(name);
+    if (table == nullptr || !HasGap(*table) || stopping()) return Done{};
+    DefinitionChange step([&](Group* group) { return FillStep(name, group); });
+    TRY(committer_->Commit(&step));
+  }
+}
+
+Status Maintenance::SweepItems() {
+  for (const TablePtr& table : catalog_->ListTables()) {
+    if (table->expiry) TRY(SweepTable(table));
+  }
+  return Done{};
+}
+
+Status Maintenance::SweepTable(const TablePtr& table) {
+  const Range expired = ExpiredRange(table->expiry->keyspace, clock_.NowSeconds(),
+                                     tables::kOldestTimeToLive.count());
+  Cursor cursor = store_->Iterate(Family::kRows, expired, Walk::kLong);
+  cursor.SeekToFirst();
+  while (cursor.valid() && !stopping()) {
+    std::vector<std::string> row_keys;
+    for (; cursor.valid() && row_keys.size() < kStepItems; cursor.Next()) {
+      const ExpiryRowKeyParts parts = TRY(DecodeExpiryRowKey(cursor.key()));
+      row_keys.emplace_back(parts.item_row_key);
+    }
+    SweepChange step(table, std::move(row_keys));
+    TRY(committer_->Commit(&step));
+  }
+  return cursor.status();
+}
+
+Status Maintenance::TrimStreams() {
+  for (const StreamPtr& stream : catalog_->ListStreams()) TRY(TrimStream(stream->id));
+  return Done{};
+}
+
+Status Maintenance::TrimStream(StreamId id) {
+  const StreamPtr stream = catalog_->FindStream(id);
+  if (stream == nullptr) return Done{};
+  const EpochSeconds now = clock_.NowSeconds();
+  // A first look outside the committer: mostly there is nothing to trim.
+  const std::optional<uint64_t> last = TRY(LastToTrim(*store_, *stream, now));
+  if (!last && !IsOver(*stream, now)) return Done{};
+  DefinitionChange step([&](Group* group) { return TrimStep(id, group); });
+  return committer_->Commit(&step);
+}
+
+Status Maintenance::SweepTokens() {
+  Cursor cursor = store_->Iterate(Family::kCatalog, TokenRange(), Walk::kLong);
+  for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
+    const TokenRecord token = TRY(DecodeToken(cursor.value()));
+    if (IsLive(token.expires, clock_.NowSeconds())) continue;
+    TokenSweep sweep;
+    return committer_->Commit(&sweep);
+  }
+  return cursor.status();
+}
+
+// ---- The thread ----
+
+void Maintenance::Run() { thread_ = std::thread([this] { Loop(); }); }
+
+void Maintenance::Loop() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    wake_.wait_for(lock, kInterval, [&] { return poked_ || stopping_; });
+    poked_ = false;
+    lock.unlock();
+    // What fails now is tried again at the next turn; a disk that failed has stopped all
+    // writers with an error of their own.
+    const Status status = RunOnce();
+    if (!status.has_value() && logger_ != nullptr) {
+      logger_->Log(LogLevel::kError, "housekeeping failed", {{"error", status.error().message}});
+    }
+    lock.lock();
+  }
+}
+
+void Maintenance::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Maintenance::Poke() {
+  {
+    std::lock_guard lock(mutex_);
+    poked_ = true;
+  }
+  wake_.notify_all();
+}
+
+bool Maintenance::stopping() {
+  std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
+}  // namespace tidemark::embedded

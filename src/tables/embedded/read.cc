@@ -1,0 +1,222 @@
+#include "tables/embedded/read.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "expression/bindings.h"
+#include "expression/projection.h"
+#include "item/encoding.h"
+#include "item/size.h"
+#include "item/validate.h"
+#include "tables/embedded/row_key.h"
+#include "tables/embedded/validate.h"
+#include "tables/limits.h"
+
+namespace tidemark::embedded {
+
+namespace {
+
+using expression::Path;
+using item::Item;
+
+using Projection = std::optional<std::vector<Path>>;
+
+Result<Projection> PrepareProjection(const std::optional<std::string>& text,
+                                     const tables::Names& names) {
+  static const tables::Values kNoValues;
+  auto bindings = TRY(expression::Bindings::Make(names, kNoValues, text.has_value()));
+  if (!text) return Projection();
+  std::vector<Path> paths = TRY(expression::ParseProjection(*text, &bindings));
+  TRY(bindings.AllUsed());
+  return Projection(std::move(paths));
+}
+
+Item Projected(Item item, const Projection& projection) {
+  return projection ? expression::Project(item, *projection) : std::move(item);
+}
+
+Result<std::string> RowKeyOf(const Table& table, const Item& key) {
+  const item::Key values = TRY(item::KeyOfAttributes(key, table.keys));
+  return ItemRowKey(table.keyspace, values);
+}
+
+// ---- Batches ----
+
+Status ValidateBatchSize(const tables::BatchGetRequest& request) {
+  size_t keys = 0;
+  for (const auto& [table, part] : request.tables) {
+    if (part.keys.empty()) {
+      return Invalid(fmt::format("1 validation error detected: Value at 'RequestItems.{}.member.Keys' "
+                                 "failed to satisfy constraint: Member must have length greater than "
+                                 "or equal to 1",
+                                 table));
+    }
+    keys += part.keys.size();
+  }
+  if (keys == 0) {
+    return Invalid("1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: "
+                   "Member must have length greater than or equal to 1");
+  }
+  if (keys > tables::kMaxBatchGetKeys) {
+    return Invalid("Too many items requested for the BatchGetItem call");
+  }
+  return Done{};
+}
+
+struct BatchPart {
+  Projection projection;
+  std::vector<std::string> row_keys;
+};
+
+Result<BatchPart> PrepareRows(const Catalog& catalog, const std::string& name,
+                              const tables::BatchGetRequest::Part& part, Projection projection) {
+  const TablePtr table = TRY(catalog.Need(name));
+  BatchPart prepared{.projection = std::move(projection)};
+  std::set<std::string> seen;
+  for (const Item& key : part.keys) {
+    std::string row_key = TRY(RowKeyOf(*table, key));
+    if (!seen.insert(row_key).second) return Invalid("Provided list of item keys contains duplicates");
+    prepared.row_keys.push_back(std::move(row_key));
+  }
+  return prepared;
+}
+
+Result<std::map<std::string, BatchPart>> PrepareBatch(const Catalog& catalog,
+                                                      const tables::BatchGetRequest& request) {
+  TRY(ValidateBatchSize(request));
+  std::map<std::string, Projection> projections;
+  for (const auto& [table, part] : request.tables) {
+    TRY(ValidateTableName(table));
+    for (const Item& key : part.keys) TRY(item::ValidateItem(key));
+    projections[table] = TRY(PrepareProjection(part.projection, part.names));
+  }
+  std::map<std::string, BatchPart> parts;
+  for (const auto& [table, part] : request.tables) {
+    parts[table] = TRY(PrepareRows(catalog, table, part, std::move(projections[table])));
+  }
+  return parts;
+}
+
+void LeaveUnprocessed(const std::string& table, const tables::BatchGetRequest::Part& part, size_t key,
+                      tables::BatchGetReply* reply) {
+  auto [place, added] = reply->unprocessed.try_emplace(table);
+  if (added) {
+    place->second.projection = part.projection;
+    place->second.names = part.names;
+  }
+  place->second.keys.push_back(part.keys[key]);
+}
+
+// ---- Transactions ----
+
+struct PreparedGet {
+  TablePtr table;
+  Projection projection;
+};
+
+Result<std::vector<PreparedGet>> PrepareGets(const Catalog& catalog,
+                                             const tables::TransactGetRequest& request) {
+  if (request.gets.empty() || request.gets.size() > tables::kMaxTransactActions) {
+    return Invalid(fmt::format("1 validation error detected: Value at 'transactItems' failed to satisfy "
+                               "constraint: Member must have length {} than or equal to {}",
+                               request.gets.empty() ? "greater" : "less",
+                               request.gets.empty() ? 1 : tables::kMaxTransactActions));
+  }
+  std::vector<PreparedGet> prepared;
+  for (const tables::GetRequest& get : request.gets) {
+    TRY(ValidateTableName(get.table));
+    TRY(item::ValidateItem(get.key));
+    prepared.push_back({.projection = TRY(PrepareProjection(get.projection, get.names))});
+  }
+  for (size_t i = 0; i < prepared.size(); ++i) {
+    prepared[i].table = TRY(catalog.Need(request.gets[i].table));
+  }
+  return prepared;
+}
+
+// The row of each get; a key that does not fit its table cancels the whole.
+Result<std::vector<std::string>> RowKeysOf(const tables::TransactGetRequest& request,
+                                           const std::vector<PreparedGet>& prepared,
+                                           tables::TransactGetReply* reply) {
+  std::vector<std::string> row_keys(prepared.size());
+  std::set<std::string> seen;
+  for (size_t i = 0; i < prepared.size(); ++i) {
+    Result<std::string> row_key = RowKeyOf(*prepared[i].table, request.gets[i].key);
+    if (!row_key.has_value()) {
+      reply->cancelled = true;
+      reply->reasons.resize(prepared.size());
+      reply->reasons[i] = {.code = tables::CancellationCode::kValidationError,
+                           .message = row_key.error().message};
+      return row_keys;
+    }
+    if (!seen.insert(*row_key).second) {
+      return Invalid("Transaction request cannot include multiple operations on one item");
+    }
+    row_keys[i] = *std::move(row_key);
+  }
+  return row_keys;
+}
+
+}  // namespace
+
+Result<std::optional<Item>> GetItem(const Store& store, const Catalog& catalog,
+                                    const tables::GetRequest& request) {
+  TRY(ValidateTableName(request.table));
+  TRY(item::ValidateItem(request.key));
+  const Projection projection = TRY(PrepareProjection(request.projection, request.names));
+  const TablePtr table = TRY(catalog.Need(request.table));
+  const std::string row_key = TRY(RowKeyOf(*table, request.key));
+  std::string value;
+  if (!TRY(store.Get(Family::kRows, row_key, &value))) return std::optional<Item>();
+  Item item = TRY(item::DecodeItem(value));
+  return std::optional<Item>(Projected(std::move(item), projection));
+}
+
+Result<tables::BatchGetReply> BatchGetItems(const Store& store, const Catalog& catalog,
+                                            const tables::BatchGetRequest& request) {
+  const auto prepared = TRY(PrepareBatch(catalog, request));
+  tables::BatchGetReply reply;
+  size_t bytes = 0;
+  std::string value;
+  for (const auto& [table, part] : request.tables) {
+    const BatchPart& rows = prepared.at(table);
+    std::vector<Item>& items = reply.items[table];
+    for (size_t i = 0; i < rows.row_keys.size(); ++i) {
+      if (bytes >= tables::kMaxBatchGetBytes) {
+        LeaveUnprocessed(table, part, i, &reply);
+        continue;
+      }
+      if (!TRY(store.Get(Family::kRows, rows.row_keys[i], &value))) continue;
+      Item item = TRY(item::DecodeItem(value));
+      bytes += item::SizeBytes(item);
+      if (bytes > tables::kMaxBatchGetBytes) {
+        LeaveUnprocessed(table, part, i, &reply);
+      } else {
+        items.push_back(Projected(std::move(item), rows.projection));
+      }
+    }
+  }
+  return reply;
+}
+
+Result<tables::TransactGetReply> TransactGetItems(const Store& store, const Catalog& catalog,
+                                                  const tables::TransactGetRequest& request) {
+  const std::vector<PreparedGet> prepared = TRY(PrepareGets(catalog, request));
+  tables::TransactGetReply reply;
+  const std::vector<std::string> row_keys = TRY(RowKeysOf(request, prepared, &reply));
+  if (reply.cancelled) return reply;
+  const Snapshot snapshot = store.TakeSnapshot();
+  std::string value;
+  for (size_t i = 0; i < prepared.size(); ++i) {
+    if (!TRY(store.Get(Family::kRows, row_keys[i], &value, snapshot))) {
+      reply.items.push_back(std::nullopt);
+      continue;
+    }
+    Item item = TRY(item::DecodeItem(value));
+    reply.items.push_back(Projected(std::move(item), prepared[i].projection));
+  }
+  return reply;
+}
+
+}  // namespace tidemark::embedded

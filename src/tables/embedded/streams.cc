@@ -1,0 +1,179 @@
+#include "tables/embedded/streams.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/expiry.h"
+#include "tables/embedded/stream_record.h"
+#include "tables/limits.h"
+
+namespace tidemark::embedded {
+
+namespace {
+
+using tables::IteratorKind;
+
+// The place of the next record, as text: "stream/sequence/expires".
+struct Iterator {
+  StreamId stream = 0;
+  uint64_t sequence = 0;
+  EpochSeconds expires = 0;
+};
+
+std::string EncodeIterator(const Iterator& iterator) {
+  return fmt::format("{}/{}/{}", iterator.stream, iterator.sequence, iterator.expires);
+}
+
+template <typename Integer>
+bool TakeInteger(std::string_view* text, Integer* value) {
+  const char* end = text->data() + text->size();
+  const auto [rest, error] = std::from_chars(text->data(), end, *value);
+  if (error != std::errc()) return false;
+  text->remove_prefix(static_cast<size_t>(rest - text->data()));
+  if (!text->empty() && text->front() == '/') text->remove_prefix(1);
+  return true;
+}
+
+Result<Iterator> ParseIterator(std::string_view text) {
+  Iterator iterator;
+  const bool parsed = TakeInteger(&text, &iterator.stream) && TakeInteger(&text, &iterator.sequence) &&
+                      TakeInteger(&text, &iterator.expires) && text.empty();
+  if (!parsed) return Invalid("Invalid ShardIterator: it is not one that GetShardIterator gave");
+  return iterator;
+}
+
+Error NoSuchStream(const std::string& arn) {
+  return {ErrorCode::kNotFound, fmt::format("Requested resource not found: Stream: {} not found", arn)};
+}
+
+Result<StreamPtr> NeedStream(const Catalog& catalog, const std::string& arn) {
+  StreamPtr stream = catalog.FindStream(arn);
+  if (stream == nullptr) return NoSuchStream(arn);
+  return stream;
+}
+
+// The number behind the last record, which a closed stream never reaches.
+Result<uint64_t> NextSequence(const Store& store, const Stream& stream) {
+  const std::optional<uint64_t> last = TRY(LastSequence(store, stream.id));
+  return std::max(last.value_or(0), stream.trimmed_through) + 1;
+}
+
+Result<uint64_t> RequestedSequence(const tables::ShardIteratorRequest& request) {
+  const std::optional<uint64_t> sequence =
+      request.sequence ? ParseSequence(*request.sequence) : std::nullopt;
+  if (!sequence) {
+    return Invalid("Invalid SequenceNumber: give the 21 digits of a record, for "
+                   "AT_SEQUENCE_NUMBER and AFTER_SEQUENCE_NUMBER");
+  }
+  return *sequence + (request.kind == IteratorKind::kAfterSequence ? 1 : 0);
+}
+
+Result<uint64_t> StartOf(const Store& store, const Stream& stream,
+                         const tables::ShardIteratorRequest& request) {
+  if (request.kind == IteratorKind::kTrimHorizon) return stream.trimmed_through + 1;
+  if (request.kind == IteratorKind::kLatest) return NextSequence(store, stream);
+  return RequestedSequence(request);
+}
+
+}  // namespace
+
+Result<tables::ListStreamsReply> ListStreams(const Catalog& catalog,
+                                             const tables::ListStreamsRequest& request) {
+  if (request.limit < 1 || request.limit > tables::kMaxListedStreams) {
+    return Invalid(fmt::format("1 validation error detected: Value '{}' at 'limit' failed to satisfy "
+                               "constraint: Member must have value between 1 and {}",
+                               request.limit, tables::kMaxListedStreams));
+  }
+  std::vector<StreamPtr> streams = catalog.ListStreams();
+  std::sort(streams.begin(), streams.end(),
+            [](const StreamPtr& left, const StreamPtr& right) { return left->Arn() < right->Arn(); });
+  tables::ListStreamsReply reply;
+  for (const StreamPtr& stream : streams) {
+    const std::string arn = stream->Arn();
+    if (request.table && stream->table != *request.table) continue;
+    if (request.after_arn && arn <= *request.after_arn) continue;
+    if (reply.streams.size() == request.limit) {
+      reply.last_arn = reply.streams.back().arn;
+      break;
+    }
+    reply.streams.push_back({.table = stream->table, .arn = arn, .label = stream->label});
+  }
+  return reply;
+}
+
+Result<tables::StreamDescription> DescribeStream(const Store& store, const Catalog& catalog,
+                                                 const std::string& arn) {
+  const StreamPtr stream = TRY(NeedStream(catalog, arn));
+  tables::Shard shard{.id = stream->ShardId(),
+                      .first_sequence = SequenceText(stream->trimmed_through + 1)};
+  if (stream->closed_at) {
+    const uint64_t next = TRY(NextSequence(store, *stream));
+    shard.last_sequence = SequenceText(next - 1);
+  }
+  return tables::StreamDescription{.arn = arn,
+                                   .label = stream->label,
+                                   .table = stream->table,
+                                   .keys = stream->keys,
+                                   .view = stream->view,
+                                   .enabled = !stream->closed_at.has_value(),
+                                   .created_at = stream->created_at,
+                                   .shards = {std::move(shard)}};
+}
+
+Result<std::string> MakeShardIterator(const Store& store, const Catalog& catalog,
+                                      const tables::ShardIteratorRequest& request,
+                                      EpochSeconds now) {
+  const StreamPtr stream = TRY(NeedStream(catalog, request.arn));
+  if (request.shard != stream->ShardId()) {
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("Requested resource not found: Shard does not exist: {}", request.shard)};
+  }
+  const uint64_t start = TRY(StartOf(store, *stream, request));
+  return EncodeIterator({.stream = stream->id,
+                         .sequence = start,
+                         .expires = now + tables::kIteratorLife.count()});
+}
+
+Result<tables::RecordsReply> ReadRecords(const Store& store, const Catalog& catalog,
+                                         const tables::RecordsRequest& request, EpochSeconds now) {
+  Iterator iterator = TRY(ParseIterator(request.iterator));
+  if (request.limit < 1 || request.limit > tables::kMaxRecordsPage) {
+    return Invalid(fmt::format("1 validation error detected: Value '{}' at 'limit' failed to satisfy "
+                               "constraint: Member must have value between 1 and {}",
+                               request.limit, tables::kMaxRecordsPage));
+  }
+  tables::RecordsReply reply;
+  if (!IsLive(iterator.expires, now)) {
+    reply.outcome = tables::RecordsOutcome::kExpired;
+    return reply;
+  }
+  const StreamPtr stream = catalog.FindStream(iterator.stream);
+  if (stream == nullptr || iterator.sequence <= stream->trimmed_through) {
+    reply.outcome = tables::RecordsOutcome::kTrimmed;
+    return reply;
+  }
+  const uint64_t start = iterator.sequence;
+  Cursor cursor = store.Iterate(Family::kStreams, StreamRange(stream->id));
+  size_t bytes = 0;
+  for (cursor.Seek(StreamRowKey(stream->id, start));
+       cursor.valid() && reply.records.size() < request.limit && bytes < tables::kMaxRecordsBytes;
+       cursor.Next()) {
+    bytes += cursor.value().size();
+    reply.records.push_back(TRY(DecodeStreamRecord(cursor.key(), cursor.value())));
+    iterator.sequence = TRY(SequenceOfRowKey(cursor.key())) + 1;
+  }
+  TRY(cursor.status());
+  // Numbers have no gaps: a first record further on means that the ones before were trimmed
+  // while we looked.
+  if (!reply.records.empty() && reply.records.front().sequence != SequenceText(start)) {
+    return tables::RecordsReply{.outcome = tables::RecordsOutcome::kTrimmed};
+  }
+  const bool drained = stream->closed_at && !cursor.valid();
+  iterator.expires = now + tables::kIteratorLife.count();
+  if (!drained) reply.next = EncodeIterator(iterator);
+  return reply;
+}
+
+}  // namespace tidemark::embedded

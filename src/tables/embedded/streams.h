@@ -1,0 +1,23 @@
+// Reading change streams. A stream has one shard, so its records have one order; an iterator
+// is a place in it and the time it was handed out.
+#pragma once
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "tables/embedded/catalog.h"
+#include "tables/embedded/store.h"
+#include "tables/requests.h"
+
+namespace tidemark::embedded {
+
+Result<tables::ListStreamsReply> ListStreams(const Catalog& catalog,
+                                             const tables::ListStreamsRequest& request);
+Result<tables::StreamDescription> DescribeStream(const Store& store, const Catalog& catalog,
+                                                 const std::string& arn);
+Result<std::string> MakeShardIterator(const Store& store, const Catalog& catalog,
+                                      const tables::ShardIteratorRequest& request,
+                                      EpochSeconds now);
+Result<tables::RecordsReply> ReadRecords(const Store& store, const Catalog& catalog,
+                                         const tables::RecordsRequest& request, EpochSeconds now);
+
+}  // namespace tidemark::embedded

@@ -1,0 +1,244 @@
+#include "tables/embedded/transact.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/bytes.h"
+#include "base/hashing.h"
+#include "item/encoding.h"
+#include "item/limits.h"
+#include "item/size.h"
+#include "tables/embedded/validate.h"
+#include "tables/limits.h"
+
+namespace tidemark::embedded {
+
+namespace {
+
+using tables::CancellationCode;
+
+constexpr std::string_view kConditionFailed = "The conditional request failed";
+constexpr std::string_view kTwiceInTransaction =
+    "Transaction request cannot include multiple operations on one item";
+constexpr std::string_view kTwiceInBatch = "Provided list of item keys contains duplicates";
+
+// ---- What a token stands for ----
+
+void AppendOptional(const std::optional<std::string>& text, std::string* out) {
+  out->push_back(text ? 1 : 0);
+  if (text) AppendText(*text, out);
+}
+
+template <typename Action>
+void AppendBindings(const Action& action, std::string* out) {
+  AppendVarint(action.names.size(), out);
+  for (const auto& [name, attribute] : action.names) {
+    AppendText(name, out);
+    AppendText(attribute, out);
+  }
+  item::Map values;
+  for (const auto& [name, value] : action.values) values.Set(name, value);
+  item::EncodeItem(values, out);
+}
+
+void AppendAction(const tables::ConditionCheck& check, std::string* out) {
+  item::EncodeItem(check.key, out);
+  AppendText(check.condition, out);
+}
+void AppendAction(const tables::PutRequest& put, std::string* out) {
+  item::EncodeItem(put.item, out);
+  AppendOptional(put.condition, out);
+}
+void AppendAction(const tables::UpdateRequest& update, std::string* out) {
+  item::EncodeItem(update.key, out);
+  AppendOptional(update.update, out);
+  AppendOptional(update.condition, out);
+}
+void AppendAction(const tables::DeleteRequest& remove, std::string* out) {
+  item::EncodeItem(remove.key, out);
+  AppendOptional(remove.condition, out);
+}
+
+// A hash over everything that makes two requests the same.
+std::string Fingerprint(const tables::TransactWriteRequest& request) {
+  std::string text;
+  for (const tables::TransactAction& action : request.actions) {
+    text.push_back(static_cast<char>(action.index()));
+    std::visit(
+        [&](const auto& one) {
+          AppendText(one.table, &text);
+          AppendAction(one, &text);
+          AppendBindings(one, &text);
+        },
+        action);
+  }
+  return Sha256(text);
+}
+
+// ---- Checks without a table ----
+
+size_t SizeOf(const tables::TransactAction& action) {
+  return std::visit(
+      [](const auto& one) {
+        size_t bytes = 0;
+        if constexpr (requires { one.item; }) bytes += item::SizeBytes(one.item);
+        if constexpr (requires { one.key; }) bytes += item::SizeBytes(one.key);
+        for (const auto& [name, value] : one.values) bytes += name.size() + item::SizeBytes(value);
+        return bytes;
+      },
+      action);
+}
+
+Status ValidateTransaction(const tables::TransactWriteRequest& request) {
+  const size_t count = request.actions.size();
+  if (count == 0 || count > tables::kMaxTransactActions) {
+    return Invalid(fmt::format("1 validation error detected: Value at 'transactItems' failed to satisfy "
+                               "constraint: Member must have length {} than or equal to {}",
+                               count == 0 ? "greater" : "less",
+                               count == 0 ? 1 : tables::kMaxTransactActions));
+  }
+  if (request.token && (request.token->empty() || request.token->size() > tables::kMaxTokenLength)) {
+    return Invalid(fmt::format("1 validation error detected: Value '{}' at 'clientRequestToken' failed to "
+                               "satisfy constraint: Member must have length between 1 and {}",
+                               *request.token, tables::kMaxTokenLength));
+  }
+  size_t bytes = 0;
+  for (const tables::TransactAction& action : request.actions) bytes += SizeOf(action);
+  if (bytes > tables::kMaxTransactBytes) {
+    return Invalid(fmt::format("The transaction's items have {} bytes together; at most {} are allowed",
+                               bytes, tables::kMaxTransactBytes));
+  }
+  return Done{};
+}
+
+// A put that is too large refuses the whole request; an update that makes its item too large
+// cancels it, because that depends on what is stored.
+Status CheckPutSize(const tables::TransactAction& action) {
+  const auto* put = std::get_if<tables::PutRequest>(&action);
+  if (put == nullptr || item::SizeBytes(put->item) <= item::kMaxItemBytes) return Done{};
+  return Invalid("Item size has exceeded the maximum allowed size");
+}
+
+}  // namespace
+
+Result<TransactChange> TransactChange::Prepare(const tables::TransactWriteRequest& request) {
+  TRY(ValidateTransaction(request));
+  TransactChange change;
+  for (const tables::TransactAction& action : request.actions) {
+    TRY(CheckPutSize(action));
+    Write write = TRY(std::visit([](const auto& one) { return embedded::Prepare(one); }, action));
+    write.return_values = tables::ReturnValues::kNone;
+    change.writes_.push_back(std::move(write));
+  }
+  change.token_ = request.token;
+  if (request.token) change.fingerprint_ = Fingerprint(request);
+  return change;
+}
+
+Result<bool> TransactChange::AnsweredByToken(Group* group) {
+  if (!token_) return false;
+  const std::optional<TokenRecord> used = TRY(group->FindToken(*token_));
+  if (!used) return false;
+  const bool same = used->fingerprint == fingerprint_;
+  reply_.outcome = same ? tables::TransactOutcome::kApplied : tables::TransactOutcome::kTokenMismatch;
+  reply_.replayed = same;
+  return true;
+}
+
+void TransactChange::Cancel(size_t action, tables::CancellationReason reason) {
+  reply_.outcome = tables::TransactOutcome::kCancelled;
+  reply_.reasons.resize(writes_.size());
+  reply_.reasons[action] = std::move(reason);
+}
+
+// Fewer targets than writes when a key does not fit its table, which cancels the transaction.
+Result<std::vector<Target>> TransactChange::FindTargets(const Catalog& catalog) {
+  for (const Write& write : writes_) TRY(catalog.Need(write.table));
+  std::vector<Target> targets;
+  std::set<std::string> rows;
+  for (size_t i = 0; i < writes_.size(); ++i) {
+    Result<Target> target = FindTarget(writes_[i], catalog);
+    if (!target.has_value()) {
+      Cancel(i, {.code = CancellationCode::kValidationError, .message = target.error().message});
+      break;
+    }
+    if (!rows.insert(target->row_key).second) return Invalid(std::string(kTwiceInTransaction));
+    targets.push_back(*std::move(target));
+  }
+  return targets;
+}
+
+Status TransactChange::Evaluate(Group* group) {
+  reply_ = {};
+  if (TRY(AnsweredByToken(group))) return Done{};
+  std::vector<Target> targets = TRY(FindTargets(group->catalog()));
+  std::vector<ItemChange> changes;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    Result<Decision> decision = Decide(writes_[i], std::move(targets[i]), group);
+    if (!decision.has_value() && decision.error().code != ErrorCode::kInvalid) {
+      return std::move(decision).error();
+    }
+    if (!decision.has_value()) {
+      Cancel(i, {.code = CancellationCode::kValidationError, .message = decision.error().message});
+    } else if (!decision->reply.applied) {
+      Cancel(i, {.code = CancellationCode::kConditionalCheckFailed,
+                 .message = std::string(kConditionFailed),
+                 .item = std::move(decision->reply.failed_on)});
+    } else {
+      changes.push_back(std::move(*decision->change));
+    }
+  }
+  if (reply_.outcome == tables::TransactOutcome::kCancelled) return Done{};
+  for (ItemChange& change : changes) group->Add(std::move(change));
+  if (token_) {
+    group->AddToken(*token_, {.expires = group->now() + tables::kTokenLife.count(),
+                              .fingerprint = fingerprint_});
+  }
+  return Done{};
+}
+
+// ---- Batches ----
+
+Result<BatchChange> BatchChange::Prepare(const tables::BatchWriteRequest& request) {
+  BatchChange change;
+  for (const auto& [table, actions] : request.tables) {
+    if (actions.empty()) {
+      return Invalid(fmt::format("1 validation error detected: Value at 'requestItems.{}' failed to "
+                                 "satisfy constraint: Member must have length greater than or equal to 1",
+                                 table));
+    }
+    for (const tables::BatchWriteRequest::Action& action : actions) {
+      if (const auto* put = std::get_if<tables::BatchWriteRequest::Put>(&action)) {
+        change.writes_.push_back(
+            TRY(embedded::Prepare(tables::PutRequest{.table = table, .item = put->item})));
+      } else {
+        const item::Item& key = std::get<tables::BatchWriteRequest::Delete>(action).key;
+        change.writes_.push_back(
+            TRY(embedded::Prepare(tables::DeleteRequest{.table = table, .key = key})));
+      }
+    }
+  }
+  if (change.writes_.empty()) {
+    return Invalid("1 validation error detected: Value at 'requestItems' failed to satisfy constraint: "
+                   "Member must have length greater than or equal to 1");
+  }
+  if (change.writes_.size() > tables::kMaxBatchWrites) {
+    return Invalid("Too many items requested for the BatchWriteItem call");
+  }
+  return change;
+}
+
+Status BatchChange::Evaluate(Group* group) {
+  std::vector<Decision> decisions;
+  std::set<std::string> rows;
+  for (const Write& write : writes_) {
+    Target target = TRY(FindTarget(write, group->catalog()));
+    if (!rows.insert(target.row_key).second) return Invalid(std::string(kTwiceInBatch));
+    decisions.push_back(TRY(Decide(write, std::move(target), group)));
+  }
+  for (Decision& decision : decisions) group->Add(std::move(*decision.change));
+  return Done{};
+}
+
+}  // namespace tidemark::embedded

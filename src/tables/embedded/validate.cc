@@ -1,0 +1,190 @@
+#include "tables/embedded/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "item/limits.h"
+#include "item/validate.h"
+#include "tables/limits.h"
+
+namespace tidemark::embedded {
+
+namespace {
+
+bool IsNameCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '.';
+}
+
+// Table and index names share one rule.
+Status ValidateName(const std::string& name, std::string_view member, size_t min_length) {
+  if (name.size() < min_length || name.size() > tables::kMaxTableNameLength) {
+    return Invalid(fmt::format("1 validation error detected: Value '{}' at '{}' failed to satisfy "
+                               "constraint: Member must have length between {} and {}",
+                               name, member, min_length, tables::kMaxTableNameLength));
+  }
+  if (!std::all_of(name.begin(), name.end(), IsNameCharacter)) {
+    return Invalid(fmt::format("1 validation error detected: Value '{}' at '{}' failed to satisfy "
+                               "constraint: Member must satisfy regular expression pattern: "
+                               "[a-zA-Z0-9_.-]+",
+                               name, member));
+  }
+  return Done{};
+}
+
+Status ValidateKeyAttribute(const item::KeyAttribute& attribute) {
+  if (attribute.name.empty() || attribute.name.size() > item::kMaxKeyAttributeNameBytes) {
+    return Invalid(fmt::format("One or more parameter values were invalid: the name of a key "
+                               "attribute must have 1 to {} bytes",
+                               item::kMaxKeyAttributeNameBytes));
+  }
+  if (attribute.type > item::Type::kBinary) {
+    return Invalid(fmt::format("One or more parameter values were invalid: the key attribute {} "
+                               "must be of type S, N or B, not {}",
+                               attribute.name, item::ToString(attribute.type)));
+  }
+  return Done{};
+}
+
+Status ValidateKeys(const item::KeySchema& keys) {
+  TRY(ValidateKeyAttribute(keys.partition));
+  if (!keys.sort) return Done{};
+  TRY(ValidateKeyAttribute(*keys.sort));
+  if (keys.sort->name == keys.partition.name) {
+    return Invalid("Both the Hash Key and the Range Key element in the KeySchema have the same name");
+  }
+  return Done{};
+}
+
+Status ValidateProjection(const tables::IndexProjection& projection) {
+  const bool includes = projection.kind == tables::ProjectionKind::kInclude;
+  if (includes && projection.included.empty()) {
+    return Invalid("One or more parameter values were invalid: ProjectionType is INCLUDE, but "
+                   "NonKeyAttributes is not specified");
+  }
+  if (!includes && !projection.included.empty()) {
+    return Invalid(fmt::format("One or more parameter values were invalid: ProjectionType is {}, but "
+                               "NonKeyAttributes is specified",
+                               projection.kind == tables::ProjectionKind::kAll ? "ALL" : "KEYS_ONLY"));
+  }
+  return Done{};
+}
+
+// One attribute has one type, in whatever key it stands.
+class AttributeTypes {
+ public:
+  Status Add(const item::KeySchema& keys) {
+    TRY(Add(keys.partition));
+    if (keys.sort) TRY(Add(*keys.sort));
+    return Done{};
+  }
+
+ private:
+  Status Add(const item::KeyAttribute& attribute) {
+    const auto [place, added] = types_.emplace(attribute.name, attribute.type);
+    if (added || place->second == attribute.type) return Done{};
+    return Invalid(fmt::format("One or more parameter values were invalid: the attribute {} is "
+                               "defined as {} and as {}",
+                               attribute.name, item::ToString(place->second),
+                               item::ToString(attribute.type)));
+  }
+
+  std::map<std::string, item::Type> types_;
+};
+
+Status ValidateIndexCounts(const std::vector<tables::IndexSpec>& indexes) {
+  size_t global = 0;
+  size_t local = 0;
+  size_t included = 0;
+  std::set<std::string> names;
+  for (const tables::IndexSpec& index : indexes) {
+    (index.kind == tables::IndexKind::kGlobal ? global : local) += 1;
+    included += index.projection.included.size();
+    if (!names.insert(index.name).second) {
+      return Invalid(fmt::format("One or more parameter values were invalid: Duplicate index name: {}",
+                                 index.name));
+    }
+  }
+  if (global > tables::kMaxGlobalIndexes) {
+    return Invalid("One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the "
+                   "per-table limit of 20");
+  }
+  if (local > tables::kMaxLocalIndexes) {
+    return Invalid("One or more parameter values were invalid: Number of LocalSecondaryIndexes exceeds "
+                   "per-table limit of 5");
+  }
+  if (included > tables::kMaxIncludedAttributes) {
+    return Invalid("One or more parameter values were invalid: Number of attributes specified in "
+                   "NonKeyAttributes exceeds the limit of 100");
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Status ValidateTableName(const std::string& table) { return ValidateName(table, "tableName", 1); }
+
+Status ValidateValues(const tables::Values& values) {
+  for (const auto& [name, value] : values) {
+    TRY(item::ValidateValue(value).WithContext(
+        fmt::format("ExpressionAttributeValues contains invalid value: Key {}", name)));
+  }
+  return Done{};
+}
+
+Status ValidateIndex(const tables::IndexSpec& index, const item::KeySchema& table_keys) {
+  TRY(ValidateName(index.name, "indexName", tables::kMinTableNameLength));
+  TRY(ValidateKeys(index.keys));
+  TRY(ValidateProjection(index.projection));
+  if (index.kind == tables::IndexKind::kGlobal) return Done{};
+  if (!table_keys.sort || !index.keys.sort) {
+    return Invalid("One or more parameter values were invalid: Table KeySchema does not have a range "
+                   "key, which is required when specifying a LocalSecondaryIndex");
+  }
+  if (!(index.keys.partition == table_keys.partition)) {
+    return Invalid(fmt::format("One or more parameter values were invalid: Index KeySchema does not "
+                               "have the same leading hash key as table KeySchema for index: {}",
+                               index.name));
+  }
+  return Done{};
+}
+
+Status ValidateTags(const tables::Tags& tags) {
+  if (tags.size() > tables::kMaxTags) {
+    return Invalid(fmt::format("One or more parameter values were invalid: Too many tags: {}, at most {} "
+                               "are allowed",
+                               tags.size(), tables::kMaxTags));
+  }
+  for (const auto& [name, value] : tags) {
+    if (name.empty() || name.size() > 128 || value.size() > 256) {
+      return Invalid(fmt::format("One or more parameter values were invalid: the tag '{}' must have a "
+                                 "name of 1 to 128 bytes and a value of at most 256",
+                                 name));
+    }
+  }
+  return Done{};
+}
+
+Status ValidateCreateTable(const tables::CreateTableRequest& request) {
+  TRY(ValidateName(request.table, "tableName", tables::kMinTableNameLength));
+  TRY(ValidateKeys(request.keys));
+  AttributeTypes types;
+  TRY(types.Add(request.keys));
+  for (const tables::IndexSpec& index : request.indexes) {
+    TRY(ValidateIndex(index, request.keys));
+    TRY(types.Add(index.keys));
+  }
+  TRY(ValidateIndexCounts(request.indexes));
+  return ValidateTags(request.tags);
+}
+
+Status ValidateLimit(std::optional<uint32_t> limit) {
+  if (limit != 0u) return Done{};
+  return Invalid("1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: "
+                 "Member must have value greater than or equal to 1");
+}
+
+}  // namespace tidemark::embedded

@@ -1,0 +1,22 @@
+// Checks of requests that need no table and no expression.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "tables/requests.h"
+
+namespace tidemark::embedded {
+
+// A name in a request about an existing table: 1 to 255 of letters, digits, '_', '-' and '.'.
+Status ValidateTableName(const std::string& table);
+Status ValidateValues(const tables::Values& values);
+// A whole definition of a new table, with DynamoDB's texts.
+Status ValidateCreateTable(const tables::CreateTableRequest& request);
+// An index to be added to a table with these keys.
+Status ValidateIndex(const tables::IndexSpec& index, const item::KeySchema& table_keys);
+Status ValidateTags(const tables::Tags& tags);
+// `name` is the parameter's, for the message.
+Status ValidateLimit(std::optional<uint32_t> limit);
+
+}  // namespace tidemark::embedded

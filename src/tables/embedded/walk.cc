@@ -1,0 +1,328 @@
+#include "tables/embedded/walk.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+
+#include "expression/bindings.h"
+#include "expression/condition.h"
+#include "expression/key_condition.h"
+#include "expression/projection.h"
+#include "item/encoding.h"
+#include "item/size.h"
+#include "item/validate.h"
+#include "tables/embedded/index.h"
+#include "tables/embedded/row_key.h"
+#include "tables/embedded/validate.h"
+#include "tables/limits.h"
+
+namespace tidemark::embedded {
+
+namespace {
+
+using expression::Bindings;
+using item::Item;
+using tables::Select;
+
+// What is walked, from where, and what is kept of it.
+struct Plan {
+  TablePtr table;
+  const Index* index = nullptr;
+  Range range;
+  bool forward = true;
+  Walk walk = Walk::kShort;
+  std::optional<std::string> start_after;  // A row key.
+  std::optional<expression::Condition> filter;
+  std::optional<std::vector<expression::Path>> projection;
+  bool count_only = false;
+  bool fetch_from_table = false;  // The index does not carry all that is asked for.
+  std::optional<uint32_t> limit;
+
+  Keyspace keyspace() const { return index == nullptr ? table->keyspace : index->keyspace; }
+  const item::KeySchema& keys() const { return index == nullptr ? table->keys : index->spec.keys; }
+};
+
+// ---- Planning ----
+
+// The parts that Query and Scan have in common, parsed before the table is looked up.
+template <typename Request>
+Result<Plan> ParseCommon(const Request& request, Bindings* bindings) {
+  Plan plan;
+  plan.limit = request.limit;
+  if (request.filter) {
+    plan.filter = TRY(expression::ParseCondition(*request.filter, "FilterExpression", bindings));
+  }
+  if (request.projection) {
+    plan.projection = TRY(expression::ParseProjection(*request.projection, bindings));
+  }
+  return plan;
+}
+
+Status CheckSelect(const std::optional<Select>& select, bool has_projection, bool has_index) {
+  if (select == Select::kSpecificAttributes && !has_projection) {
+    return Invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get "
+                   "SPECIFIC_ATTRIBUTES");
+  }
+  if (select == Select::kAllProjectedAttributes && !has_index) {
+    return Invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
+  }
+  if (select && select != Select::kSpecificAttributes && has_projection) {
+    const std::string_view name = select == Select::kCount           ? "only the Count"
+                                  : select == Select::kAllAttributes ? "ALL_ATTRIBUTES"
+                                                                     : "ALL_PROJECTED_ATTRIBUTES";
+    return Invalid(fmt::format("Cannot specify the ProjectionExpression when choosing to get {}", name));
+  }
+  return Done{};
+}
+
+template <typename Request>
+Status FindIndex(const Request& request, Plan* plan) {
+  if (!request.index) return Done{};
+  plan->index = plan->table->FindIndex(*request.index);
+  if (plan->index == nullptr) {
+    return Invalid(fmt::format("The table does not have the specified index: {}", *request.index));
+  }
+  const bool global = plan->index->spec.kind == tables::IndexKind::kGlobal;
+  if (global && request.consistent) {
+    return Invalid("Consistent reads are not supported on global secondary indexes");
+  }
+  if (!plan->index->fill.complete) {
+    return Invalid(
+        fmt::format("Cannot read from backfilling global secondary index: {}", *request.index));
+  }
+  return Done{};
+}
+
+// The attributes asked for that the index does not carry.
+std::set<std::string> Uncarried(const Plan& plan) {
+  std::set<std::string> uncarried;
+  if (!plan.projection) return uncarried;
+  for (const expression::Path& path : *plan.projection) {
+    if (!Carries(*plan.table, *plan.index, path.attribute())) uncarried.insert(path.attribute());
+  }
+  return uncarried;
+}
+
+bool FilterNeedsTable(const Plan& plan) {
+  if (!plan.filter) return false;
+  for (const std::string& attribute : plan.filter->Attributes()) {
+    if (!Carries(*plan.table, *plan.index, attribute)) return true;
+  }
+  return false;
+}
+
+// A local index fetches from its table what it does not carry; a global one refuses to.
+Status PlanAttributes(const std::optional<Select>& select, Plan* plan) {
+  plan->count_only = select == Select::kCount;
+  if (plan->index == nullptr) return Done{};
+  const std::string& name = plan->index->spec.name;
+  const bool carries_all = plan->index->spec.projection.kind == tables::ProjectionKind::kAll;
+  const bool wants_all = select == Select::kAllAttributes && !carries_all;
+  const std::set<std::string> uncarried = Uncarried(*plan);
+  if (plan->index->spec.kind == tables::IndexKind::kLocal) {
+    plan->fetch_from_table = wants_all || !uncarried.empty() || FilterNeedsTable(*plan);
+    return Done{};
+  }
+  if (wants_all) {
+    return Invalid(fmt::format("One or more parameter values were invalid: Select type ALL_ATTRIBUTES "
+                               "is not supported for global secondary index {} because its projection "
+                               "type is not ALL",
+                               name));
+  }
+  if (!uncarried.empty()) {
+    return Invalid(fmt::format("One or more parameter values were invalid: Global secondary index {} "
+                               "does not project [{}]",
+                               name, fmt::join(uncarried, ", ")));
+  }
+  return Done{};
+}
+
+Error BadStartKey() { return Invalid("The provided starting key is invalid"); }
+
+// How many different attributes the table's and the index's keys have together.
+size_t StartKeySize(const Plan& plan) {
+  std::set<std::string> names;
+  for (const item::KeySchema* keys : {&plan.table->keys, &plan.keys()}) {
+    names.insert(keys->partition.name);
+    if (keys->sort) names.insert(keys->sort->name);
+  }
+  return names.size();
+}
+
+Result<std::string> RowKeyOfStart(const Item& start, const Plan& plan) {
+  if (start.size() != StartKeySize(plan)) return BadStartKey();
+  const Result<item::Key> key = item::KeyOfItem(start, plan.table->keys);
+  if (!key.has_value()) return BadStartKey();
+  if (plan.index == nullptr) return ItemRowKey(plan.table->keyspace, *key);
+  const auto index_key = item::IndexKeyOfItem(start, plan.index->spec.keys, plan.index->spec.name);
+  if (!index_key.has_value() || !index_key->has_value()) return BadStartKey();
+  return IndexRowKey(plan.index->keyspace, **index_key, *key);
+}
+
+Status PlanStart(const std::optional<Item>& start, std::string_view outside, Plan* plan) {
+  if (!start) return Done{};
+  plan->start_after = TRY(RowKeyOfStart(*start, *plan));
+  const bool inside = plan->range.low <= *plan->start_after && *plan->start_after < plan->range.high;
+  return inside ? Status(Done{}) : Status(Invalid(std::string(outside)));
+}
+
+Status CheckFilterHasNoKeys(const Plan& plan) {
+  if (!plan.filter) return Done{};
+  const item::KeySchema& keys = plan.keys();
+  for (const std::string& attribute : plan.filter->Attributes()) {
+    if (attribute != keys.partition.name && !(keys.sort && attribute == keys.sort->name)) continue;
+    return Invalid(fmt::format("Filter Expression can only contain non-primary key attributes: Primary "
+                               "key attribute: {}",
+                               attribute));
+  }
+  return Done{};
+}
+
+Result<Plan> PlanQuery(const Catalog& catalog, const tables::QueryRequest& request) {
+  TRY(ValidateTableName(request.table));
+  TRY(ValidateLimit(request.limit));
+  TRY(ValidateValues(request.values));
+  TRY(CheckSelect(request.select, request.projection.has_value(), request.index.has_value()));
+  Bindings bindings = TRY(Bindings::Make(request.names, request.values, true));
+  Plan plan = TRY(ParseCommon(request, &bindings));
+  const auto key_condition = TRY(expression::ParseKeyCondition(request.key_condition, &bindings));
+  TRY(bindings.AllUsed());
+  plan.table = TRY(catalog.Need(request.table));
+  TRY(FindIndex(request, &plan));
+  const auto condition = TRY(expression::MatchKeySchema(key_condition, plan.keys()));
+  TRY(CheckFilterHasNoKeys(plan));
+  TRY(PlanAttributes(request.select, &plan));
+  plan.range = ConditionRange(plan.keyspace(), condition);
+  plan.forward = request.forward;
+  TRY(PlanStart(request.start_after,
+                "The provided starting key is outside query boundaries based on provided conditions",
+                &plan));
+  return plan;
+}
+
+Status CheckSegments(const tables::ScanRequest& request) {
+  if (request.segment && !request.total_segments) {
+    return Invalid("The TotalSegments parameter is required but was not present in the request when "
+                   "Segment parameter is present");
+  }
+  if (!request.total_segments) return Done{};
+  if (!request.segment) {
+    return Invalid("The Segment parameter is required but was not present in the request when "
+                   "parameter TotalSegments is present");
+  }
+  if (*request.total_segments == 0 || *request.total_segments > tables::kMaxScanSegments) {
+    return Invalid(fmt::format("1 validation error detected: Value '{}' at 'totalSegments' failed to "
+                               "satisfy constraint: Member must have value between 1 and {}",
+                               *request.total_segments, tables::kMaxScanSegments));
+  }
+  if (*request.segment >= *request.total_segments) {
+    return Invalid(fmt::format("The Segment parameter is zero-based and must be less than parameter "
+                               "TotalSegments: Segment: {} is not less than TotalSegments: {}",
+                               *request.segment, *request.total_segments));
+  }
+  return Done{};
+}
+
+Result<Plan> PlanScan(const Catalog& catalog, const tables::ScanRequest& request) {
+  TRY(ValidateTableName(request.table));
+  TRY(ValidateLimit(request.limit));
+  TRY(ValidateValues(request.values));
+  TRY(CheckSegments(request));
+  TRY(CheckSelect(request.select, request.projection.has_value(), request.index.has_value()));
+  const bool has_expression = request.filter || request.projection;
+  Bindings bindings = TRY(Bindings::Make(request.names, request.values, has_expression));
+  Plan plan = TRY(ParseCommon(request, &bindings));
+  TRY(bindings.AllUsed());
+  plan.table = TRY(catalog.Need(request.table));
+  TRY(FindIndex(request, &plan));
+  TRY(PlanAttributes(request.select, &plan));
+  plan.range = SegmentRange(plan.keyspace(), request.segment.value_or(0),
+                            request.total_segments.value_or(1));
+  plan.walk = Walk::kLong;
+  TRY(PlanStart(request.start_after,
+                "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "
+                "ExclusiveStartKey with correct Segment",
+                &plan));
+  return plan;
+}
+
+// ---- Walking ----
+
+void SeekToStart(const Plan& plan, Cursor* cursor) {
+  if (!plan.start_after) {
+    plan.forward ? cursor->SeekToFirst() : cursor->SeekToLast();
+    return;
+  }
+  plan.forward ? cursor->Seek(*plan.start_after) : cursor->SeekForPrev(*plan.start_after);
+  // The row itself, when it is still there, was in the page before.
+  if (cursor->valid() && cursor->key() == *plan.start_after) {
+    plan.forward ? cursor->Next() : cursor->Prev();
+  }
+}
+
+Item KeysOf(const Plan& plan, const Item& row) {
+  Item keys;
+  for (const item::KeySchema* schema : {&plan.table->keys, &plan.keys()}) {
+    keys.Set(schema->partition.name, *row.Find(schema->partition.name));
+    if (schema->sort) keys.Set(schema->sort->name, *row.Find(schema->sort->name));
+  }
+  return keys;
+}
+
+// The whole item behind an index row, as of the same moment.
+Result<Item> FetchFromTable(const Store& store, const Plan& plan, const Item& row,
+                            const Snapshot& snapshot) {
+  const item::Key key = TRY(item::KeyOfItem(row, plan.table->keys));
+  std::string value;
+  if (!TRY(store.Get(Family::kRows, ItemRowKey(plan.table->keyspace, key), &value, snapshot))) {
+    return Error{ErrorCode::kCorrupt, fmt::format("the index {} has a row without an item; restore a "
+                                                  "backup",
+                                                  plan.index->spec.name)};
+  }
+  return item::DecodeItem(value);
+}
+
+void Keep(const Plan& plan, Item item, tables::Page* page) {
+  ++page->count;
+  if (plan.count_only) return;
+  page->items.push_back(plan.projection ? expression::Project(item, *plan.projection)
+                                        : std::move(item));
+}
+
+Result<tables::Page> RunWalk(const Store& store, const Plan& plan) {
+  std::optional<Snapshot> snapshot;
+  if (plan.fetch_from_table) snapshot.emplace(store.TakeSnapshot());
+  Cursor cursor = snapshot ? store.Iterate(Family::kRows, plan.range, *snapshot)
+                           : store.Iterate(Family::kRows, plan.range, plan.walk);
+  tables::Page page;
+  size_t bytes = 0;
+  for (SeekToStart(plan, &cursor); cursor.valid(); plan.forward ? cursor.Next() : cursor.Prev()) {
+    Item item = TRY(item::DecodeItem(cursor.value()));
+    if (plan.fetch_from_table) item = TRY(FetchFromTable(store, plan, item, *snapshot));
+    ++page.scanned;
+    bytes += item::SizeBytes(item);
+    const bool full = page.scanned == plan.limit || bytes >= tables::kMaxPageBytes;
+    if (full) page.last = KeysOf(plan, item);
+    if (!plan.filter || plan.filter->Holds(item)) Keep(plan, std::move(item), &page);
+    if (full) return page;
+  }
+  TRY(cursor.status());
+  return page;
+}
+
+}  // namespace
+
+Result<tables::Page> RunQuery(const Store& store, const Catalog& catalog,
+                              const tables::QueryRequest& request) {
+  const Plan plan = TRY(PlanQuery(catalog, request));
+  return RunWalk(store, plan);
+}
+
+Result<tables::Page> RunScan(const Store& store, const Catalog& catalog,
+                             const tables::ScanRequest& request) {
+  const Plan plan = TRY(PlanScan(catalog, request));
+  return RunWalk(store, plan);
+}
+
+}  // namespace tidemark::embedded

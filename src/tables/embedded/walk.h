@@ -1,0 +1,16 @@
+// Query and Scan: a page of the rows of a table or of one of its indexes.
+#pragma once
+
+#include "base/result.h"
+#include "tables/embedded/catalog.h"
+#include "tables/embedded/store.h"
+#include "tables/requests.h"
+
+namespace tidemark::embedded {
+
+Result<tables::Page> RunQuery(const Store& store, const Catalog& catalog,
+                              const tables::QueryRequest& request);
+Result<tables::Page> RunScan(const Store& store, const Catalog& catalog,
+                             const tables::ScanRequest& request);
+
+}  // namespace tidemark::embedded

@@ -1,0 +1,203 @@
+#include "tables/embedded/write.h"
+
+#include <fmt/format.h>
+
+#include "expression/bindings.h"
+#include "expression/projection.h"
+#include "expression/update.h"
+#include "item/limits.h"
+#include "item/size.h"
+#include "item/validate.h"
+#include "tables/embedded/index.h"
+#include "tables/embedded/validate.h"
+
+namespace tidemark::embedded {
+
+namespace {
+
+using expression::Bindings;
+using item::Item;
+using tables::OnConditionFailure;
+using tables::ReturnValues;
+
+using MaybeItem = std::optional<Item>;
+
+constexpr std::string_view kPutTooLarge = "Item size has exceeded the maximum allowed size";
+constexpr std::string_view kUpdateTooLarge = "Item size to update has exceeded the maximum allowed size";
+
+// What the write requests have in common: everything but the function.
+template <typename Request>
+Result<Write> PrepareCommon(const Request& request) {
+  TRY(ValidateTableName(request.table));
+  TRY(ValidateValues(request.values));
+  Write write;
+  write.table = request.table;
+  write.on_failure = request.on_failure;
+  return write;
+}
+
+Status ParseConditionInto(const std::optional<std::string>& text, Bindings* bindings, Write* write) {
+  if (!text) return Done{};
+  write->condition = TRY(expression::ParseCondition(*text, "ConditionExpression", bindings));
+  return Done{};
+}
+
+Status OnlyOldValues(ReturnValues values) {
+  if (values == ReturnValues::kNone || values == ReturnValues::kAllOld) return Done{};
+  return Invalid("ReturnValues can only be ALL_OLD or NONE");
+}
+
+Result<MaybeItem> ReplaceBySource(const MaybeItem&, const Item& source) { return MaybeItem(source); }
+Result<MaybeItem> RemoveItem(const MaybeItem&, const Item&) { return MaybeItem(); }
+Result<MaybeItem> KeepItem(const MaybeItem& previous, const Item&) { return previous; }
+Result<MaybeItem> MakeIfAbsent(const MaybeItem& previous, const Item& source) {
+  return previous ? previous : MaybeItem(source);
+}
+
+Result<MaybeItem> ApplyUpdate(const expression::Update& update, const MaybeItem& previous,
+                              const Item& source) {
+  if (!previous && !update.Creates()) return MaybeItem();
+  return MaybeItem(TRY(update.Apply(previous ? *previous : source)));
+}
+
+bool IsKeyAttribute(const item::KeySchema& keys, const std::string& attribute) {
+  return keys.partition.name == attribute || (keys.sort && keys.sort->name == attribute);
+}
+
+Status CheckKeyUntouched(const Write& write, const Table& table) {
+  for (const expression::Path& path : write.updated) {
+    if (!IsKeyAttribute(table.keys, path.attribute())) continue;
+    return Invalid(fmt::format("One or more parameter values were invalid: Cannot update attribute {}. "
+                               "This attribute is part of the key",
+                               path.attribute()));
+  }
+  return Done{};
+}
+
+Status CheckNext(const Write& write, const Table& table, const Item& next) {
+  if (item::SizeBytes(next) > item::kMaxItemBytes) return Invalid(std::string(write.too_large));
+  // An update can nest values deeper than any value it was given.
+  if (!write.updated.empty()) TRY(item::ValidateItem(next));
+  return CheckIndexKeys(table, next);
+}
+
+// Of an update, the touched parts; nothing when none of them is there.
+MaybeItem Touched(const MaybeItem& item, const std::vector<expression::Path>& paths) {
+  if (!item) return std::nullopt;
+  Item touched = expression::Project(*item, paths);
+  if (touched.empty()) return std::nullopt;
+  return touched;
+}
+
+MaybeItem Returned(const Write& write, const MaybeItem& previous, const MaybeItem& next) {
+  switch (write.return_values) {
+    case ReturnValues::kNone: return std::nullopt;
+    case ReturnValues::kAllOld: return previous;
+    case ReturnValues::kAllNew: return next;
+    case ReturnValues::kUpdatedOld: return Touched(previous, write.updated);
+    case ReturnValues::kUpdatedNew: return Touched(next, write.updated);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Write> Prepare(const tables::PutRequest& request) {
+  Write write = TRY(PrepareCommon(request));
+  TRY(OnlyOldValues(request.return_values));
+  TRY(item::ValidateItem(request.item));
+  Bindings bindings = TRY(Bindings::Make(request.names, request.values, request.condition.has_value()));
+  TRY(ParseConditionInto(request.condition, &bindings, &write));
+  TRY(bindings.AllUsed());
+  write.source = request.item;
+  write.whole_item = true;
+  write.apply = ReplaceBySource;
+  write.too_large = kPutTooLarge;
+  write.return_values = request.return_values;
+  return write;
+}
+
+Result<Write> Prepare(const tables::UpdateRequest& request) {
+  Write write = TRY(PrepareCommon(request));
+  TRY(item::ValidateItem(request.key));
+  const bool has_expression = request.update || request.condition;
+  Bindings bindings = TRY(Bindings::Make(request.names, request.values, has_expression));
+  write.apply = MakeIfAbsent;
+  if (request.update) {
+    expression::Update update = TRY(expression::ParseUpdate(*request.update, &bindings));
+    write.updated = update.Paths();
+    write.apply = [update](const MaybeItem& previous, const Item& source) {
+      return ApplyUpdate(update, previous, source);
+    };
+  }
+  TRY(ParseConditionInto(request.condition, &bindings, &write));
+  TRY(bindings.AllUsed());
+  write.source = request.key;
+  write.too_large = kUpdateTooLarge;
+  write.return_values = request.return_values;
+  return write;
+}
+
+Result<Write> Prepare(const tables::DeleteRequest& request) {
+  Write write = TRY(PrepareCommon(request));
+  TRY(OnlyOldValues(request.return_values));
+  TRY(item::ValidateItem(request.key));
+  Bindings bindings = TRY(Bindings::Make(request.names, request.values, request.condition.has_value()));
+  TRY(ParseConditionInto(request.condition, &bindings, &write));
+  TRY(bindings.AllUsed());
+  write.source = request.key;
+  write.apply = RemoveItem;
+  write.return_values = request.return_values;
+  return write;
+}
+
+Result<Write> Prepare(const tables::ConditionCheck& request) {
+  Write write = TRY(PrepareCommon(request));
+  TRY(item::ValidateItem(request.key));
+  Bindings bindings = TRY(Bindings::Make(request.names, request.values, true));
+  TRY(ParseConditionInto(request.condition, &bindings, &write));
+  TRY(bindings.AllUsed());
+  write.source = request.key;
+  write.apply = KeepItem;
+  return write;
+}
+
+Result<Target> FindTarget(const Write& write, const Catalog& catalog) {
+  Target target{.table = TRY(catalog.Need(write.table))};
+  const item::KeySchema& keys = target.table->keys;
+  target.key = write.whole_item ? TRY(item::KeyOfItem(write.source, keys))
+                                : TRY(item::KeyOfAttributes(write.source, keys));
+  target.row_key = ItemRowKey(target.table->keyspace, target.key);
+  return target;
+}
+
+Result<Decision> Decide(const Write& write, Target target, Group* group) {
+  TRY(CheckKeyUntouched(write, *target.table));
+  const MaybeItem* previous = TRY(group->Find(target.row_key));
+  Decision decision;
+  static const Item kAbsent;
+  if (write.condition && !write.condition->Holds(*previous ? **previous : kAbsent)) {
+    decision.reply.applied = false;
+    if (write.on_failure == OnConditionFailure::kAllOld) decision.reply.failed_on = *previous;
+    return decision;
+  }
+  MaybeItem next = TRY(write.apply(*previous, write.source));
+  if (next) TRY(CheckNext(write, *target.table, *next));
+  decision.reply.attributes = Returned(write, *previous, next);
+  decision.change = ItemChange{.table = std::move(target.table),
+                               .key = std::move(target.key),
+                               .row_key = std::move(target.row_key),
+                               .previous = previous,
+                               .next = std::move(next)};
+  return decision;
+}
+
+Status WriteChange::Evaluate(Group* group) {
+  Target target = TRY(FindTarget(write_, group->catalog()));
+  Decision decision = TRY(Decide(write_, std::move(target), group));
+  reply_ = std::move(decision.reply);
+  if (decision.change) group->Add(std::move(*decision.change));
+  return Done{};
+}
+
+}  // namespace tidemark::embedded

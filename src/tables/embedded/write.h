@@ -1,0 +1,69 @@
+// The one read-modify-write of items. Put, Update, Delete and a transaction's ConditionCheck
+// are the same steps (find, check the condition, apply, check the result) and differ only by a
+// pure function from the previous item to the next.
+//
+// Preparing parses the expressions and checks all that needs no table; it runs on the caller's
+// thread. Evaluating runs in the committer.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "expression/condition.h"
+#include "expression/path.h"
+#include "tables/embedded/change.h"
+#include "tables/requests.h"
+
+namespace tidemark::embedded {
+
+struct Write {
+  std::string table;
+  item::Item source;       // Has the key: an item's key attributes, or the whole item of a put.
+  bool whole_item = false;
+  std::optional<expression::Condition> condition;
+  // From the previous item to the next; nullopt is no item. `source` is this write's.
+  std::function<Result<std::optional<item::Item>>(const std::optional<item::Item>& previous,
+                                                  const item::Item& source)>
+      apply;
+  std::vector<expression::Path> updated;  // The paths that an update touches.
+  std::string_view too_large;             // What is said of an item over the limit.
+  tables::ReturnValues return_values = tables::ReturnValues::kNone;
+  tables::OnConditionFailure on_failure = tables::OnConditionFailure::kNone;
+};
+
+Result<Write> Prepare(const tables::PutRequest& request);
+Result<Write> Prepare(const tables::UpdateRequest& request);
+Result<Write> Prepare(const tables::DeleteRequest& request);
+Result<Write> Prepare(const tables::ConditionCheck& request);
+
+// Where a write goes: the table as it is now, and the row.
+struct Target {
+  TablePtr table;
+  item::Key key;
+  std::string row_key;
+};
+Result<Target> FindTarget(const Write& write, const Catalog& catalog);
+
+struct Decision {
+  tables::WriteReply reply;
+  std::optional<ItemChange> change;  // nullopt when the condition did not hold.
+};
+// Errors are what is wrong with the request given the item that is stored.
+Result<Decision> Decide(const Write& write, Target target, Group* group);
+
+// A single Put, Update or Delete on its way through the committer.
+class WriteChange final : public Change {
+ public:
+  explicit WriteChange(Write write) : write_(std::move(write)) {}
+  Status Evaluate(Group* group) override;
+  tables::WriteReply TakeReply() { return std::move(reply_); }
+
+ private:
+  Write write_;
+  tables::WriteReply reply_;
+};
+
+}  // namespace tidemark::embedded
