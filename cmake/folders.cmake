@@ -17,7 +17,8 @@ target_compile_options(tidemark_flags INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports false positives of these in libstdc++ when it inlines at -O2.
   target_compile_options(tidemark_flags INTERFACE
-    -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-null-dereference)
+    -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-null-dereference
+    -Wno-array-bounds)
   # Designated initialisers leave defaulted members out on purpose.
   target_compile_options(tidemark_flags INTERFACE -Wno-missing-field-initializers)
 else()
