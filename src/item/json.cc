@@ -73,10 +73,9 @@ Error SeveralTypes() {
 Error Duplicates(Type type, const Json& json) {
   if (type == Type::kNumberSet) return Invalid("Input collection contains duplicates");
   std::string message = "One or more parameter values were invalid: Input collection [";
-  const size_t empty_size = message.size();
+  std::string_view separator;
   for (const Json member : json.Elements()) {
-    if (message.size() > empty_size) message += ", ";
-    message += member.AsString().value_or("");
+    message.append(std::exchange(separator, ", ")).append(member.AsString().value_or(""));
   }
   message += type == Type::kBinarySet ? "]of type BS contains duplicates." : "] contains duplicates.";
   return Invalid(std::move(message));

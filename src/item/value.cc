@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 10> kTypeNames = {"S",  "N",  "B",  "BOOL
 template <typename Attributes>
 auto LowerBound(Attributes& attributes, std::string_view name) {
   return std::lower_bound(attributes.begin(), attributes.end(), name,
-                          [](const Attribute& left, std::string_view right) { return left.name < right; });
+                          [](const Attribute& left, std::string_view right) { return left.name.compare(right) < 0; });
 }
 
 template <typename Attributes>

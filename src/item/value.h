@@ -71,8 +71,14 @@ using List = std::vector<Value>;
 
 class Map {
  public:
-  Map() = default;
+  // Defined behind Attribute: the vector needs it whole.
+  Map();
   Map(std::initializer_list<Attribute> attributes);
+  Map(const Map&);
+  Map(Map&&) noexcept;
+  Map& operator=(const Map&);
+  Map& operator=(Map&&) noexcept;
+  ~Map();
 
   // The value under the name, or nullptr.
   const Value* Find(std::string_view name) const;
@@ -141,6 +147,12 @@ struct Attribute {
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
+inline Map::Map() = default;
+inline Map::Map(const Map&) = default;
+inline Map::Map(Map&&) noexcept = default;
+inline Map& Map::operator=(const Map&) = default;
+inline Map& Map::operator=(Map&&) noexcept = default;
+inline Map::~Map() = default;
 inline std::vector<Attribute>::const_iterator Map::begin() const { return attributes_.begin(); }
 inline std::vector<Attribute>::const_iterator Map::end() const { return attributes_.end(); }
 inline size_t Map::size() const { return attributes_.size(); }
