@@ -1,8 +1,8 @@
 #include "expression/bindings.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "expression/limits.h"
 
@@ -22,12 +22,14 @@ template <typename Supplied>
 Status VerifyKeys(const Supplied& supplied, char mark, std::string_view parameter) {
   for (const auto& [key, ignored] : supplied) {
     if (key.size() > kMaxReferenceBytes) {
-      return Invalid(fmt::format("{} contains invalid key: The expression attribute map contains a key that is "
-                                 "too long; size of key: {}",
-                                 parameter, key.size()));
+      return Invalid(fmt::format(
+          "{} contains invalid key: The expression attribute map contains a key that is "
+          "too long; size of key: {}",
+          parameter, key.size()));
     }
     if (!IsReference(key, mark)) {
-      return Invalid(fmt::format(R"({} contains invalid key: Syntax error; key: "{}")", parameter, key));
+      return Invalid(
+          fmt::format(R"({} contains invalid key: Syntax error; key: "{}")", parameter, key));
     }
   }
   return Done{};
@@ -41,14 +43,16 @@ const typename Supplied::mapped_type* FindIn(const Supplied& supplied, std::stri
 
 // `used` is sorted.
 template <typename Supplied>
-Status VerifyUsed(const Supplied& supplied, const std::vector<const void*>& used, std::string_view parameter) {
+Status VerifyUsed(const Supplied& supplied, const std::vector<const void*>& used,
+                  std::string_view parameter) {
   std::string unused;
   for (const auto& [key, value] : supplied) {
     if (std::binary_search(used.begin(), used.end(), static_cast<const void*>(&value))) continue;
     unused += (unused.empty() ? "" : ", ") + key;
   }
   if (unused.empty()) return Done{};
-  return Invalid(fmt::format("Value provided in {} unused in expressions: keys: {{{}}}", parameter, unused));
+  return Invalid(
+      fmt::format("Value provided in {} unused in expressions: keys: {{{}}}", parameter, unused));
 }
 
 }  // namespace
@@ -63,8 +67,8 @@ Result<Bindings> Bindings::Make(const Names& names, const Values& values, bool h
   TRY(VerifyKeys(names, '#', "ExpressionAttributeNames"));
   for (const auto& [key, name] : names) {
     if (!name.empty()) continue;
-    return Invalid(
-        fmt::format("ExpressionAttributeNames contains invalid value: Empty attribute name for key {}", key));
+    return Invalid(fmt::format(
+        "ExpressionAttributeNames contains invalid value: Empty attribute name for key {}", key));
   }
   TRY(VerifyKeys(values, ':', "ExpressionAttributeValues"));
   return Bindings(&names, &values);

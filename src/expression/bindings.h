@@ -16,7 +16,7 @@
 
 namespace tidemark::expression {
 
-using Names = std::map<std::string, std::string, std::less<>>;    // "#n" → attribute name
+using Names = std::map<std::string, std::string, std::less<>>;   // "#n" → attribute name
 using Values = std::map<std::string, item::Value, std::less<>>;  // ":v" → value
 
 class Bindings {

@@ -30,7 +30,9 @@ int64_t Utf16Length(std::string_view text) {
 
 struct Measure {
   std::optional<int64_t> operator()(const item::String& text) const { return Utf16Length(text); }
-  std::optional<int64_t> operator()(const item::Binary& binary) const { return std::ssize(binary.bytes); }
+  std::optional<int64_t> operator()(const item::Binary& binary) const {
+    return std::ssize(binary.bytes);
+  }
   std::optional<int64_t> operator()(const item::Number&) const { return std::nullopt; }
   std::optional<int64_t> operator()(bool) const { return std::nullopt; }
   std::optional<int64_t> operator()(item::Null) const { return std::nullopt; }
@@ -63,10 +65,16 @@ struct HasPartIn {
     return wanted != nullptr && HasPart(binary.bytes, wanted->bytes);
   }
   template <typename Member>
-  bool operator()(const item::SetOf<Member>& set) const { return HasMember(set, part); }
-  bool operator()(const item::List& list) const { return std::find(list.begin(), list.end(), part) != list.end(); }
+  bool operator()(const item::SetOf<Member>& set) const {
+    return HasMember(set, part);
+  }
+  bool operator()(const item::List& list) const {
+    return std::find(list.begin(), list.end(), part) != list.end();
+  }
   template <typename Other>
-  bool operator()(const Other&) const { return false; }
+  bool operator()(const Other&) const {
+    return false;
+  }
 };
 
 bool HasPrefix(const Value& value, const Value& prefix) {
@@ -75,18 +83,25 @@ bool HasPrefix(const Value& value, const Value& prefix) {
   if (text != nullptr && text_prefix != nullptr) return text->starts_with(*text_prefix);
   const auto* binary = value.As<item::Binary>();
   const auto* binary_prefix = prefix.As<item::Binary>();
-  return binary != nullptr && binary_prefix != nullptr && binary->bytes.starts_with(binary_prefix->bytes);
+  return binary != nullptr && binary_prefix != nullptr &&
+         binary->bytes.starts_with(binary_prefix->bytes);
 }
 
 // Values of different types are not equal, and have no order.
 bool Compares(const Value& left, Comparator comparator, const Value& right) {
   switch (comparator) {
-    case Comparator::kEqual: return left == right;
-    case Comparator::kNotEqual: return left != right;
-    case Comparator::kLess: return item::Compare(left, right) < 0;
-    case Comparator::kLessOrEqual: return item::Compare(left, right) <= 0;
-    case Comparator::kGreater: return item::Compare(left, right) > 0;
-    case Comparator::kGreaterOrEqual: return item::Compare(left, right) >= 0;
+    case Comparator::kEqual:
+      return left == right;
+    case Comparator::kNotEqual:
+      return left != right;
+    case Comparator::kLess:
+      return item::Compare(left, right) < 0;
+    case Comparator::kLessOrEqual:
+      return item::Compare(left, right) <= 0;
+    case Comparator::kGreater:
+      return item::Compare(left, right) > 0;
+    case Comparator::kGreaterOrEqual:
+      return item::Compare(left, right) >= 0;
   }
   return false;
 }
@@ -113,7 +128,8 @@ class Evaluated {
  private:
   void EvaluateSize(const SizeOf& size, const item::Item& item) {
     const auto* path = std::get_if<Path>(&size.measured);
-    const Value* measured = path == nullptr ? std::get<const Value*>(size.measured) : Find(item, *path);
+    const Value* measured =
+        path == nullptr ? std::get<const Value*>(size.measured) : Find(item, *path);
     if (measured == nullptr) return;
     const std::optional<int64_t> length = std::visit(Measure{}, measured->data());
     if (!length) return;

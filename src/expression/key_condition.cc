@@ -1,9 +1,9 @@
 #include "expression/key_condition.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "expression/parse.h"
 #include "expression/resolve.h"
@@ -26,18 +26,25 @@ Error InvalidCondition(std::string_view reason) {
 }
 
 Error KeyMustComeFirst(std::string_view name) {
-  return InvalidCondition(fmt::format("{} operator must have the key attribute as its first operand", name));
+  return InvalidCondition(
+      fmt::format("{} operator must have the key attribute as its first operand", name));
 }
 
 // nullopt for <>, which no index can answer.
 std::optional<SortOperator> SortOperatorOf(Comparator comparator) {
   switch (comparator) {
-    case Comparator::kEqual: return SortOperator::kEqual;
-    case Comparator::kLess: return SortOperator::kLess;
-    case Comparator::kLessOrEqual: return SortOperator::kLessOrEqual;
-    case Comparator::kGreater: return SortOperator::kGreater;
-    case Comparator::kGreaterOrEqual: return SortOperator::kGreaterOrEqual;
-    case Comparator::kNotEqual: return std::nullopt;
+    case Comparator::kEqual:
+      return SortOperator::kEqual;
+    case Comparator::kLess:
+      return SortOperator::kLess;
+    case Comparator::kLessOrEqual:
+      return SortOperator::kLessOrEqual;
+    case Comparator::kGreater:
+      return SortOperator::kGreater;
+    case Comparator::kGreaterOrEqual:
+      return SortOperator::kGreaterOrEqual;
+    case Comparator::kNotEqual:
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -45,11 +52,16 @@ std::optional<SortOperator> SortOperatorOf(Comparator comparator) {
 // ":v < sk" says "sk > :v".
 SortOperator Mirrored(SortOperator op) {
   switch (op) {
-    case SortOperator::kLess: return SortOperator::kGreater;
-    case SortOperator::kLessOrEqual: return SortOperator::kGreaterOrEqual;
-    case SortOperator::kGreater: return SortOperator::kLess;
-    case SortOperator::kGreaterOrEqual: return SortOperator::kLessOrEqual;
-    default: return op;
+    case SortOperator::kLess:
+      return SortOperator::kGreater;
+    case SortOperator::kLessOrEqual:
+      return SortOperator::kGreaterOrEqual;
+    case SortOperator::kGreater:
+      return SortOperator::kLess;
+    case SortOperator::kGreaterOrEqual:
+      return SortOperator::kLessOrEqual;
+    default:
+      return op;
   }
 }
 
@@ -62,7 +74,8 @@ Result<std::string> AttributeOf(std::initializer_list<const Operand*> operands) 
     }
     const auto* path = std::get_if<Path>(operand);
     if (path == nullptr) continue;
-    if (attribute != nullptr) return InvalidCondition("Multiple attribute names used in one condition");
+    if (attribute != nullptr)
+      return InvalidCondition("Multiple attribute names used in one condition");
     if (path->steps.size() > 1) {
       return Invalid("KeyConditionExpressions cannot have conditions on nested attributes");
     }
@@ -106,14 +119,16 @@ Status TermCollector::Collect(const Comparison& comparison) {
   const std::optional<SortOperator> op = SortOperatorOf(comparison.comparator);
   if (!op) return InvalidOperator("<>");
   std::string attribute = TRY(AttributeOf({&comparison.left, &comparison.right}));
-  if (IsPath(comparison.left)) return Add(std::move(attribute), {*op, ValueOf(comparison.right), {}});
+  if (IsPath(comparison.left))
+    return Add(std::move(attribute), {*op, ValueOf(comparison.right), {}});
   return Add(std::move(attribute), {Mirrored(*op), ValueOf(comparison.left), {}});
 }
 
 Status TermCollector::Collect(const Between& between) {
   if (!IsPath(between.operand)) return KeyMustComeFirst("BETWEEN");
   std::string attribute = TRY(AttributeOf({&between.operand, &between.low, &between.high}));
-  return Add(std::move(attribute), {SortOperator::kBetween, ValueOf(between.low), ValueOf(between.high)});
+  return Add(std::move(attribute),
+             {SortOperator::kBetween, ValueOf(between.low), ValueOf(between.high)});
 }
 
 Status TermCollector::Collect(const BeginsWith& begins_with) {
@@ -125,7 +140,8 @@ Status TermCollector::Collect(const BeginsWith& begins_with) {
 Status TermCollector::Add(std::string attribute, SortCondition condition) {
   for (const ParsedKeyCondition::Term& term : terms) {
     if (term.attribute != attribute) continue;
-    return InExpression(kKind, Invalid("KeyConditionExpressions must only contain one condition per key"));
+    return InExpression(kKind,
+                        Invalid("KeyConditionExpressions must only contain one condition per key"));
   }
   terms.push_back({std::move(attribute), std::move(condition)});
   return Done{};
@@ -149,15 +165,19 @@ Error MissingElement(const std::string& attribute) {
 
 Status VerifyValue(const Value& value, const item::KeyAttribute& attribute) {
   if (value.type() != attribute.type) {
-    return Invalid("One or more parameter values were invalid: Condition parameter type does not match schema type");
+    return Invalid(
+        "One or more parameter values were invalid: Condition parameter type does not match schema "
+        "type");
   }
   const auto* text = value.As<item::String>();
   const auto* binary = value.As<item::Binary>();
-  const bool empty = (text != nullptr && text->empty()) || (binary != nullptr && binary->bytes.empty());
+  const bool empty =
+      (text != nullptr && text->empty()) || (binary != nullptr && binary->bytes.empty());
   if (!empty) return Done{};
-  return Invalid(fmt::format("One or more parameter values are not valid. The AttributeValue for a key attribute "
-                             "cannot contain an empty {} value. Key: {}",
-                             text != nullptr ? "string" : "binary", attribute.name));
+  return Invalid(fmt::format(
+      "One or more parameter values are not valid. The AttributeValue for a key attribute "
+      "cannot contain an empty {} value. Key: {}",
+      text != nullptr ? "string" : "binary", attribute.name));
 }
 
 Status VerifyValues(const SortCondition& condition, const item::KeyAttribute& attribute) {
@@ -176,12 +196,14 @@ Result<ParsedKeyCondition> ParseKeyCondition(std::string_view text, Bindings* bi
   return ParsedKeyCondition{std::move(collector.terms)};
 }
 
-Result<KeyCondition> MatchKeySchema(const ParsedKeyCondition& parsed, const item::KeySchema& schema) {
+Result<KeyCondition> MatchKeySchema(const ParsedKeyCondition& parsed,
+                                    const item::KeySchema& schema) {
   const size_t attributes = schema.sort ? 2 : 1;
   if (parsed.terms.size() > attributes) {
-    return Invalid(fmt::format("The number of query conditions ({}) exceeds the number of key attributes defined in "
-                               "the schema ({})",
-                               parsed.terms.size(), attributes));
+    return Invalid(fmt::format(
+        "The number of query conditions ({}) exceeds the number of key attributes defined in "
+        "the schema ({})",
+        parsed.terms.size(), attributes));
   }
   const SortCondition* partition = FindTerm(parsed, schema.partition.name);
   if (partition == nullptr) return MissingElement(schema.partition.name);

@@ -13,7 +13,13 @@
 namespace tidemark::expression {
 
 enum class SortOperator {
-  kEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual, kBetween, kBeginsWith,
+  kEqual,
+  kLess,
+  kLessOrEqual,
+  kGreater,
+  kGreaterOrEqual,
+  kBetween,
+  kBeginsWith,
 };
 
 struct SortCondition {
@@ -41,6 +47,7 @@ Result<ParsedKeyCondition> ParseKeyCondition(std::string_view text, Bindings* bi
 
 // Refuses attributes that are not the schema's, operands of the wrong type or empty, and
 // anything but an equality on the partition key, with DynamoDB's texts.
-Result<KeyCondition> MatchKeySchema(const ParsedKeyCondition& parsed, const item::KeySchema& schema);
+Result<KeyCondition> MatchKeySchema(const ParsedKeyCondition& parsed,
+                                    const item::KeySchema& schema);
 
 }  // namespace tidemark::expression

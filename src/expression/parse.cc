@@ -1,9 +1,9 @@
 #include "expression/parse.h"
 
-#include <fmt/format.h>
-
 #include <optional>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "expression/limits.h"
 #include "expression/token.h"
@@ -23,11 +23,16 @@ bool IsSign(TokenKind kind) { return kind == TokenKind::kPlus || kind == TokenKi
 
 std::string_view SectionName(TokenKind kind) {
   switch (kind) {
-    case TokenKind::kSet: return "SET";
-    case TokenKind::kRemove: return "REMOVE";
-    case TokenKind::kAdd: return "ADD";
-    case TokenKind::kDelete: return "DELETE";
-    default: return {};
+    case TokenKind::kSet:
+      return "SET";
+    case TokenKind::kRemove:
+      return "REMOVE";
+    case TokenKind::kAdd:
+      return "ADD";
+    case TokenKind::kDelete:
+      return "DELETE";
+    default:
+      return {};
   }
 }
 
@@ -36,12 +41,13 @@ Status VerifySize(std::string_view text) {
     return Invalid("The expression can not be empty;");
   }
   if (text.size() <= kMaxExpressionBytes) return Done{};
-  return Invalid(
-      fmt::format("Expression size has exceeded the maximum allowed size; expression size: {}", text.size()));
+  return Invalid(fmt::format(
+      "Expression size has exceeded the maximum allowed size; expression size: {}", text.size()));
 }
 
 Error TooManyOperators() {
-  return Invalid(fmt::format("The expression contains too many operators; operator count: {}", kMaxOperators + 1));
+  return Invalid(fmt::format("The expression contains too many operators; operator count: {}",
+                             kMaxOperators + 1));
 }
 
 class Parser {
@@ -55,9 +61,10 @@ class Parser {
  private:
   // What stands between parentheses may turn out to be a condition, "(a = :b)", or only
   // an operand of one, "(a) = :b"; and "(size(a))" may be either. A Term leaves that open
-  // until the next token decides, so that nothing is read twice.
+  // until the next token decides, so that nothing is read twice. Conditions are boxed: it
+  // is their size that the depth of the recursion multiplies.
   struct Term {
-    std::variant<Operand, Condition> node;
+    std::variant<Operand, std::unique_ptr<Condition>> node;
     bool grouped = false;  // Stands between parentheses of its own.
   };
   // Likewise: parentheses may stand around an operand, "(a) + :b", or the whole, "(a + :b)".
@@ -72,14 +79,16 @@ class Parser {
   Status OpenParenthesis();
   Status CloseParenthesis();
 
-  Result<Condition> AsCondition(Result<Term> parsed);
+  Result<std::unique_ptr<Condition>> AsCondition(Term term);
+  Status Append(Term term, std::vector<Condition>* conditions);
   Result<Term> Disjunction();
   Result<Term> Conjunction();
   Result<Term> Negation();
   Result<Term> Comparison();
   Result<Term> OperandOrGroup();
-  Result<Condition> BetweenAfter(Operand operand);
-  Result<Condition> InAfter(Operand operand);
+  Result<Term> ComparisonAfter(Operand operand);
+  Result<Term> BetweenAfter(Operand operand);
+  Result<Term> InAfter(Operand operand);
 
   Result<Operand> ParseOperand();
   Result<Operand> OperandInParentheses();
@@ -125,67 +134,78 @@ Status Parser::CloseParenthesis() {
 
 Error RedundantParentheses() { return Invalid("The expression has redundant parentheses;"); }
 
+template <typename Node>
+std::unique_ptr<Condition> Boxed(Node node) {
+  return std::make_unique<Condition>(Condition{std::move(node)});
+}
+
 // A call may stand for a condition; whether that function does is for the resolver to say.
-Result<Condition> Parser::AsCondition(Result<Term> parsed) {
-  Term term = TRY(std::move(parsed));
-  if (auto* condition = std::get_if<Condition>(&term.node)) return std::move(*condition);
+Result<std::unique_ptr<Condition>> Parser::AsCondition(Term term) {
+  if (auto* condition = std::get_if<std::unique_ptr<Condition>>(&term.node)) {
+    return std::move(*condition);
+  }
   auto& operand = std::get<Operand>(term.node);
-  if (auto* call = std::get_if<syntax::Call>(&operand.node)) return Condition{std::move(*call)};
+  if (auto* call = std::get_if<syntax::Call>(&operand.node)) return Boxed(std::move(*call));
   return tokens_.SyntaxError();
 }
 
+Status Parser::Append(Term term, std::vector<Condition>* conditions) {
+  const std::unique_ptr<Condition> condition = TRY(AsCondition(std::move(term)));
+  conditions->push_back(std::move(*condition));
+  return Done{};
+}
+
 Result<Condition> Parser::WholeCondition() {
-  Condition condition = TRY(AsCondition(Disjunction()));
+  Term term = TRY(Disjunction());
+  const std::unique_ptr<Condition> condition = TRY(AsCondition(std::move(term)));
   TRY(Expect(TokenKind::kEnd));
-  return condition;
+  return std::move(*condition);
 }
 
 Result<Parser::Term> Parser::Disjunction() {
-  Term first = TRY(Conjunction());
-  if (!At(TokenKind::kOr)) return first;
+  Term term = TRY(Conjunction());
+  if (!At(TokenKind::kOr)) return term;
   syntax::Or disjunction;
-  disjunction.conditions.push_back(TRY(AsCondition(std::move(first))));
+  TRY(Append(std::move(term), &disjunction.conditions));
   while (At(TokenKind::kOr)) {
     TRY(Operator());
     tokens_.Advance();
-    disjunction.conditions.push_back(TRY(AsCondition(Conjunction())));
+    term = TRY(Conjunction());
+    TRY(Append(std::move(term), &disjunction.conditions));
   }
-  return Term{Condition{std::move(disjunction)}};
+  return Term{Boxed(std::move(disjunction))};
 }
 
 Result<Parser::Term> Parser::Conjunction() {
-  Term first = TRY(Negation());
-  if (!At(TokenKind::kAnd)) return first;
+  Term term = TRY(Negation());
+  if (!At(TokenKind::kAnd)) return term;
   syntax::And conjunction;
-  conjunction.conditions.push_back(TRY(AsCondition(std::move(first))));
+  TRY(Append(std::move(term), &conjunction.conditions));
   while (At(TokenKind::kAnd)) {
     TRY(Operator());
     tokens_.Advance();
-    conjunction.conditions.push_back(TRY(AsCondition(Negation())));
+    term = TRY(Negation());
+    TRY(Append(std::move(term), &conjunction.conditions));
   }
-  return Term{Condition{std::move(conjunction)}};
+  return Term{Boxed(std::move(conjunction))};
 }
 
 Result<Parser::Term> Parser::Negation() {
   if (!At(TokenKind::kNot)) return Comparison();
   TRY(Operator());
   tokens_.Advance();
-  Condition negated = TRY(AsCondition(Negation()));
-  return Term{Condition{syntax::Not{std::make_unique<Condition>(std::move(negated))}}};
+  Term term = TRY(Negation());
+  return Term{Boxed(syntax::Not{TRY(AsCondition(std::move(term)))})};
 }
 
 Result<Parser::Term> Parser::Comparison() {
   Term term = TRY(OperandOrGroup());
   auto* operand = std::get_if<Operand>(&term.node);
   if (operand == nullptr) return term;
-  if (At(TokenKind::kBetween)) return Term{TRY(BetweenAfter(std::move(*operand)))};
-  if (At(TokenKind::kIn)) return Term{TRY(InAfter(std::move(*operand)))};
-  if (!IsComparator(tokens_.current().kind)) return term;
-  TRY(Operator());
-  const std::string_view comparator = tokens_.current().text;
-  tokens_.Advance();
-  Operand right = TRY(ParseOperand());
-  return Term{Condition{syntax::Comparison{comparator, std::move(*operand), std::move(right)}}};
+  if (At(TokenKind::kBetween)) return BetweenAfter(std::move(*operand));
+  if (At(TokenKind::kIn)) return InAfter(std::move(*operand));
+  if (IsComparator(tokens_.current().kind)) return ComparisonAfter(std::move(*operand));
+  return term;
 }
 
 Result<Parser::Term> Parser::OperandOrGroup() {
@@ -198,25 +218,36 @@ Result<Parser::Term> Parser::OperandOrGroup() {
   return inner;
 }
 
-Result<Condition> Parser::BetweenAfter(Operand operand) {
+Result<Parser::Term> Parser::ComparisonAfter(Operand operand) {
+  TRY(Operator());
+  const std::string_view comparator = tokens_.current().text;
+  tokens_.Advance();
+  Operand right = TRY(ParseOperand());
+  return Term{Boxed(syntax::Comparison{comparator, std::move(operand), std::move(right)})};
+}
+
+Result<Parser::Term> Parser::BetweenAfter(Operand operand) {
   TRY(Operator());
   tokens_.Advance();
   Operand low = TRY(ParseOperand());
   TRY(Expect(TokenKind::kAnd));
   Operand high = TRY(ParseOperand());
-  return Condition{syntax::Between{std::move(operand), std::move(low), std::move(high)}};
+  return Term{Boxed(syntax::Between{std::move(operand), std::move(low), std::move(high)})};
 }
 
-Result<Condition> Parser::InAfter(Operand operand) {
+Result<Parser::Term> Parser::InAfter(Operand operand) {
   TRY(Operator());
   tokens_.Advance();
-  return Condition{syntax::In{std::move(operand), TRY(OperandList())}};
+  // Apart: a TRY that returns out of a braced list leaves the members before it undestroyed.
+  std::vector<Operand> choices = TRY(OperandList());
+  return Term{Boxed(syntax::In{std::move(operand), std::move(choices)})};
 }
 
 Result<Operand> Parser::ParseOperand() {
   if (At(TokenKind::kOpen)) return OperandInParentheses();
   if (At(TokenKind::kValueReference)) return Operand{TRY(ParseValueReference())};
-  if (At(TokenKind::kName) && tokens_.next().kind == TokenKind::kOpen) return Operand{TRY(ParseCall())};
+  if (At(TokenKind::kName) && tokens_.next().kind == TokenKind::kOpen)
+    return Operand{TRY(ParseCall())};
   return Operand{TRY(ParsePath())};
 }
 
@@ -253,7 +284,8 @@ Result<syntax::ValueReference> Parser::ParseValueReference() {
 
 Result<syntax::Name> Parser::ParseName() {
   const Token name = tokens_.current();
-  if (name.kind != TokenKind::kName && name.kind != TokenKind::kNameReference) return tokens_.SyntaxError();
+  if (name.kind != TokenKind::kName && name.kind != TokenKind::kNameReference)
+    return tokens_.SyntaxError();
   tokens_.Advance();
   return syntax::Name{name.text};
 }

@@ -33,7 +33,8 @@ std::string ToString(const Path& path) {
 
 const item::Value* Find(const item::Item& item, const Path& path) {
   const item::Value* value = item.Find(path.attribute());
-  for (size_t i = 1; value != nullptr && i < path.steps.size(); ++i) value = Find(*value, path.steps[i]);
+  for (size_t i = 1; value != nullptr && i < path.steps.size(); ++i)
+    value = Find(*value, path.steps[i]);
   return value;
 }
 

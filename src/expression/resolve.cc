@@ -1,11 +1,11 @@
 #include "expression/resolve.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "expression/limits.h"
 #include "expression/reserved_words.h"
@@ -27,9 +27,10 @@ constexpr std::array<Function, 8> kFunctions = {{
 
 Error Clash(std::string_view verb, const Path* left, const Path* right) {
   const auto [one, two] = std::minmax(left, right);
-  return Invalid(fmt::format("Two document paths {} with each other; must remove or rewrite one of these paths; "
-                             "path one: {}, path two: {}",
-                             verb, ToString(*one), ToString(*two)));
+  return Invalid(fmt::format(
+      "Two document paths {} with each other; must remove or rewrite one of these paths; "
+      "path one: {}, path two: {}",
+      verb, ToString(*one), ToString(*two)));
 }
 
 // How two paths clash, or "" when they do not.
@@ -45,18 +46,21 @@ std::string_view ClashVerb(const Path& left, const Path& right) {
 // Saturates: what does not fit is out of range anyway.
 uint64_t IndexOf(const syntax::Index& index) {
   uint64_t value = 0;
-  const auto [end, error] = std::from_chars(index.digits.data(), index.digits.data() + index.digits.size(), value);
+  const auto [end, error] =
+      std::from_chars(index.digits.data(), index.digits.data() + index.digits.size(), value);
   return error == std::errc() ? value : UINT64_MAX;
 }
 
 Status VerifyForm(const syntax::Name& name) {
   if (name.is_reference() || !IsReservedWord(name.text)) return Done{};
-  return Invalid(fmt::format("Attribute name is a reserved keyword; reserved keyword: {}", name.text));
+  return Invalid(
+      fmt::format("Attribute name is a reserved keyword; reserved keyword: {}", name.text));
 }
 
 Status VerifyForm(const syntax::Index& index) {
   if (IndexOf(index) <= kMaxListIndex) return Done{};
-  return Invalid(fmt::format("List index is not within the allowable range; index: [{}]", index.digits));
+  return Invalid(
+      fmt::format("List index is not within the allowable range; index: [{}]", index.digits));
 }
 
 }  // namespace
@@ -74,20 +78,22 @@ Result<Function> FindFunction(std::string_view name) {
 }
 
 Error WrongOperandType(std::string_view function, std::string_view type) {
-  return Invalid(fmt::format("Incorrect operand type for operator or function; operator or function: {}, "
-                             "operand type: {}",
-                             function, type));
+  return Invalid(
+      fmt::format("Incorrect operand type for operator or function; operator or function: {}, "
+                  "operand type: {}",
+                  function, type));
 }
 
 Error WrongOperandCount(const syntax::Call& call) {
-  return Invalid(fmt::format("Incorrect number of operands for operator or function; operator or function: {}, "
-                             "number of operands: {}",
-                             call.function, call.arguments.size()));
+  return Invalid(fmt::format(
+      "Incorrect number of operands for operator or function; operator or function: {}, "
+      "number of operands: {}",
+      call.function, call.arguments.size()));
 }
 
 Error PathRequired(std::string_view function) {
-  return Invalid(
-      fmt::format("Operator or function requires a document path; operator or function: {}", function));
+  return Invalid(fmt::format(
+      "Operator or function requires a document path; operator or function: {}", function));
 }
 
 Status VerifyForm(const syntax::Path& path) {
@@ -102,24 +108,27 @@ Result<std::string> References::Resolve(const syntax::Name& name) {
   if (name.is_reference()) {
     const std::string* supplied = bindings_->UseName(name.text);
     if (supplied == nullptr) {
-      return Invalid(fmt::format("An expression attribute name used in the document path is not defined; "
-                                 "attribute name: {}",
-                                 name.text));
+      return Invalid(
+          fmt::format("An expression attribute name used in the document path is not defined; "
+                      "attribute name: {}",
+                      name.text));
     }
     resolved = *supplied;
   }
   name_bytes_ += resolved.size();
   if (name_bytes_ > kMaxResolvedNameBytes) {
-    return Invalid(fmt::format("The attribute names of the expression are too long once references are replaced; "
-                               "they may have {} bytes together",
-                               kMaxResolvedNameBytes));
+    return Invalid(fmt::format(
+        "The attribute names of the expression are too long once references are replaced; "
+        "they may have {} bytes together",
+        kMaxResolvedNameBytes));
   }
   return std::string(resolved);
 }
 
 Result<Path> References::Resolve(const syntax::Path& path) {
   if (path.steps.size() > kMaxPathSteps) {
-    return Invalid(fmt::format("The document path has too many nesting levels; nesting levels: {}", path.steps.size()));
+    return Invalid(fmt::format("The document path has too many nesting levels; nesting levels: {}",
+                               path.steps.size()));
   }
   Path resolved;
   resolved.steps.reserve(path.steps.size());
@@ -136,8 +145,9 @@ Result<Path> References::Resolve(const syntax::Path& path) {
 Result<const item::Value*> References::Resolve(const syntax::ValueReference& reference) {
   const item::Value* supplied = bindings_->UseValue(reference.text);
   if (supplied == nullptr) {
-    return Invalid(fmt::format("An expression attribute value used in expression is not defined; attribute value: {}",
-                               reference.text));
+    return Invalid(fmt::format(
+        "An expression attribute value used in expression is not defined; attribute value: {}",
+        reference.text));
   }
   const item::Value* owned = &values_->try_emplace(supplied, *supplied).first->second;
   return owned;
@@ -147,7 +157,8 @@ Result<const item::Value*> References::Resolve(const syntax::ValueReference& ref
 // list and for a map the last of the one stands beside the first of the other: looking at
 // neighbours finds every clash. Among several, the one whose second path comes first is told.
 Status VerifyDistinct(std::vector<const Path*> paths) {
-  std::sort(paths.begin(), paths.end(), [](const Path* left, const Path* right) { return left->steps < right->steps; });
+  std::sort(paths.begin(), paths.end(),
+            [](const Path* left, const Path* right) { return left->steps < right->steps; });
   std::pair<const Path*, const Path*> clash{};
   for (size_t i = 1; i < paths.size(); ++i) {
     if (ClashVerb(*paths[i - 1], *paths[i]).empty()) continue;
@@ -158,7 +169,8 @@ Status VerifyDistinct(std::vector<const Path*> paths) {
   return Clash(ClashVerb(*clash.first, *clash.second), clash.first, clash.second);
 }
 
-Result<std::vector<Path>> ResolveProjection(const std::vector<syntax::Path>& paths, Bindings* bindings) {
+Result<std::vector<Path>> ResolveProjection(const std::vector<syntax::Path>& paths,
+                                            Bindings* bindings) {
   for (const syntax::Path& path : paths) TRY(VerifyForm(path));
   References references(bindings, nullptr);
   std::vector<Path> resolved;

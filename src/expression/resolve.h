@@ -18,9 +18,12 @@
 
 namespace tidemark::expression {
 
-Result<std::shared_ptr<const ConditionTree>> ResolveCondition(const syntax::Condition& condition, Bindings* bindings);
-Result<std::shared_ptr<const UpdateTree>> ResolveUpdate(const syntax::Update& update, Bindings* bindings);
-Result<std::vector<Path>> ResolveProjection(const std::vector<syntax::Path>& paths, Bindings* bindings);
+Result<std::shared_ptr<const ConditionTree>> ResolveCondition(const syntax::Condition& condition,
+                                                              Bindings* bindings);
+Result<std::shared_ptr<const UpdateTree>> ResolveUpdate(const syntax::Update& update,
+                                                        Bindings* bindings);
+Result<std::vector<Path>> ResolveProjection(const std::vector<syntax::Path>& paths,
+                                            Bindings* bindings);
 
 // "Invalid FilterExpression: …": names the parameter that an error is about.
 Error InExpression(std::string_view kind, Error error);

@@ -1,8 +1,8 @@
-#include <fmt/format.h>
-
 #include <array>
 #include <optional>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "expression/limits.h"
 #include "expression/resolve.h"
@@ -25,7 +25,8 @@ class FormCheck {
  private:
   Status Verify(const syntax::Operand& operand) {
     if (const auto* path = std::get_if<syntax::Path>(&operand.node)) return VerifyForm(*path);
-    if (const auto* call = std::get_if<syntax::Call>(&operand.node)) return Verify(*call, Role::kOperand);
+    if (const auto* call = std::get_if<syntax::Call>(&operand.node))
+      return Verify(*call, Role::kOperand);
     return Done{};
   }
   Status Verify(const std::vector<syntax::Operand>& operands) {
@@ -59,20 +60,25 @@ class FormCheck {
 Status FormCheck::Verify(const syntax::Call& call, Role place) {
   const Function function = TRY(FindFunction(call.function));
   if (function.role == Role::kSource) {
-    return Invalid(
-        fmt::format("The function is not allowed in a condition expression; function: {}", call.function));
+    return Invalid(fmt::format(
+        "The function is not allowed in a condition expression; function: {}", call.function));
   }
   if (function.role != place) {
-    return Invalid(fmt::format("The function is not allowed to be used this way in an expression; function: {}",
-                               call.function));
+    return Invalid(fmt::format(
+        "The function is not allowed to be used this way in an expression; function: {}",
+        call.function));
   }
   if (call.arguments.size() != function.operands) return WrongOperandCount(call);
   return Verify(call.arguments);
 }
 
-bool HasOrder(Type type) { return type == Type::kString || type == Type::kNumber || type == Type::kBinary; }
+bool HasOrder(Type type) {
+  return type == Type::kString || type == Type::kNumber || type == Type::kBinary;
+}
 bool HasPrefix(Type type) { return type == Type::kString || type == Type::kBinary; }
-bool HasSize(Type type) { return type != Type::kNumber && type != Type::kBool && type != Type::kNull; }
+bool HasSize(Type type) {
+  return type != Type::kNumber && type != Type::kBool && type != Type::kNull;
+}
 
 // What is known of an operand's type before there is an item.
 std::optional<Type> StaticType(const Operand& operand) {
@@ -91,22 +97,26 @@ Status VerifyDistinct(std::string_view name, const Operand& first, const Operand
   const auto* path = std::get_if<Path>(&first);
   const auto* other_path = std::get_if<Path>(&other);
   if (path == nullptr || other_path == nullptr || *path != *other_path) return Done{};
-  return Invalid(fmt::format("The first operand must be distinct from the remaining operands for this operator or "
-                             "function; operator: {}, first operand: {}",
-                             name, ToString(*path)));
+  return Invalid(fmt::format(
+      "The first operand must be distinct from the remaining operands for this operator or "
+      "function; operator: {}, first operand: {}",
+      name, ToString(*path)));
 }
 
 // A bound as DynamoDB shows it, whose Java shows through at binaries.
 std::string BoundText(const item::Value& bound) {
-  if (const auto* text = bound.As<item::String>()) return fmt::format("AttributeValue: {{S:{}}}", *text);
-  if (const auto* number = bound.As<item::Number>()) return fmt::format("AttributeValue: {{N:{}}}", number->ToString());
+  if (const auto* text = bound.As<item::String>())
+    return fmt::format("AttributeValue: {{S:{}}}", *text);
+  if (const auto* number = bound.As<item::Number>())
+    return fmt::format("AttributeValue: {{N:{}}}", number->ToString());
   const size_t size = bound.As<item::Binary>()->bytes.size();
   return fmt::format("AttributeValue: {{B:java.nio.HeapByteBuffer[pos=0 lim={0} cap={0}]}}", size);
 }
 
 Error WrongBounds(std::string_view wanted, const item::Value& low, const item::Value& high) {
-  return Invalid(fmt::format("The BETWEEN operator requires {}; lower bound operand: {}, upper bound operand: {}",
-                             wanted, BoundText(low), BoundText(high)));
+  return Invalid(fmt::format(
+      "The BETWEEN operator requires {}; lower bound operand: {}, upper bound operand: {}", wanted,
+      BoundText(low), BoundText(high)));
 }
 
 // Bounds that are both values can be compared at once.
@@ -135,7 +145,8 @@ Comparator ComparatorOf(std::string_view text) {
 // The second pass looks references up and checks operands, in the order of the text.
 class ConditionResolver {
  public:
-  ConditionResolver(Bindings* bindings, ConditionTree* tree) : references_(bindings, &tree->values), tree_(tree) {}
+  ConditionResolver(Bindings* bindings, ConditionTree* tree)
+      : references_(bindings, &tree->values), tree_(tree) {}
 
   Result<ConditionNode> Resolve(const syntax::Condition& condition) {
     return std::visit([this](const auto& node) { return Resolve(node); }, condition.node);
@@ -206,14 +217,17 @@ Result<ConditionNode> ConditionResolver::Resolve(const syntax::Between& between)
 }
 
 Result<ConditionNode> ConditionResolver::Resolve(const syntax::In& in) {
-  In resolved{TRY(Resolve(in.operand)), {}};
+  In resolved;
+  resolved.operand = TRY(Resolve(in.operand));
   resolved.choices.reserve(in.choices.size());
   for (const syntax::Operand& choice : in.choices) resolved.choices.push_back(TRY(Resolve(choice)));
   if (resolved.choices.size() > kMaxInChoices) {
-    return Invalid(fmt::format("The IN operator is provided with too many operands; number of operands: {}",
-                               resolved.choices.size()));
+    return Invalid(
+        fmt::format("The IN operator is provided with too many operands; number of operands: {}",
+                    resolved.choices.size()));
   }
-  for (const Operand& choice : resolved.choices) TRY(VerifyDistinct("IN", resolved.operand, choice));
+  for (const Operand& choice : resolved.choices)
+    TRY(VerifyDistinct("IN", resolved.operand, choice));
   return ConditionNode{std::move(resolved)};
 }
 
@@ -243,13 +257,15 @@ Result<ConditionNode> ConditionResolver::ResolveType(Path path, const Operand& t
   const auto* name = value == nullptr ? nullptr : (*value)->As<item::String>();
   if (name == nullptr) {
     const std::optional<Type> known = StaticType(type);
-    return WrongOperandType("attribute_type", known ? item::ToString(*known) : "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}");
+    return WrongOperandType("attribute_type",
+                            known ? item::ToString(*known) : "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}");
   }
   const std::optional<Type> parsed = item::ParseType(*name);
   if (!parsed) {
-    return Invalid(fmt::format("Invalid attribute type name found; type: {}, valid types: "
-                               "{{B,NULL,SS,BOOL,L,BS,N,NS,S,M}}",
-                               *name));
+    return Invalid(
+        fmt::format("Invalid attribute type name found; type: {}, valid types: "
+                    "{{B,NULL,SS,BOOL,L,BS,N,NS,S,M}}",
+                    *name));
   }
   return ConditionNode{HasType{std::move(path), *parsed}};
 }
@@ -267,7 +283,8 @@ Result<ConditionNode> ConditionResolver::Resolve(const syntax::Or& disjunction) 
   return ConditionNode{Or{TRY(Resolve(disjunction.conditions))}};
 }
 
-Result<std::vector<ConditionNode>> ConditionResolver::Resolve(const std::vector<syntax::Condition>& conditions) {
+Result<std::vector<ConditionNode>> ConditionResolver::Resolve(
+    const std::vector<syntax::Condition>& conditions) {
   std::vector<ConditionNode> resolved;
   resolved.reserve(conditions.size());
   for (const syntax::Condition& condition : conditions) resolved.push_back(TRY(Resolve(condition)));
@@ -276,7 +293,8 @@ Result<std::vector<ConditionNode>> ConditionResolver::Resolve(const std::vector<
 
 }  // namespace
 
-Result<std::shared_ptr<const ConditionTree>> ResolveCondition(const syntax::Condition& condition, Bindings* bindings) {
+Result<std::shared_ptr<const ConditionTree>> ResolveCondition(const syntax::Condition& condition,
+                                                              Bindings* bindings) {
   TRY(FormCheck().Verify(condition));
   auto tree = std::make_shared<ConditionTree>();
   tree->root = TRY(ConditionResolver(bindings, tree.get()).Resolve(condition));

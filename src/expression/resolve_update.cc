@@ -1,8 +1,8 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "expression/resolve.h"
 
@@ -17,7 +17,8 @@ Status VerifyOperand(const syntax::Operand& operand);
 Status VerifyCall(const syntax::Call& call) {
   const Function function = TRY(FindFunction(call.function));
   if (function.role != Role::kSource) {
-    return Invalid(fmt::format("The function is not allowed in an update expression; function: {}", call.function));
+    return Invalid(fmt::format("The function is not allowed in an update expression; function: {}",
+                               call.function));
   }
   for (const syntax::Operand& argument : call.arguments) TRY(VerifyOperand(argument));
   return Done{};
@@ -33,7 +34,8 @@ Status VerifyAction(const syntax::Action& action) {
   TRY(VerifyForm(action.path));
   const auto* set = std::get_if<syntax::Set>(&action.change);
   if (set == nullptr) return Done{};
-  if (const auto* operand = std::get_if<syntax::Operand>(&set->value)) return VerifyOperand(*operand);
+  if (const auto* operand = std::get_if<syntax::Operand>(&set->value))
+    return VerifyOperand(*operand);
   const auto& arithmetic = std::get<syntax::Arithmetic>(set->value);
   TRY(VerifyOperand(arithmetic.left));
   return VerifyOperand(arithmetic.right);
@@ -46,7 +48,8 @@ Status VerifyForm(const syntax::Update& update) {
   std::sort(sections.begin(), sections.end());
   const auto twice = std::adjacent_find(sections.begin(), sections.end());
   if (twice == sections.end()) return Done{};
-  return Invalid(fmt::format(R"(The "{}" section can only be used once in an update expression;)", *twice));
+  return Invalid(
+      fmt::format(R"(The "{}" section can only be used once in an update expression;)", *twice));
 }
 
 bool IsSet(Type type) {
@@ -56,14 +59,16 @@ bool IsSet(Type type) {
 // The names of types in the errors of ADD and DELETE, which differ from all others.
 std::string_view LongName(Type type) {
   static constexpr std::array<std::string_view, 10> kNames = {
-      "STRING", "NUMBER", "BINARY", "BOOLEAN", "NULL", "STRING_SET", "NUMBER_SET", "BINARY_SET", "LIST", "MAP"};
+      "STRING",     "NUMBER",     "BINARY",     "BOOLEAN", "NULL",
+      "STRING_SET", "NUMBER_SET", "BINARY_SET", "LIST",    "MAP"};
   return kNames[static_cast<size_t>(type)];
 }
 
 Error WrongSectionOperand(std::string_view section, Type type) {
-  return Invalid(fmt::format("Incorrect operand type for operator or function; operator: {0}, operand type: {1}, "
-                             "typeSet: ALLOWED_FOR_{0}_OPERAND",
-                             section, LongName(type)));
+  return Invalid(fmt::format(
+      "Incorrect operand type for operator or function; operator: {0}, operand type: {1}, "
+      "typeSet: ALLOWED_FOR_{0}_OPERAND",
+      section, LongName(type)));
 }
 
 Status VerifyType(std::string_view function, const Source& operand, Type wanted) {
@@ -115,7 +120,8 @@ Result<Change> UpdateResolver::Resolve(const syntax::Delete& remove) {
 }
 
 Result<Source> UpdateResolver::Resolve(const syntax::Operand& operand) {
-  if (const auto* path = std::get_if<syntax::Path>(&operand.node)) return Source{TRY(Resolve(*path))};
+  if (const auto* path = std::get_if<syntax::Path>(&operand.node))
+    return Source{TRY(Resolve(*path))};
   if (const auto* call = std::get_if<syntax::Call>(&operand.node)) return Resolve(*call);
   return Source{TRY(references_.Resolve(std::get<syntax::ValueReference>(operand.node)))};
 }
@@ -153,7 +159,8 @@ Status VerifyDistinct(const std::vector<Action>& actions) {
 
 }  // namespace
 
-Result<std::shared_ptr<const UpdateTree>> ResolveUpdate(const syntax::Update& update, Bindings* bindings) {
+Result<std::shared_ptr<const UpdateTree>> ResolveUpdate(const syntax::Update& update,
+                                                        Bindings* bindings) {
   TRY(VerifyForm(update));
   auto tree = std::make_shared<UpdateTree>();
   UpdateResolver resolver(bindings, &tree->values);
@@ -166,8 +173,9 @@ Result<std::shared_ptr<const UpdateTree>> ResolveUpdate(const syntax::Update& up
   for (size_t i = 0; i < update.actions.size(); ++i) {
     tree->actions[i].change = TRY(resolver.ResolveChange(update.actions[i]));
   }
-  std::sort(tree->actions.begin(), tree->actions.end(),
-            [](const Action& left, const Action& right) { return left.path.steps < right.path.steps; });
+  std::sort(
+      tree->actions.begin(), tree->actions.end(),
+      [](const Action& left, const Action& right) { return left.path.steps < right.path.steps; });
   return tree;
 }
 

@@ -1,10 +1,10 @@
 #include "expression/token.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <string>
+
+#include <fmt/format.h>
 
 namespace tidemark::expression {
 
@@ -33,7 +33,9 @@ constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 constexpr bool IsWord(char c) { return IsLetter(c) || IsDigit(c) || c == '_'; }
 constexpr bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-constexpr char ToUpper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+constexpr char ToUpper(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
 
 template <typename Predicate>
 size_t LengthWhile(std::string_view text, size_t from, Predicate predicate) {
@@ -55,18 +57,30 @@ TokenKind KindOfWord(std::string_view word) {
 
 TokenKind KindOfSign(char c) {
   switch (c) {
-    case '=': return TokenKind::kEqual;
-    case '<': return TokenKind::kLess;
-    case '>': return TokenKind::kGreater;
-    case '(': return TokenKind::kOpen;
-    case ')': return TokenKind::kClose;
-    case '[': return TokenKind::kOpenBracket;
-    case ']': return TokenKind::kCloseBracket;
-    case ',': return TokenKind::kComma;
-    case '.': return TokenKind::kDot;
-    case '+': return TokenKind::kPlus;
-    case '-': return TokenKind::kMinus;
-    default: return TokenKind::kUnknown;
+    case '=':
+      return TokenKind::kEqual;
+    case '<':
+      return TokenKind::kLess;
+    case '>':
+      return TokenKind::kGreater;
+    case '(':
+      return TokenKind::kOpen;
+    case ')':
+      return TokenKind::kClose;
+    case '[':
+      return TokenKind::kOpenBracket;
+    case ']':
+      return TokenKind::kCloseBracket;
+    case ',':
+      return TokenKind::kComma;
+    case '.':
+      return TokenKind::kDot;
+    case '+':
+      return TokenKind::kPlus;
+    case '-':
+      return TokenKind::kMinus;
+    default:
+      return TokenKind::kUnknown;
   }
 }
 

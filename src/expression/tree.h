@@ -70,7 +70,9 @@ struct Or {
   std::vector<ConditionNode> conditions;
 };
 struct ConditionNode {
-  std::variant<Comparison, Between, In, Exists, NotExists, HasType, BeginsWith, Contains, Not, And, Or> node;
+  std::variant<Comparison, Between, In, Exists, NotExists, HasType, BeginsWith, Contains, Not, And,
+               Or>
+      node;
 };
 struct ConditionTree {
   OwnedValues values;

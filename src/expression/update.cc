@@ -29,7 +29,9 @@ Error InvalidPath() {
 Error MissingOperand() {
   return Invalid("The provided expression refers to an attribute that does not exist in the item");
 }
-Error WrongType() { return Invalid("An operand in the update expression has an incorrect data type"); }
+Error WrongType() {
+  return Invalid("An operand in the update expression has an incorrect data type");
+}
 Error TooLarge() { return Invalid("Item size to update has exceeded the maximum allowed size"); }
 Error TooDeep() {
   return Invalid(
@@ -47,7 +49,8 @@ int Nesting(const Value& value, int limit) {
     return deepest + 1;
   }
   if (const auto* map = value.As<Map>()) {
-    for (const item::Attribute& attribute : *map) deepest = std::max(deepest, Nesting(attribute.value, limit - 1));
+    for (const item::Attribute& attribute : *map)
+      deepest = std::max(deepest, Nesting(attribute.value, limit - 1));
     return deepest + 1;
   }
   return 0;
@@ -57,8 +60,8 @@ template <typename Member>
 item::SetOf<Member> Union(const item::SetOf<Member>& left, const item::SetOf<Member>& right) {
   std::vector<Member> members;
   members.reserve(left.size() + right.size());
-  std::set_union(left.members().begin(), left.members().end(), right.members().begin(), right.members().end(),
-                 std::back_inserter(members));
+  std::set_union(left.members().begin(), left.members().end(), right.members().begin(),
+                 right.members().end(), std::back_inserter(members));
   return item::SetOf<Member>(std::move(members));
 }
 
@@ -66,8 +69,8 @@ template <typename Member>
 item::SetOf<Member> Without(const item::SetOf<Member>& left, const item::SetOf<Member>& right) {
   std::vector<Member> members;
   members.reserve(left.size());
-  std::set_difference(left.members().begin(), left.members().end(), right.members().begin(), right.members().end(),
-                      std::back_inserter(members));
+  std::set_difference(left.members().begin(), left.members().end(), right.members().begin(),
+                      right.members().end(), std::back_inserter(members));
   return item::SetOf<Member>(std::move(members));
 }
 
@@ -75,13 +78,17 @@ item::SetOf<Member> Without(const item::SetOf<Member>& left, const item::SetOf<M
 struct Addition {
   const Value& operand;
 
-  Result<Value> operator()(const Number& number) const { return Value(TRY(Add(number, *operand.As<Number>()))); }
+  Result<Value> operator()(const Number& number) const {
+    return Value(TRY(Add(number, *operand.As<Number>())));
+  }
   template <typename Member>
   Result<Value> operator()(const item::SetOf<Member>& set) const {
     return Value(Union(set, *operand.As<item::SetOf<Member>>()));
   }
   template <typename Other>
-  Result<Value> operator()(const Other&) const { return WrongType(); }
+  Result<Value> operator()(const Other&) const {
+    return WrongType();
+  }
 };
 
 // DELETE from a set of the operand's type; an emptied set is nothing.
@@ -95,7 +102,9 @@ struct Deletion {
     return std::optional<Value>(std::move(rest));
   }
   template <typename Other>
-  Result<std::optional<Value>> operator()(const Other&) const { return WrongType(); }
+  Result<std::optional<Value>> operator()(const Other&) const {
+    return WrongType();
+  }
 };
 
 // Takes from the front the actions that share their step at this depth.
@@ -180,11 +189,14 @@ Result<List> Application::ApplyTo(const List& old, Actions actions, size_t depth
 Application::Changed Application::ApplyTo(const Value* old, Actions actions, size_t depth) {
   const Path& path = actions.front().path;
   if (path.steps.size() == depth) {
-    return std::visit([&](const auto& change) { return Apply(change, old, path); }, actions.front().change);
+    return std::visit([&](const auto& change) { return Apply(change, old, path); },
+                      actions.front().change);
   }
   if (old == nullptr) return InvalidPath();
-  if (const auto* map = old->As<Map>()) return std::optional<Value>(TRY(ApplyTo(*map, actions, depth)));
-  if (const auto* list = old->As<List>()) return std::optional<Value>(TRY(ApplyTo(*list, actions, depth)));
+  if (const auto* map = old->As<Map>())
+    return std::optional<Value>(TRY(ApplyTo(*map, actions, depth)));
+  if (const auto* list = old->As<List>())
+    return std::optional<Value>(TRY(ApplyTo(*list, actions, depth)));
   return InvalidPath();
 }
 
@@ -198,7 +210,9 @@ Application::Changed Application::Apply(const SetChange& set, const Value*, cons
   return std::optional<Value>(*value);
 }
 
-Application::Changed Application::Apply(const RemoveChange&, const Value*, const Path&) { return std::optional<Value>(); }
+Application::Changed Application::Apply(const RemoveChange&, const Value*, const Path&) {
+  return std::optional<Value>();
+}
 
 Application::Changed Application::Apply(const AddChange& add, const Value* old, const Path&) {
   if (old == nullptr) return std::optional<Value>(*add.operand);
@@ -252,7 +266,8 @@ Status Application::CollectLists(const Source& source, std::vector<const List*>*
     return CollectLists(*append->back, lists);
   }
   const auto* choice = std::get_if<IfNotExists>(&source.node);
-  if (choice != nullptr && Find(previous_, choice->path) == nullptr) return CollectLists(*choice->otherwise, lists);
+  if (choice != nullptr && Find(previous_, choice->path) == nullptr)
+    return CollectLists(*choice->otherwise, lists);
   Value space;  // For numbers only: new lists come from ListAppend, which is taken apart above.
   const Value* value = TRY(Evaluate(source, &space));
   const auto* list = value->As<List>();
@@ -308,7 +323,8 @@ std::vector<Path> Update::Paths() const {
 
 bool Update::Creates() const {
   return std::any_of(tree_->actions.begin(), tree_->actions.end(), [](const Action& action) {
-    return std::holds_alternative<SetChange>(action.change) || std::holds_alternative<AddChange>(action.change);
+    return std::holds_alternative<SetChange>(action.change) ||
+           std::holds_alternative<AddChange>(action.change);
   });
 }
 

@@ -1,0 +1,209 @@
+#include "expression/key_condition.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "expression/testing.h"
+
+namespace tidemark::expression {
+namespace {
+
+const item::KeySchema kHashOnly{{"id", item::Type::kString}, std::nullopt};
+const item::KeySchema kWithNumber{{"id", item::Type::kString},
+                                  item::KeyAttribute{"at", item::Type::kNumber}};
+const item::KeySchema kWithString{{"id", item::Type::kString},
+                                  item::KeyAttribute{"at", item::Type::kString}};
+
+Request EveryType() {
+  return {{{"#id", "id"}, {"#at", "at"}},
+          {{":id", "one"},
+           {":n", N(5)},
+           {":m", N(7)},
+           {":s", "text"},
+           {":b", B("x")},
+           {":empty", ""},
+           {":nothing", B("")},
+           {":bool", true}}};
+}
+
+Result<KeyCondition> Match(std::string_view text, const item::KeySchema& schema) {
+  const Result<ParsedKeyCondition> parsed = EveryType().KeyCondition(text);
+  if (!parsed) return parsed.error();
+  return MatchKeySchema(*parsed, schema);
+}
+
+TEST(KeyConditionTest, TakesAnEqualityOnThePartitionKey) {
+  for (const std::string_view text :
+       {"id = :id", ":id = id", "(id = :id)", "#id = :id", "(#id) = (:id)"}) {
+    for (const item::KeySchema& schema : {kHashOnly, kWithNumber}) {
+      const auto condition = Match(text, schema);
+      ASSERT_TRUE(condition) << text << ": " << condition.error().message;
+      EXPECT_EQ(condition->partition, item::Value("one"));
+      EXPECT_FALSE(condition->sort);
+    }
+  }
+}
+
+TEST(KeyConditionTest, TakesOneConditionOnTheSortKey) {
+  struct Case {
+    std::string_view text;
+    SortOperator op;
+  };
+  const Case cases[] = {
+      {"id = :id AND at = :n", SortOperator::kEqual},
+      {"at = :n AND id = :id", SortOperator::kEqual},
+      {"id = :id and at < :n", SortOperator::kLess},
+      {"id = :id AND at <= :n", SortOperator::kLessOrEqual},
+      {"id = :id AND at > :n", SortOperator::kGreater},
+      {"id = :id AND at >= :n", SortOperator::kGreaterOrEqual},
+      {"id = :id AND :n = at", SortOperator::kEqual},
+      {"id = :id AND :n < at", SortOperator::kGreater},
+      {"id = :id AND :n <= at", SortOperator::kGreaterOrEqual},
+      {"id = :id AND :n > at", SortOperator::kLess},
+      {"id = :id AND :n >= at", SortOperator::kLessOrEqual},
+      {"(id = :id) AND (#at > :n)", SortOperator::kGreater},
+      {"(id = :id AND at > :n)", SortOperator::kGreater},
+      {"id = :id AND at BETWEEN :n AND :m", SortOperator::kBetween},
+      {"at BETWEEN :n AND :m AND id = :id", SortOperator::kBetween},
+  };
+  for (const Case& c : cases) {
+    const auto condition = Match(c.text, kWithNumber);
+    ASSERT_TRUE(condition) << c.text << ": " << condition.error().message;
+    EXPECT_EQ(condition->partition, item::Value("one")) << c.text;
+    ASSERT_TRUE(condition->sort) << c.text;
+    EXPECT_EQ(condition->sort->op, c.op) << c.text;
+    EXPECT_EQ(condition->sort->low, N(5)) << c.text;
+    if (c.op == SortOperator::kBetween) {
+      EXPECT_EQ(condition->sort->high, N(7)) << c.text;
+    }
+  }
+  const auto prefix = Match("id = :id AND begins_with(at, :s)", kWithString);
+  ASSERT_TRUE(prefix);
+  EXPECT_EQ(prefix->sort->op, SortOperator::kBeginsWith);
+  EXPECT_EQ(prefix->sort->low, item::Value("text"));
+}
+
+// These are told before the table is looked up.
+TEST(KeyConditionTest, RefusesWhatNoKeyCanAnswer) {
+  const MessageCase cases[] = {
+      {"id = :id OR at = :n", "Invalid operator used in KeyConditionExpression: OR"},
+      {"NOT id = :id", "Invalid operator used in KeyConditionExpression: NOT"},
+      {"id IN (:id)", "Invalid operator used in KeyConditionExpression: IN"},
+      {"id = :id AND at <> :n", "Invalid operator used in KeyConditionExpression: <>"},
+      {"id = :id AND attribute_exists(at)",
+       "Invalid operator used in KeyConditionExpression: attribute_exists"},
+      {"attribute_not_exists(id)",
+       "Invalid operator used in KeyConditionExpression: attribute_not_exists"},
+      {"attribute_type(id, :type)",
+       "Invalid KeyConditionExpression: An expression attribute value used in expression is not "
+       "defined; attribute value: :type"},
+      {"contains(id, :s)", "Invalid operator used in KeyConditionExpression: contains"},
+      {"size(id) = :n", "KeyConditionExpressions cannot contain nested operations"},
+      {"id = :id AND at > size(:s)", "KeyConditionExpressions cannot contain nested operations"},
+      {"id = at",
+       "Invalid condition in KeyConditionExpression: "
+       "Multiple attribute names used in one condition"},
+      {"id = :id AND at BETWEEN id AND :n",
+       "Invalid condition in KeyConditionExpression: "
+       "Multiple attribute names used in one condition"},
+      {":id = :id", "Invalid condition in KeyConditionExpression: No key attribute specified"},
+      {"id.a = :id", "KeyConditionExpressions cannot have conditions on nested attributes"},
+      {"id[0] = :id", "KeyConditionExpressions cannot have conditions on nested attributes"},
+      {":n BETWEEN at AND :m",
+       "Invalid condition in KeyConditionExpression: BETWEEN operator "
+       "must have the key attribute as its first operand"},
+      {"begins_with(:s, at)",
+       "Invalid condition in KeyConditionExpression: begins_with operator "
+       "must have the key attribute as its first operand"},
+      {"id = :id AND id = :s",
+       "Invalid KeyConditionExpression: KeyConditionExpressions must only "
+       "contain one condition per key"},
+      {"id = :id AND at > :n AND at < :m",
+       "Invalid KeyConditionExpression: "
+       "KeyConditionExpressions must only contain one "
+       "condition per key"},
+      {"id = :id AND begins_with(at, :n)",
+       "Invalid KeyConditionExpression: Incorrect operand type for operator or function; "
+       "operator or function: begins_with, operand type: N"},
+      {"id = :id AND :bool >= at",
+       "Invalid KeyConditionExpression: Incorrect operand type for operator or function; "
+       "operator or function: >=, operand type: BOOL"},
+      {"id = :id AND at BETWEEN :m AND :n",
+       "Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater "
+       "than or equal to lower bound; lower bound operand: AttributeValue: {N:7}, "
+       "upper bound operand: AttributeValue: {N:5}"},
+      {"id = :id AND at BETWEEN :n AND :s",
+       "Invalid KeyConditionExpression: The BETWEEN operator requires same data type for lower "
+       "and upper bounds; lower bound operand: AttributeValue: {N:5}, "
+       "upper bound operand: AttributeValue: {S:text}"},
+      {"id = :gone AND begins_with(at, :n)",
+       "Invalid KeyConditionExpression: An expression attribute value used in expression is not "
+       "defined; attribute value: :gone"},
+      {"begins_with(at, :n) AND id = :gone",
+       "Invalid KeyConditionExpression: Incorrect operand type for operator or function; "
+       "operator or function: begins_with, operand type: N"},
+      {"", "Invalid KeyConditionExpression: The expression can not be empty;"},
+      {"id", "Invalid KeyConditionExpression: Syntax error; token: \"<EOF>\", near: \"id\""},
+      {"((id = :id))", "Invalid KeyConditionExpression: The expression has redundant parentheses;"},
+      {"key = :id",
+       "Invalid KeyConditionExpression: Attribute name is a reserved keyword; "
+       "reserved keyword: key"},
+  };
+  for (const MessageCase& c : cases) {
+    EXPECT_EQ(MessageOf(EveryType().KeyCondition(c.text)), c.message) << c.text;
+  }
+}
+
+// These need the key schema of the table or index.
+TEST(KeyConditionTest, RefusesWhatTheSchemaDoesNotHave) {
+  constexpr std::string_view kType =
+      "One or more parameter values were invalid: Condition parameter type does not match schema "
+      "type";
+  struct Case {
+    std::string_view text;
+    const item::KeySchema& schema;
+    std::string_view message;
+  };
+  const Case cases[] = {
+      {"at = :n", kWithNumber, "Query condition missed key schema element: id"},
+      {"other = :id", kHashOnly, "Query condition missed key schema element: id"},
+      {"at = :n AND other = :id", kWithNumber, "Query condition missed key schema element: id"},
+      {"id = :id AND other = :n", kWithNumber, "Query condition missed key schema element: at"},
+      {"id = :id AND at = :n", kHashOnly,
+       "The number of query conditions (2) exceeds the number of key attributes defined in the "
+       "schema (1)"},
+      {"id = :id AND at > :n AND other = :n", kWithNumber,
+       "The number of query conditions (3) exceeds the number of key attributes defined in the "
+       "schema (2)"},
+      {"id > :id", kHashOnly, "Query key condition not supported"},
+      {"begins_with(id, :id)", kHashOnly, "Query key condition not supported"},
+      {"id BETWEEN :id AND :s", kWithNumber, "Query key condition not supported"},
+      {"id = :n", kHashOnly, kType},
+      {"id = :b", kHashOnly, kType},
+      {"id = :bool", kHashOnly, kType},
+      {"id = :id AND at = :s", kWithNumber, kType},
+      {"id = :id AND at = :bool", kWithNumber, kType},
+      {"id = :id AND begins_with(at, :s)", kWithNumber, kType},
+      {"id = :id AND at BETWEEN :n AND :m", kWithString, kType},
+      {"id = :empty", kHashOnly,
+       "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
+       "contain an empty string value. Key: id"},
+      {"id = :id AND at > :empty", kWithString,
+       "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
+       "contain an empty string value. Key: at"},
+      {"id = :id AND at BETWEEN :empty AND :s", kWithString,
+       "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
+       "contain an empty string value. Key: at"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(MessageOf(Match(c.text, c.schema)), c.message) << c.text;
+
+  const item::KeySchema binary{{"id", item::Type::kBinary}, std::nullopt};
+  EXPECT_EQ(MessageOf(Match("id = :nothing", binary)),
+            "One or more parameter values are not valid. The AttributeValue for a key attribute "
+            "cannot contain an empty binary value. Key: id");
+}
+
+}  // namespace
+}  // namespace tidemark::expression
