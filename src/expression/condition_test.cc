@@ -27,7 +27,7 @@ item::Item EveryTypeItem() {
       {"ns", NS({1, 2, 3})},
       {"bs", BS({"p", "q"})},
       {"l", L({"x", N(1), M({{"deep", "v"}}), L({N(2)})})},
-      {"m", M({{"k", "v"}, {"n", N(7)}, {"inner", M({{"z", N(1)}})}})},
+      {"m", M({{"k", "v"}, {"n", N(7)}, {"nest", M({{"z", N(1)}})}})},
   };
 }
 
@@ -57,7 +57,7 @@ Request EveryTypeRequest() {
            {":ns", NS({3, 2, 1})},
            {":l", L({"x", N(1), M({{"deep", "v"}}), L({N(2)})})},
            {":l2", L({N(2)})},
-           {":m", M({{"n", N(7)}, {"k", "v"}, {"inner", M({{"z", N(1)}})}})},
+           {":m", M({{"n", N(7)}, {"k", "v"}, {"nest", M({{"z", N(1)}})}})},
            {":deep", M({{"deep", "v"}})},
            {":S", "S"},
            {":N", "N"},
@@ -85,10 +85,10 @@ void ExpectHolds(const std::vector<std::string_view>& texts) { ExpectAll(texts, 
 void ExpectFails(const std::vector<std::string_view>& texts) { ExpectAll(texts, false); }
 
 TEST(ConditionTest, ComparesForEquality) {
-  ExpectHolds({"s = :hello", ":hello = s",      "n = :n5",          "b = :b",         "yes = :yes",
-               "nope = :no",   "#null = :null",   "ss = :ss",         "ns = :ns",       "l = :l",
-               "m = :m",     "m.k = l[2].deep", "l[1] = m.inner.z", "blank = :empty", ":he = :he",
-               "s <> :none", "n <> :n6",        "yes <> nope",        "ss <> :ss1",     "m <> :l"});
+  ExpectHolds({"s = :hello", ":hello = s",      "n = :n5",         "b = :b",         "yes = :yes",
+               "nope = :no", "#null = :null",   "ss = :ss",        "ns = :ns",       "l = :l",
+               "m = :m",     "m.k = l[2].deep", "l[1] = m.nest.z", "blank = :empty", ":he = :he",
+               "s <> :none", "n <> :n6",        "yes <> nope",     "ss <> :ss1",     "m <> :l"});
   ExpectFails({"s = :none", "n = :n6", "n = :hello", "yes = nope", "ss = :ss1", "l = :l2",
                "s <> :hello", "n <> :n5", "ns <> :ns", "#null <> :null"});
 }
@@ -107,10 +107,10 @@ TEST(ConditionTest, TreatsMissingAttributesAsDifferent) {
                "l[9] <> :n1", "s[0] <> :n1", "NOT absent = :hello", "NOT absent < :hello",
                "size(absent) <> :n1", "size(n) <> :n1"});
   ExpectFails({"absent = :hello", "absent = gone", "absent < :hello", "absent >= :hello",
-               "absent BETWEEN :he AND :hello", ":n5 BETWEEN absent AND :n6",
-               "absent IN (:hello)", "s IN (absent)", "begins_with(absent, :he)",
-               "contains(absent, :he)", "contains(s, absent)", "attribute_type(absent, :S)",
-               "size(absent) = :n0", "size(absent) < :n1"});
+               "absent BETWEEN :he AND :hello", ":n5 BETWEEN absent AND :n6", "absent IN (:hello)",
+               "s IN (absent)", "begins_with(absent, :he)", "contains(absent, :he)",
+               "contains(s, absent)", "attribute_type(absent, :S)", "size(absent) = :n0",
+               "size(absent) < :n1"});
 }
 
 TEST(ConditionTest, TakesBoundsOfBetweenInclusively) {
@@ -122,14 +122,14 @@ TEST(ConditionTest, TakesBoundsOfBetweenInclusively) {
 }
 
 TEST(ConditionTest, FindsMembersOfIn) {
-  ExpectHolds({"n IN (:n4, :n5)", "s IN (:none, :hello, :n1)", "yes IN (nope, :yes)", "m IN (:l, :m)",
-               "size(l) IN (:n4)", "s IN (absent, :hello)"});
+  ExpectHolds({"n IN (:n4, :n5)", "s IN (:none, :hello, :n1)", "yes IN (nope, :yes)",
+               "m IN (:l, :m)", "size(l) IN (:n4)", "s IN (absent, :hello)"});
   ExpectFails({"n IN (:n4, :n6)", "n IN (:hello)", "ss IN (:x)", "l IN (:l2)"});
 }
 
 TEST(ConditionTest, KnowsWhatExists) {
   ExpectHolds({"attribute_exists(s)", "attribute_exists(#null)", "attribute_exists(blank)",
-               "attribute_exists(m.inner.z)", "attribute_exists(l[3][0])",
+               "attribute_exists(m.nest.z)", "attribute_exists(l[3][0])",
                "attribute_not_exists(absent)", "attribute_not_exists(m.absent)",
                "attribute_not_exists(l[4])", "attribute_not_exists(s.x)",
                "attribute_not_exists(ss[0])"});
@@ -168,9 +168,9 @@ TEST(ConditionTest, FindsParts) {
 TEST(ConditionTest, MeasuresSizes) {
   const Request request{{}, {{":n", N(0)}}};
   const item::Item item = EveryTypeItem();
-  const std::pair<std::string, int> cases[] = {{"s", 11}, {"blank", 0},  {"emoji", 5}, {"b", 5},
-                                               {"ss", 2}, {"ns", 3},     {"bs", 2},    {"l", 4},
-                                               {"m", 3},  {"m.inner", 1}};
+  const std::pair<std::string, int> cases[] = {{"s", 11}, {"blank", 0}, {"emoji", 5}, {"b", 5},
+                                               {"ss", 2}, {"ns", 3},    {"bs", 2},    {"l", 4},
+                                               {"m", 3},  {"m.nest", 1}};
   for (const auto& [path, size] : cases) {
     const Request sized{{}, {{":n", N(size)}}};
     EXPECT_TRUE(sized.Condition("size(" + path + ") = :n")->Holds(item)) << path;
@@ -231,7 +231,7 @@ TEST(ConditionTest, OwnsItsNamesAndValues) {
   std::optional<Condition> condition;
   {
     const Request request{{{"#n", "name"}}, {{":v", std::string(100, 'v')}}};
-    std::string text = "#n = :v AND other <> :v";
+    std::string text = "#n = :v AND extra <> :v";
     condition = request.Condition(text).value();
     text.assign(text.size(), '!');
   }
@@ -243,7 +243,7 @@ TEST(ConditionTest, NamesTheParameterInItsErrors) {
   const Request request;
   Bindings bindings = request.MakeBindings();
   EXPECT_EQ(MessageOf(ParseCondition("", "FilterExpression", &bindings)),
-            "Invalid FilterExpression: The expression can not be blank;");
+            "Invalid FilterExpression: The expression can not be empty;");
 }
 
 // A search of a text that nearly repeats itself must not take a square of its length:

@@ -12,12 +12,12 @@ namespace {
 
 const item::KeySchema kHashOnly{{"id", item::Type::kString}, std::nullopt};
 const item::KeySchema kWithNumber{{"id", item::Type::kString},
-                                  item::KeyAttribute{"at", item::Type::kNumber}};
+                                  item::KeyAttribute{"sk", item::Type::kNumber}};
 const item::KeySchema kWithString{{"id", item::Type::kString},
-                                  item::KeyAttribute{"at", item::Type::kString}};
+                                  item::KeyAttribute{"sk", item::Type::kString}};
 
 Request EveryType() {
-  return {{{"#id", "id"}, {"#at", "at"}},
+  return {{{"#id", "id"}, {"#sk", "sk"}},
           {{":id", "one"},
            {":n", N(5)},
            {":m", N(7)},
@@ -52,21 +52,21 @@ TEST(KeyConditionTest, TakesOneConditionOnTheSortKey) {
     SortOperator op;
   };
   const Case cases[] = {
-      {"id = :id AND at = :n", SortOperator::kEqual},
-      {"at = :n AND id = :id", SortOperator::kEqual},
-      {"id = :id and at < :n", SortOperator::kLess},
-      {"id = :id AND at <= :n", SortOperator::kLessOrEqual},
-      {"id = :id AND at > :n", SortOperator::kGreater},
-      {"id = :id AND at >= :n", SortOperator::kGreaterOrEqual},
-      {"id = :id AND :n = at", SortOperator::kEqual},
-      {"id = :id AND :n < at", SortOperator::kGreater},
-      {"id = :id AND :n <= at", SortOperator::kGreaterOrEqual},
-      {"id = :id AND :n > at", SortOperator::kLess},
-      {"id = :id AND :n >= at", SortOperator::kLessOrEqual},
-      {"(id = :id) AND (#at > :n)", SortOperator::kGreater},
-      {"(id = :id AND at > :n)", SortOperator::kGreater},
-      {"id = :id AND at BETWEEN :n AND :m", SortOperator::kBetween},
-      {"at BETWEEN :n AND :m AND id = :id", SortOperator::kBetween},
+      {"id = :id AND sk = :n", SortOperator::kEqual},
+      {"sk = :n AND id = :id", SortOperator::kEqual},
+      {"id = :id and sk < :n", SortOperator::kLess},
+      {"id = :id AND sk <= :n", SortOperator::kLessOrEqual},
+      {"id = :id AND sk > :n", SortOperator::kGreater},
+      {"id = :id AND sk >= :n", SortOperator::kGreaterOrEqual},
+      {"id = :id AND :n = sk", SortOperator::kEqual},
+      {"id = :id AND :n < sk", SortOperator::kGreater},
+      {"id = :id AND :n <= sk", SortOperator::kGreaterOrEqual},
+      {"id = :id AND :n > sk", SortOperator::kLess},
+      {"id = :id AND :n >= sk", SortOperator::kLessOrEqual},
+      {"(id = :id) AND (#sk > :n)", SortOperator::kGreater},
+      {"(id = :id AND sk > :n)", SortOperator::kGreater},
+      {"id = :id AND sk BETWEEN :n AND :m", SortOperator::kBetween},
+      {"sk BETWEEN :n AND :m AND id = :id", SortOperator::kBetween},
   };
   for (const Case& c : cases) {
     const auto condition = Match(c.text, kWithNumber);
@@ -79,7 +79,7 @@ TEST(KeyConditionTest, TakesOneConditionOnTheSortKey) {
       EXPECT_EQ(condition->sort->high, N(7)) << c.text;
     }
   }
-  const auto prefix = Match("id = :id AND begins_with(at, :s)", kWithString);
+  const auto prefix = Match("id = :id AND begins_with(sk, :s)", kWithString);
   ASSERT_TRUE(prefix);
   EXPECT_EQ(prefix->sort->op, SortOperator::kBeginsWith);
   EXPECT_EQ(prefix->sort->low, item::Value("text"));
@@ -88,11 +88,11 @@ TEST(KeyConditionTest, TakesOneConditionOnTheSortKey) {
 // These are told before the table is looked up.
 TEST(KeyConditionTest, RefusesWhatNoKeyCanAnswer) {
   const MessageCase cases[] = {
-      {"id = :id OR at = :n", "Invalid operator used in KeyConditionExpression: OR"},
+      {"id = :id OR sk = :n", "Invalid operator used in KeyConditionExpression: OR"},
       {"NOT id = :id", "Invalid operator used in KeyConditionExpression: NOT"},
       {"id IN (:id)", "Invalid operator used in KeyConditionExpression: IN"},
-      {"id = :id AND at <> :n", "Invalid operator used in KeyConditionExpression: <>"},
-      {"id = :id AND attribute_exists(at)",
+      {"id = :id AND sk <> :n", "Invalid operator used in KeyConditionExpression: <>"},
+      {"id = :id AND attribute_exists(sk)",
        "Invalid operator used in KeyConditionExpression: attribute_exists"},
       {"attribute_not_exists(id)",
        "Invalid operator used in KeyConditionExpression: attribute_not_exists"},
@@ -101,47 +101,47 @@ TEST(KeyConditionTest, RefusesWhatNoKeyCanAnswer) {
        "defined; attribute value: :type"},
       {"contains(id, :s)", "Invalid operator used in KeyConditionExpression: contains"},
       {"size(id) = :n", "KeyConditionExpressions cannot contain nested operations"},
-      {"id = :id AND at > size(:s)", "KeyConditionExpressions cannot contain nested operations"},
-      {"id = at",
+      {"id = :id AND sk > size(:s)", "KeyConditionExpressions cannot contain nested operations"},
+      {"id = sk",
        "Invalid condition in KeyConditionExpression: "
        "Multiple attribute names used in one condition"},
-      {"id = :id AND at BETWEEN id AND :n",
+      {"id = :id AND sk BETWEEN id AND :n",
        "Invalid condition in KeyConditionExpression: "
        "Multiple attribute names used in one condition"},
       {":id = :id", "Invalid condition in KeyConditionExpression: No key attribute specified"},
       {"id.a = :id", "KeyConditionExpressions cannot have conditions on nested attributes"},
       {"id[0] = :id", "KeyConditionExpressions cannot have conditions on nested attributes"},
-      {":n BETWEEN at AND :m",
+      {":n BETWEEN sk AND :m",
        "Invalid condition in KeyConditionExpression: BETWEEN operator "
        "must have the key attribute as its first operand"},
-      {"begins_with(:s, at)",
+      {"begins_with(:s, sk)",
        "Invalid condition in KeyConditionExpression: begins_with operator "
        "must have the key attribute as its first operand"},
       {"id = :id AND id = :s",
        "Invalid KeyConditionExpression: KeyConditionExpressions must only "
        "contain one condition per key"},
-      {"id = :id AND at > :n AND at < :m",
+      {"id = :id AND sk > :n AND sk < :m",
        "Invalid KeyConditionExpression: "
        "KeyConditionExpressions must only contain one "
        "condition per key"},
-      {"id = :id AND begins_with(at, :n)",
+      {"id = :id AND begins_with(sk, :n)",
        "Invalid KeyConditionExpression: Incorrect operand type for operator or function; "
        "operator or function: begins_with, operand type: N"},
-      {"id = :id AND :bool >= at",
+      {"id = :id AND :bool >= sk",
        "Invalid KeyConditionExpression: Incorrect operand type for operator or function; "
        "operator or function: >=, operand type: BOOL"},
-      {"id = :id AND at BETWEEN :m AND :n",
+      {"id = :id AND sk BETWEEN :m AND :n",
        "Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater "
        "than or equal to lower bound; lower bound operand: AttributeValue: {N:7}, "
        "upper bound operand: AttributeValue: {N:5}"},
-      {"id = :id AND at BETWEEN :n AND :s",
+      {"id = :id AND sk BETWEEN :n AND :s",
        "Invalid KeyConditionExpression: The BETWEEN operator requires same data type for lower "
        "and upper bounds; lower bound operand: AttributeValue: {N:5}, "
        "upper bound operand: AttributeValue: {S:text}"},
-      {"id = :gone AND begins_with(at, :n)",
+      {"id = :gone AND begins_with(sk, :n)",
        "Invalid KeyConditionExpression: An expression attribute value used in expression is not "
        "defined; attribute value: :gone"},
-      {"begins_with(at, :n) AND id = :gone",
+      {"begins_with(sk, :n) AND id = :gone",
        "Invalid KeyConditionExpression: Incorrect operand type for operator or function; "
        "operator or function: begins_with, operand type: N"},
       {"", "Invalid KeyConditionExpression: The expression can not be empty;"},
@@ -167,14 +167,14 @@ TEST(KeyConditionTest, RefusesWhatTheSchemaDoesNotHave) {
     std::string_view message;
   };
   const Case cases[] = {
-      {"at = :n", kWithNumber, "Query condition missed key schema element: id"},
-      {"other = :id", kHashOnly, "Query condition missed key schema element: id"},
-      {"at = :n AND other = :id", kWithNumber, "Query condition missed key schema element: id"},
-      {"id = :id AND other = :n", kWithNumber, "Query condition missed key schema element: at"},
-      {"id = :id AND at = :n", kHashOnly,
+      {"sk = :n", kWithNumber, "Query condition missed key schema element: id"},
+      {"extra = :id", kHashOnly, "Query condition missed key schema element: id"},
+      {"sk = :n AND extra = :id", kWithNumber, "Query condition missed key schema element: id"},
+      {"id = :id AND extra = :n", kWithNumber, "Query condition missed key schema element: sk"},
+      {"id = :id AND sk = :n", kHashOnly,
        "The number of query conditions (2) exceeds the number of key attributes defined in the "
        "schema (1)"},
-      {"id = :id AND at > :n AND other = :n", kWithNumber,
+      {"id = :id AND sk > :n AND extra = :n", kWithNumber,
        "The number of query conditions (3) exceeds the number of key attributes defined in the "
        "schema (2)"},
       {"id > :id", kHashOnly, "Query key condition not supported"},
@@ -183,19 +183,19 @@ TEST(KeyConditionTest, RefusesWhatTheSchemaDoesNotHave) {
       {"id = :n", kHashOnly, kType},
       {"id = :b", kHashOnly, kType},
       {"id = :bool", kHashOnly, kType},
-      {"id = :id AND at = :s", kWithNumber, kType},
-      {"id = :id AND at = :bool", kWithNumber, kType},
-      {"id = :id AND begins_with(at, :s)", kWithNumber, kType},
-      {"id = :id AND at BETWEEN :n AND :m", kWithString, kType},
+      {"id = :id AND sk = :s", kWithNumber, kType},
+      {"id = :id AND sk = :bool", kWithNumber, kType},
+      {"id = :id AND begins_with(sk, :s)", kWithNumber, kType},
+      {"id = :id AND sk BETWEEN :n AND :m", kWithString, kType},
       {"id = :empty", kHashOnly,
        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
        "contain an empty string value. Key: id"},
-      {"id = :id AND at > :empty", kWithString,
+      {"id = :id AND sk > :empty", kWithString,
        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
-       "contain an empty string value. Key: at"},
-      {"id = :id AND at BETWEEN :empty AND :s", kWithString,
+       "contain an empty string value. Key: sk"},
+      {"id = :id AND sk BETWEEN :empty AND :s", kWithString,
        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
-       "contain an empty string value. Key: at"},
+       "contain an empty string value. Key: sk"},
   };
   for (const Case& c : cases) EXPECT_EQ(MessageOf(Match(c.text, c.schema)), c.message) << c.text;
 

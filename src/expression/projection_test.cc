@@ -14,7 +14,7 @@ item::Item Whole() {
   return {
       {"a", "text"},
       {"l", L({"zero", M({{"x", N(1)}, {"y", N(2)}}), L({N(10), N(11), N(12)}), "three"})},
-      {"m", M({{"k", "v"}, {"inner", M({{"z", N(1)}, {"w", N(2)}})}})},
+      {"m", M({{"k", "v"}, {"nest", M({{"z", N(1)}, {"w", N(2)}})}})},
       {"n", N(5)},
       {"x.y", "dotted"},
   };
@@ -34,9 +34,9 @@ TEST(ProjectionTest, KeepsWhatItsPathsName) {
   const Case cases[] = {
       {"a", {{"a", "text"}}},
       {"n, a", {{"a", "text"}, {"n", N(5)}}},
-      {"m", {{"m", M({{"k", "v"}, {"inner", M({{"z", N(1)}, {"w", N(2)}})}})}}},
+      {"m", {{"m", M({{"k", "v"}, {"nest", M({{"z", N(1)}, {"w", N(2)}})}})}}},
       {"m.k", {{"m", M({{"k", "v"}})}}},
-      {"m.#k, m.inner.z", {{"m", M({{"k", "v"}, {"inner", M({{"z", N(1)}})}})}}},
+      {"m.#k, m.nest.z", {{"m", M({{"k", "v"}, {"nest", M({{"z", N(1)}})}})}}},
       {"#dot", {{"x.y", "dotted"}}},
       {"l[1].y, l[1].x", {{"l", L({M({{"x", N(1)}, {"y", N(2)}})})}}},
   };
@@ -57,7 +57,7 @@ TEST(ProjectionTest, RebuildsDenseLists) {
 TEST(ProjectionTest, LeavesOutWhatIsNotThere) {
   for (const std::string_view text :
        {"absent", "absent.k", "m.absent", "m.k.v", "m[0]", "l.x", "l[4]", "l[1].z", "l[0].x",
-        "a[0]", "a.b", "n.x, m.inner.absent, l[2][3]"}) {
+        "a[0]", "a.b", "n.x, m.nest.absent, l[2][3]"}) {
     EXPECT_TRUE(ProjectText(text).empty()) << text;
   }
   EXPECT_TRUE(ProjectText("absent, a") == (item::Item{{"a", "text"}}));

@@ -40,7 +40,7 @@ item::Item Before() {
       {"id", "1"},
       {"count", N(10)},
       {"l", L({"a", "b", "c", "d"})},
-      {"m", M({{"k", "v"}, {"inner", M({{"z", N(1)}})}, {"list", L({N(1), N(2)})}})},
+      {"m", M({{"k", "v"}, {"nest", M({{"z", N(1)}})}, {"seq", L({N(1), N(2)})}})},
       {"s", "text"},
       {"ss", SS({"x", "y"})},
       {"ns", NS({1, 2})},
@@ -86,7 +86,7 @@ TEST(UpdateTest, SetsAttributes) {
       {"SET zz = :m, aa = :l, s = :s",
        {{"zz", M({{"k", "new"}})}, {"aa", L({"new"})}, {"s", "new"}}},
       {"SET a = s", {{"a", "text"}}},
-      {"SET a = m.inner", {{"a", M({{"z", N(1)}})}}},
+      {"SET a = m.nest", {{"a", M({{"z", N(1)}})}}},
       {"SET a = l[2]", {{"a", "c"}}},
       {"SET a = (:s)", {{"a", "new"}}},
       {"SET s = s", {}},
@@ -96,20 +96,18 @@ TEST(UpdateTest, SetsAttributes) {
 TEST(UpdateTest, SetsWithinMapsAndLists) {
   ExpectChanges({
       {"SET m.k = :s",
-       {{"m", M({{"k", "new"}, {"inner", M({{"z", N(1)}})}, {"list", L({N(1), N(2)})}})}}},
-      {"SET m.inner.y = :s, m.inner.zz = :n",
+       {{"m", M({{"k", "new"}, {"nest", M({{"z", N(1)}})}, {"seq", L({N(1), N(2)})}})}}},
+      {"SET m.nest.y = :s, m.nest.zz = :n",
        {{"m", M({{"k", "v"},
-                 {"inner", M({{"y", "new"}, {"z", N(1)}, {"zz", N(3)}})},
-                 {"list", L({N(1), N(2)})}})}}},
+                 {"nest", M({{"y", "new"}, {"z", N(1)}, {"zz", N(3)}})},
+                 {"seq", L({N(1), N(2)})}})}}},
       {"SET m.#c = :s",
-       {{"m", M({{"k", "v"},
-                 {"count", "new"},
-                 {"inner", M({{"z", N(1)}})},
-                 {"list", L({N(1), N(2)})}})}}},
+       {{"m",
+         M({{"k", "v"}, {"count", "new"}, {"nest", M({{"z", N(1)}})}, {"seq", L({N(1), N(2)})}})}}},
       {"SET l[1] = :s", {{"l", L({"a", "new", "c", "d"})}}},
       {"SET l[3] = :s, l[0] = :n", {{"l", L({N(3), "b", "c", "new"})}}},
-      {"SET m.list[1] = :s",
-       {{"m", M({{"k", "v"}, {"inner", M({{"z", N(1)}})}, {"list", L({N(1), "new"})}})}}},
+      {"SET m.seq[1] = :s",
+       {{"m", M({{"k", "v"}, {"nest", M({{"z", N(1)}})}, {"seq", L({N(1), "new"})}})}}},
   });
 }
 
@@ -133,10 +131,10 @@ TEST(UpdateTest, ReadsTheItemAsItWas) {
       {"SET a = l[1] REMOVE l[0], l[1]", {{"a", "b"}, {"l", L({"c", "d"})}}},
       {"REMOVE s SET a = s", {{"a", "text"}}, {"s"}},
       {"SET a = l REMOVE l[0]", {{"a", L({"a", "b", "c", "d"})}, {"l", L({"b", "c", "d"})}}},
-      {"SET m.inner.copy = m.inner",
+      {"SET m.nest.twin = m.nest",
        {{"m", M({{"k", "v"},
-                 {"inner", M({{"z", N(1)}, {"copy", M({{"z", N(1)}})}})},
-                 {"list", L({N(1), N(2)})}})}}},
+                 {"nest", M({{"z", N(1)}, {"twin", M({{"z", N(1)}})}})},
+                 {"seq", L({N(1), N(2)})}})}}},
   });
 }
 
@@ -146,7 +144,7 @@ TEST(UpdateTest, Calculates) {
       {"SET #c = #c - :n", {{"count", N(7)}}},
       {"SET #c = :n - #c", {{"count", N(-7)}}},
       {"SET a = (:n + :one)", {{"a", N(4)}}},
-      {"SET a = m.inner.z + m.list[1]", {{"a", N(3)}}},
+      {"SET a = m.nest.z + m.seq[1]", {{"a", N(3)}}},
       {"SET a = if_not_exists(a, :one) + :n", {{"a", N(4)}}},
       {"SET #c = if_not_exists(#c, :one) + if_not_exists(b, :n)", {{"count", N(13)}}},
   });
@@ -167,7 +165,7 @@ TEST(UpdateTest, JoinsLists) {
       {"SET l = list_append(l, :l)", {{"l", L({"a", "b", "c", "d", "new"})}}},
       {"SET l = list_append(:l, l)", {{"l", L({"new", "a", "b", "c", "d"})}}},
       {"SET a = list_append(:none, :none)", {{"a", L({})}}},
-      {"SET a = list_append(m.list, list_append(:l, m.list))",
+      {"SET a = list_append(m.seq, list_append(:l, m.seq))",
        {{"a", L({N(1), N(2), "new", N(1), N(2)})}}},
       {"SET a = list_append(if_not_exists(a, :none), :l)", {{"a", L({"new"})}}},
       {"SET l = list_append(if_not_exists(l, :none), :l)", {{"l", L({"a", "b", "c", "d", "new"})}}},
@@ -181,13 +179,11 @@ TEST(UpdateTest, Removes) {
   ExpectChanges({
       {"REMOVE s", {}, {"s"}},
       {"REMOVE s, ss, absent", {}, {"s", "ss"}},
-      {"REMOVE m.k, m.inner.z, m.absent",
-       {{"m", M({{"inner", M({})}, {"list", L({N(1), N(2)})}})}}},
+      {"REMOVE m.k, m.nest.z, m.absent", {{"m", M({{"nest", M({})}, {"seq", L({N(1), N(2)})}})}}},
       {"REMOVE l[1]", {{"l", L({"a", "c", "d"})}}},
       {"REMOVE l[0], l[1], l[2], l[3]", {{"l", L({})}}},
       {"REMOVE l[9]", {}},
-      {"REMOVE m.list[0]",
-       {{"m", M({{"k", "v"}, {"inner", M({{"z", N(1)}})}, {"list", L({N(2)})}})}}},
+      {"REMOVE m.seq[0]", {{"m", M({{"k", "v"}, {"nest", M({{"z", N(1)}})}, {"seq", L({N(2)})}})}}},
   });
 }
 
@@ -204,11 +200,11 @@ TEST(UpdateTest, Adds) {
   ExpectChanges({
       {"ADD #c :n", {{"count", N(13)}}},
       {"ADD a :n", {{"a", N(3)}}},
-      {"ADD m.inner.z :n",
-       {{"m", M({{"k", "v"}, {"inner", M({{"z", N(4)}})}, {"list", L({N(1), N(2)})}})}}},
-      {"ADD m.inner.new :n",
+      {"ADD m.nest.z :n",
+       {{"m", M({{"k", "v"}, {"nest", M({{"z", N(4)}})}, {"seq", L({N(1), N(2)})}})}}},
+      {"ADD m.nest.fresh :n",
        {{"m",
-         M({{"k", "v"}, {"inner", M({{"z", N(1)}, {"new", N(3)}})}, {"list", L({N(1), N(2)})}})}}},
+         M({{"k", "v"}, {"nest", M({{"z", N(1)}, {"fresh", N(3)}})}, {"seq", L({N(1), N(2)})}})}}},
       {"ADD ss :ss", {{"ss", SS({"x", "y", "z"})}}},
       {"ADD ns :ns, bs :bs", {{"ns", NS({1, 2, 4})}}},
       {"ADD a :ss", {{"a", SS({"x", "z"})}}},
@@ -239,12 +235,12 @@ TEST(UpdateTest, RefusesPathsWithoutParents) {
   ExpectMessages({
       {"SET absent.a = :s", kPath},   {"SET m.absent.a = :s", kPath},
       {"SET absent[0] = :s", kPath},  {"SET s.a = :s", kPath},
-      {"SET s[0] = :s", kPath},        {"SET ss[0] = :s", kPath},
-      {"SET m[0] = :s", kPath},        {"SET l.a = :s", kPath},
-      {"SET l[9].a = :s", kPath},      {"SET l[0].a = :s", kPath},
+      {"SET s[0] = :s", kPath},       {"SET ss[0] = :s", kPath},
+      {"SET m[0] = :s", kPath},       {"SET l.a = :s", kPath},
+      {"SET l[9].a = :s", kPath},     {"SET l[0].a = :s", kPath},
       {"REMOVE absent.a", kPath},     {"REMOVE absent[0]", kPath},
-      {"REMOVE s.a", kPath},           {"REMOVE l.a", kPath},
-      {"REMOVE m[0]", kPath},          {"REMOVE l[9].a", kPath},
+      {"REMOVE s.a", kPath},          {"REMOVE l.a", kPath},
+      {"REMOVE m[0]", kPath},         {"REMOVE l[9].a", kPath},
       {"ADD absent.a :n", kPath},     {"ADD l.a :n", kPath},
       {"DELETE absent.a :ss", kPath}, {"SET a.b = :s, a.c = :s", kPath},
   });
@@ -326,14 +322,14 @@ TEST(UpdateTest, OwnsItsNamesAndValues) {
 // A short text could otherwise make an item of gigabytes before anyone weighs it.
 TEST(UpdateTest, StopsAtWhatAnItemCanHold) {
   const item::Item item{{"big", std::string(200'000, 'x')},
-                        {"list", L({std::string(200'000, 'x')})}};
+                        {"seq", L({std::string(200'000, 'x')})}};
   const Request request{{}, {{":v", std::string(200'000, 'v')}}};
   EXPECT_EQ(MessageOf(request.Update("SET a = :v, b = :v")->Apply({})), "");
   EXPECT_EQ(MessageOf(request.Update("SET a = :v, b = :v, c = :v")->Apply({})), kSize);
   EXPECT_EQ(MessageOf(request.Update("SET a = big, b = big, c = big")->Apply(item)), kSize);
-  EXPECT_EQ(MessageOf(request.Update("SET a = list_append(list, list)")->Apply(item)), "");
+  EXPECT_EQ(MessageOf(request.Update("SET a = list_append(seq, seq)")->Apply(item)), "");
   EXPECT_EQ(
-      MessageOf(request.Update("SET a = list_append(list, list_append(list, list))")->Apply(item)),
+      MessageOf(request.Update("SET a = list_append(seq, list_append(seq, seq))")->Apply(item)),
       kSize);
 }
 
