@@ -6,6 +6,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
