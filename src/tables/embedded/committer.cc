@@ -24,11 +24,13 @@ struct Committer::Waiter {
   std::condition_variable wake;
 };
 
-Committer::Committer(Store* store, Catalog* catalog, const Clock& clock, Durability durability)
+Committer::Committer(Store* store, Catalog* catalog, const Clock& clock, Durability durability,
+                     EngineMetrics* metrics)
     : store_(store),
       catalog_(catalog),
       clock_(clock),
       durability_(durability),
+      metrics_(metrics),
       items_(*store, kWorkingSetBytes) {}
 
 Status Committer::Commit(Change* change) {
@@ -86,6 +88,8 @@ size_t Committer::CommitFrom(const Waiters& group, size_t first) {
   for (; end < group.size() && changes.batch().size_bytes() < kMaxGroupBytes; ++end) {
     group[end]->outcome = group[end]->change->Evaluate(&changes);
   }
+  metrics_->changes.Add(static_cast<double>(end - first));
+  metrics_->group_changes.Observe(static_cast<double>(end - first));
   const Status written = Write(&changes);
   for (size_t i = first; i < end; ++i) {
     if (!group[i]->outcome.has_value()) continue;
@@ -101,15 +105,21 @@ Status Committer::Write(Group* group) {
   if (group->batch().empty()) return Done{};
   const bool sync = durability_ == Durability::kSynced || sync_wanted_.exchange(false);
   unsynced_ = !sync;
+  const std::chrono::nanoseconds start = clock_.Monotonic();
   Status written = store_->Write(&group->batch(), sync ? Store::Sync::kYes : Store::Sync::kNo);
-  if (!written.has_value()) items_.Clear();
+  metrics_->commit_seconds.Observe(
+      std::chrono::duration<double>(clock_.Monotonic() - start).count());
+  if (!written.has_value()) {
+    metrics_->failed_commits.Add();
+    items_.Clear();
+  }
   return written;
 }
 
 namespace {
 
 // A row that says nothing: writing it with a sync puts on disk all that was written before it.
-// RocksDB 7.8 has a fault in the call made for this (docs/decisions/0005-rocksdb.md).
+// RocksDB 7.8 has a fault in the call made for this (docs/decisions/0004-rocksdb-behind-one-file.md).
 class SyncMark final : public Change {
  public:
   Status Evaluate(Group* group) override {

@@ -4,7 +4,7 @@
 // decides each in turn against what is stored and what the ones before it change, writes one
 // batch with one sync, and only then lets them all return. Whoever came meanwhile is led by the
 // first of them. So a table's writes have one order by construction, nothing is locked, and the
-// busier it is the more share a sync (docs/decisions/0006-group-commit.md).
+// busier it is the more share a sync (docs/decisions/0005-the-first-writer-leads.md).
 //
 // Commit may be called from any thread, and blocks.
 #pragma once
@@ -17,12 +17,14 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "tables/embedded/change.h"
+#include "tables/embedded/engine_metrics.h"
 
 namespace tidemark::embedded {
 
 class Committer {
  public:
-  Committer(Store* store, Catalog* catalog, const Clock& clock, Durability durability);
+  Committer(Store* store, Catalog* catalog, const Clock& clock, Durability durability,
+            EngineMetrics* metrics);
 
   // Returns once the change is decided and, if it wrote, durable and visible. An Error is the
   // change's own, or kUnavailable (nothing was written) or kUnknown (the disk failed).
@@ -45,6 +47,7 @@ class Committer {
   Catalog* catalog_;
   const Clock& clock_;
   const Durability durability_;
+  EngineMetrics* metrics_;
 
   std::mutex mutex_;
   std::deque<Waiter*> queue_;

@@ -40,8 +40,9 @@ class EmbeddedTables::Engine {
         random(given.random != nullptr ? *given.random : TheSystemRandom()),
         store(std::move(opened)),
         catalog(std::move(loaded)),
-        committer(store.get(), catalog.get(), clock, given.durability),
-        maintenance(store.get(), catalog.get(), &committer, clock, given.logger) {}
+        metrics(given.metrics != nullptr ? given.metrics : &own_metrics),
+        committer(store.get(), catalog.get(), clock, given.durability, &metrics),
+        maintenance(store.get(), catalog.get(), &committer, clock, &metrics, given.logger) {}
 
   // The table after a change of the catalog.
   Result<tables::TableDescription> Define(DefinitionChange change) {
@@ -56,6 +57,8 @@ class EmbeddedTables::Engine {
   Random& random;
   std::unique_ptr<Store> store;
   std::unique_ptr<Catalog> catalog;
+  Metrics own_metrics;  // For when nobody asks.
+  EngineMetrics metrics;
   Committer committer;
   Maintenance maintenance;
 };
@@ -228,6 +231,7 @@ Status EmbeddedTables::Backup(const std::string& folder) {
   Options copy = engine_->options;
   copy.folder = folder;
   copy.access = Access::kReadOnly;
+  copy.metrics = nullptr;
   auto opened = TRY(Open(copy).WithContext("opening the backup"));
   const VerifyReport report = TRY(opened->Verify().WithContext("verifying the backup"));
   if (report.problems.empty()) return Done{};

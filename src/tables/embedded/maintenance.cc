@@ -229,6 +229,7 @@ Status Maintenance::SweepTable(const TablePtr& table) {
       const ExpiryRowKeyParts parts = TRY(DecodeExpiryRowKey(cursor.key()));
       row_keys.emplace_back(parts.item_row_key);
     }
+    metrics_->swept_items.Add(static_cast<double>(row_keys.size()));
     SweepChange step(table, std::move(row_keys));
     TRY(committer_->Commit(&step));
   }
@@ -275,11 +276,15 @@ void Maintenance::Loop() {
     // What fails now is tried again at the next turn; a disk that failed has stopped all
     // writers with an error of their own.
     const Status status = RunOnce();
-    if (!status.has_value() && logger_ != nullptr) {
-      logger_->Log(LogLevel::kError, "housekeeping failed", {{"error", status.error().message}});
-    }
+    if (!status.has_value()) Report(status.error());
     lock.lock();
   }
+}
+
+void Maintenance::Report(const Error& error) {
+  metrics_->housekeeping_failures.Add();
+  if (logger_ == nullptr) return;
+  logger_->Log(LogLevel::kError, "housekeeping failed", {{"error", error.message}});
 }
 
 void Maintenance::Stop() {

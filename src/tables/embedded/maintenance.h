@@ -25,8 +25,13 @@ class Maintenance {
  public:
   // The logger may be null.
   Maintenance(Store* store, Catalog* catalog, Committer* committer, const Clock& clock,
-              Logger* logger)
-      : store_(store), catalog_(catalog), committer_(committer), clock_(clock), logger_(logger) {}
+              EngineMetrics* metrics, Logger* logger)
+      : store_(store),
+        catalog_(catalog),
+        committer_(committer),
+        clock_(clock),
+        metrics_(metrics),
+        logger_(logger) {}
   ~Maintenance() { Stop(); }
 
   // Does everything that is due, to its end. One caller at a time.
@@ -38,6 +43,7 @@ class Maintenance {
 
  private:
   void Loop();
+  void Report(const Error& error);
   bool stopping();
   Status FillAll();
   Status FillTable(const std::string& table);
@@ -51,6 +57,7 @@ class Maintenance {
   Catalog* catalog_;
   Committer* committer_;
   const Clock& clock_;
+  EngineMetrics* metrics_;
   Logger* logger_;
 
   std::mutex running_;

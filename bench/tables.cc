@@ -1,0 +1,420 @@
+// The embedded tables beside raw RocksDB doing the same work without their semantics:
+//   bench_tables                    all comparisons, about two minutes
+//   bench_tables --grow 1000000     the cost as a table grows, up to that many items
+//   bench_tables --seconds 0.2      quicker and rougher
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/random.h"
+#include "bench/harness.h"
+#include "bench/raw_store.h"
+#include "item/encoding.h"
+#include "tables/embedded/embedded_tables.h"
+#include "tables/embedded/row_key.h"
+
+namespace tidemark::bench {
+namespace {
+
+using embedded::Durability;
+using embedded::EmbeddedTables;
+using item::Item;
+using item::Number;
+using item::String;
+using item::Type;
+
+constexpr int kInFlight = 64;
+constexpr int kSmallItems = 100'000;
+constexpr int kLargeItems = 27'000;
+constexpr size_t kLargeBytes = 10'000;
+
+std::unique_ptr<EmbeddedTables> OpenTables(const std::string& folder, Durability durability) {
+  return Must(EmbeddedTables::Open({.folder = folder, .durability = durability}));
+}
+
+void CreateTable(EmbeddedTables* tables, const std::string& name) {
+  Must(tables->CreateTable({.table = name,
+                            .keys = {.partition = {"id", Type::kString},
+                                     .sort = item::KeyAttribute{"at", Type::kNumber}}}));
+}
+
+Item KeyOf(uint64_t id, int64_t at) {
+  return {{"id", fmt::format("user-{:08}", id)}, {"at", Number::FromInt(at)}};
+}
+
+Item SmallItem(uint64_t id, int64_t at) {
+  Item item = KeyOf(id, at);
+  item.Set("name", fmt::format("name of user {}", id));
+  item.Set("count", Number::FromInt(static_cast<int64_t>(id % 1000)));
+  item.Set("active", true);
+  return item;
+}
+
+std::string RawKey(const Item& item) {
+  const item::Key key{.partition = *item.Find("id"), .sort = *item.Find("at")};
+  return embedded::ItemRowKey(1, key);
+}
+
+std::string RawValue(const Item& item) {
+  std::string value;
+  item::EncodeItem(item, &value);
+  return value;
+}
+
+// ---- Counters ----
+
+void Increment(EmbeddedTables* tables, int client) {
+  tables::UpdateRequest request{.table = "counts",
+                                .key = KeyOf(static_cast<uint64_t>(client), 0),
+                                .update = "ADD n :one",
+                                .values = {{":one", Number::FromInt(1)}}};
+  Must(tables->Update(request));
+}
+
+// The same bytes, read, changed and written by hand.
+void RawIncrement(RawStore* store, uint64_t client, rocksdb::WriteBatch* batch) {
+  const Item key = KeyOf(client, 0);
+  const std::string row = RawKey(key);
+  std::string value;
+  int64_t count = 0;
+  if (store->Get(row, &value)) std::memcpy(&count, value.data(), sizeof count);
+  ++count;
+  value.assign(64, '\0');
+  std::memcpy(value.data(), &count, sizeof count);
+  CHECK(batch->Put(row, value).ok());
+}
+
+Work RawIncrements(RawStore* store, int batch_size, bool sync) {
+  return [=] {
+    rocksdb::WriteBatch batch;
+    for (int i = 0; i < batch_size; ++i) RawIncrement(store, static_cast<uint64_t>(i), &batch);
+    store->Write(&batch, sync);
+    return static_cast<uint64_t>(batch_size);
+  };
+}
+
+std::function<double()> Increments(EmbeddedTables* tables, const Settings& settings, int clients) {
+  return [=] {
+    return ParallelRate(settings.seconds, clients, [=](int client) { Increment(tables, client); });
+  };
+}
+
+bool CompareCounters(const Settings& settings) {
+  Folder raw_folder("raw");
+  Folder synced_folder("synced");
+  Folder relaxed_folder("relaxed");
+  RawStore raw(raw_folder.path());
+  auto synced = OpenTables(synced_folder.path(), Durability::kSynced);
+  auto relaxed = OpenTables(relaxed_folder.path(), Durability::kEverySecond);
+  CreateTable(synced.get(), "counts");
+  CreateTable(relaxed.get(), "counts");
+  const auto by_hand = [&](int batch_size, bool sync) {
+    return [&raw, &settings, batch_size, sync] {
+      return Rate(settings.seconds, RawIncrements(&raw, batch_size, sync));
+    };
+  };
+  bool met = Compare(settings, {.name = "increment, synced, 1 in flight",
+                                .unit = "a second",
+                                .ours = Increments(synced.get(), settings, 1),
+                                .raw = by_hand(1, true)});
+  met &= Compare(settings, {.name = "increment, synced, 64 in flight",
+                            .unit = "a second",
+                            .ours = Increments(synced.get(), settings, kInFlight),
+                            .raw = by_hand(kInFlight, true),
+                            .goal_ratio = 0.7});
+  met &= Compare(settings, {.name = "increment, every second, 1 in flight",
+                            .unit = "a second",
+                            .ours = Increments(relaxed.get(), settings, 1),
+                            .raw = by_hand(1, false),
+                            .goal_ours = 200'000});
+  met &= Compare(settings, {.name = "increment, every second, 64 in flight",
+                            .unit = "a second",
+                            .ours = Increments(relaxed.get(), settings, kInFlight),
+                            .raw = by_hand(kInFlight, false)});
+  return met;
+}
+
+// ---- Small items ----
+
+void Load(EmbeddedTables* tables, const std::string& table, uint64_t from, uint64_t to) {
+  constexpr uint64_t kBatch = 25;
+  for (uint64_t first = from; first < to; first += kBatch) {
+    tables::BatchWriteRequest request;
+    auto& actions = request.tables[table];
+    for (uint64_t i = first; i < std::min(to, first + kBatch); ++i) {
+      actions.push_back(
+          tables::BatchWriteRequest::Put{SmallItem(i / 10, static_cast<int64_t>(i % 10))});
+    }
+    Must(tables->BatchWrite(request));
+  }
+}
+
+Work ConditionalPuts(EmbeddedTables* tables, uint64_t* next) {
+  return [=] {
+    Must(tables->Put({.table = "items",
+                      .item = SmallItem((*next)++, 0),
+                      .condition = "attribute_not_exists(id)"}));
+    return uint64_t{1};
+  };
+}
+
+Work RawConditionalPuts(RawStore* store, uint64_t* next) {
+  return [=] {
+    const Item item = SmallItem((*next)++, 0);
+    const std::string key = RawKey(item);
+    std::string value;
+    if (!store->Get(key, &value)) store->Put(key, RawValue(item), false);
+    return uint64_t{1};
+  };
+}
+
+Work Gets(EmbeddedTables* tables, Random* random) {
+  return [=] {
+    const uint64_t i = random->Below(kSmallItems);
+    auto item =
+        Must(tables->Get({.table = "items", .key = KeyOf(i / 10, static_cast<int64_t>(i % 10))}));
+    CHECK(item.has_value());
+    return uint64_t{1};
+  };
+}
+
+Work RawGets(RawStore* store, Random* random) {
+  return [=] {
+    const uint64_t i = random->Below(kSmallItems);
+    std::string value;
+    CHECK(store->Get(RawKey(KeyOf(i / 10, static_cast<int64_t>(i % 10))), &value));
+    return uint64_t{1};
+  };
+}
+
+Work Queries(EmbeddedTables* tables, Random* random) {
+  return [=] {
+    const Item key = KeyOf(random->Below(kSmallItems / 10), 0);
+    const auto page = Must(tables->Query(
+        {.table = "items", .key_condition = "id = :id", .values = {{":id", *key.Find("id")}}}));
+    CHECK(page.count == 10);
+    return uint64_t{1};
+  };
+}
+
+Work RawQueries(RawStore* store, Random* random) {
+  return [=] {
+    const std::string first = RawKey(KeyOf(random->Below(kSmallItems / 10), 0));
+    const std::unique_ptr<rocksdb::Iterator> rows(store->database().NewIterator({}));
+    size_t bytes = 0;
+    int count = 0;
+    for (rows->Seek(first); rows->Valid() && count < 10; rows->Next(), ++count) {
+      bytes += rows->value().size();
+    }
+    CHECK(count == 10 && bytes > 0);
+    return uint64_t{1};
+  };
+}
+
+bool CompareSmallItems(const Settings& settings) {
+  Folder raw_folder("raw");
+  Folder folder("small");
+  RawStore raw(raw_folder.path());
+  auto tables = OpenTables(folder.path(), Durability::kEverySecond);
+  CreateTable(tables.get(), "items");
+  Load(tables.get(), "items", 0, kSmallItems);
+  for (uint64_t i = 0; i < kSmallItems; ++i) {
+    const Item item = SmallItem(i / 10, static_cast<int64_t>(i % 10));
+    raw.Put(RawKey(item), RawValue(item), false);
+  }
+  SeededRandom random(1);
+  const auto rate = [&](const Work& work) {
+    return [&settings, work] { return Rate(settings.seconds, work); };
+  };
+  bool met = Compare(settings, {.name = "get",
+                                .unit = "a second",
+                                .ours = rate(Gets(tables.get(), &random)),
+                                .raw = rate(RawGets(&raw, &random)),
+                                .goal_ratio = 0.5});
+  met &= Compare(settings, {.name = "query of 10",
+                            .unit = "a second",
+                            .ours = rate(Queries(tables.get(), &random)),
+                            .raw = rate(RawQueries(&raw, &random))});
+  uint64_t next_ours = kSmallItems;
+  uint64_t next_raw = kSmallItems;
+  met &= Compare(settings, {.name = "conditional put, every second",
+                            .unit = "a second",
+                            .ours = rate(ConditionalPuts(tables.get(), &next_ours)),
+                            .raw = rate(RawConditionalPuts(&raw, &next_raw))});
+  return met;
+}
+
+// ---- Large items ----
+
+uint64_t ScanSegment(EmbeddedTables* tables, uint32_t segment, uint32_t total) {
+  tables::ScanRequest request{.table = "items", .segment = segment, .total_segments = total};
+  uint64_t count = 0;
+  do {
+    tables::Page page = Must(tables->Scan(request));
+    count += page.count;
+    request.start_after = std::move(page.last);
+  } while (request.start_after);
+  return count;
+}
+
+double ScanMilliseconds(EmbeddedTables* tables, uint32_t segments) {
+  const double start = Seconds();
+  std::atomic<uint64_t> count = 0;
+  std::vector<std::thread> threads;
+  for (uint32_t segment = 1; segment < segments; ++segment) {
+    threads.emplace_back([&, segment] { count += ScanSegment(tables, segment, segments); });
+  }
+  count += ScanSegment(tables, 0, segments);
+  for (std::thread& thread : threads) thread.join();
+  CHECK(count == kLargeItems);
+  return (Seconds() - start) * 1e3;
+}
+
+double RawScanMilliseconds(RawStore* store) {
+  const double start = Seconds();
+  rocksdb::ReadOptions read;
+  read.fill_cache = false;
+  const std::unique_ptr<rocksdb::Iterator> rows(store->database().NewIterator(read));
+  std::string copy;
+  int count = 0;
+  for (rows->SeekToFirst(); rows->Valid(); rows->Next(), ++count) copy = rows->value().ToString();
+  CHECK(count == kLargeItems);
+  return (Seconds() - start) * 1e3;
+}
+
+bool CompareScan(const Settings& settings) {
+  Folder raw_folder("raw");
+  Folder folder("large");
+  {
+    RawStore raw(raw_folder.path());
+    auto tables = OpenTables(folder.path(), Durability::kEverySecond);
+    CreateTable(tables.get(), "items");
+    SeededRandom random(2);
+    for (uint64_t i = 0; i < kLargeItems; ++i) {
+      Item item = KeyOf(i, 0);
+      item.Set("body", random.Hex(kLargeBytes / 2));
+      Must(tables->Put({.table = "items", .item = item}));
+      raw.Put(RawKey(item), RawValue(item), false);
+    }
+  }
+  // Opened anew, everything is in files, and these in the page cache.
+  RawStore raw(raw_folder.path());
+  auto tables = OpenTables(folder.path(), Durability::kEverySecond);
+  std::vector<double> by_hand;
+  std::vector<double> serial;
+  std::vector<double> parallel;
+  for (int round = 0; round < 2 * settings.rounds + 1; ++round) {
+    by_hand.push_back(RawScanMilliseconds(&raw));
+    serial.push_back(ScanMilliseconds(tables.get(), 1));
+    parallel.push_back(ScanMilliseconds(tables.get(), 2));
+  }
+  fmt::print("{:<44} {:>12.1f} {:>12.1f} {:>7.2f}\n", "scan of 27,000 items of 10 KB, ms",
+             Median(serial), Median(by_hand), Median(by_hand) / Median(serial));
+  return Bound("the same in 2 segments", "ms", Median(parallel), 150);
+}
+
+// ---- The process ----
+
+double ResidentMegabytes() {
+  std::ifstream file("/proc/self/statm");
+  double total_pages = 0;
+  double resident_pages = 0;
+  file >> total_pages >> resident_pages;
+  return resident_pages * 4096 / 1e6;
+}
+
+bool MeasureProcess() {
+  Folder folder("idle");
+  OpenTables(folder.path(), Durability::kSynced).reset();
+  const double start = Seconds();
+  auto tables = OpenTables(folder.path(), Durability::kSynced);
+  const double opened_ms = (Seconds() - start) * 1e3;
+  CreateTable(tables.get(), "items");
+  const bool met = Bound("open of an empty folder", "ms", opened_ms, 50);
+  return Bound("idle memory with one table", "MB", ResidentMegabytes(), 40) && met;
+}
+
+// ---- Growth ----
+
+void PrintCurve(const Settings& settings, uint64_t most) {
+  Folder folder("growing");
+  auto tables = OpenTables(folder.path(), Durability::kEverySecond);
+  CreateTable(tables.get(), "items");
+  SeededRandom random(3);
+  fmt::print("{:>12} {:>14} {:>14} {:>14} {:>14}\n", "items", "load/s", "get/s", "query of 10/s",
+             "increment/s");
+  uint64_t loaded = 0;
+  for (uint64_t items = 10'000; items <= most; items *= 10) {
+    const double start = Seconds();
+    Load(tables.get(), "items", loaded, items);
+    const double load_rate = static_cast<double>(items - loaded) / (Seconds() - start);
+    loaded = items;
+    const auto get = [&] {
+      const uint64_t i = random.Below(items);
+      Must(tables->Get({.table = "items", .key = KeyOf(i / 10, static_cast<int64_t>(i % 10))}));
+      return uint64_t{1};
+    };
+    const auto query = [&] {
+      const Item key = KeyOf(random.Below(items / 10), 0);
+      Must(tables->Query(
+          {.table = "items", .key_condition = "id = :id", .values = {{":id", *key.Find("id")}}}));
+      return uint64_t{1};
+    };
+    const auto increment = [&] {
+      const uint64_t i = random.Below(items);
+      Must(tables->Update({.table = "items",
+                           .key = KeyOf(i / 10, static_cast<int64_t>(i % 10)),
+                           .update = "ADD n :one",
+                           .values = {{":one", Number::FromInt(1)}}}));
+      return uint64_t{1};
+    };
+    fmt::print("{:>12} {:>14.0f} {:>14.0f} {:>14.0f} {:>14.0f}\n", items, load_rate,
+               Rate(settings.seconds, get), Rate(settings.seconds, query),
+               Rate(settings.seconds, increment));
+    std::fflush(stdout);
+  }
+}
+
+int Usage() {
+  fmt::print(
+      "usage: bench_tables [--seconds S] [--grow N]\n"
+      "  --seconds S   how long each measurement takes (default 2)\n"
+      "  --grow N      instead, the cost at 10,000, 100,000, … up to N items\n"
+      "  example: bench_tables --grow 1000000\n"
+      "Data goes to folders bench-data-* below the current one, removed at the end.\n");
+  return 2;
+}
+
+int Main(int argc, char** argv) {
+  Settings settings;
+  uint64_t grow = 0;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string flag = argv[i];
+    const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
+    if (value == nullptr || (flag != "--seconds" && flag != "--grow")) return Usage();
+    if (flag == "--seconds") settings.seconds = std::atof(value);
+    if (flag == "--grow") grow = std::strtoull(value, nullptr, 10);
+  }
+  if (grow > 0) {
+    PrintCurve(settings, grow);
+    return 0;
+  }
+  PrintHead();
+  // First, while the process is still small.
+  bool met = MeasureProcess();
+  met &= CompareCounters(settings);
+  met &= CompareSmallItems(settings);
+  met &= CompareScan(settings);
+  fmt::print("{}\n", met ? "all goals met" : "some goals MISSED");
+  return 0;
+}
+
+}  // namespace
+}  // namespace tidemark::bench
+
+int main(int argc, char** argv) { return tidemark::bench::Main(argc, argv); }
