@@ -1,0 +1,26 @@
+#include "tables/embedded/engine_metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace tidemark::embedded {
+namespace {
+
+// A metric that nobody can look up is no help at night.
+TEST(EngineMetricsTest, EveryMetricIsDocumentedWithItsKindAndMeaning) {
+  std::ifstream file(std::string(TIDEMARK_SOURCE_FOLDER) + "/docs/metrics.md");
+  std::stringstream document;
+  document << file.rdbuf();
+  Metrics metrics;
+  EngineMetrics engine(&metrics);
+  ASSERT_FALSE(metrics.List().empty());
+  for (const auto& [name, description] : metrics.List()) {
+    const std::string row = "| `" + name + "` | " + description.kind + " | " + description.help + " |";
+    EXPECT_NE(document.str().find(row), std::string::npos) << row;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::embedded
