@@ -1,29 +1,25 @@
 // The promise that single-item operations are linearizable, on the embedded tables: histories
 // of 1,000 operations by 8 to 16 threads, some with a restart or a power cut in the middle.
+#include <algorithm>
 #include <atomic>
-#include <memory>
-#include <thread>
+#include <deque>
+#include <map>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "tables/embedded/embedded_tables.h"
 #include "tests/linearizability/checker.h"
 #include "tests/linearizability/table_client.h"
-#include "tests/support/fault_file_system.h"
+#include "tests/support/interrupted_tables.h"
 #include "tests/support/long_run.h"
-#include "tests/support/temp_folder.h"
 #include "tests/support/threads.h"
 
 namespace tidemark::testing {
 namespace {
 
 using embedded::Durability;
-using embedded::EmbeddedTables;
 
 constexpr int kOperations = 1'000;
-
-enum class Interruption { kNone, kRestart, kPowerCut };
 
 struct Plan {
   uint64_t seed = 0;
@@ -46,84 +42,35 @@ Plan PlanOf(uint64_t seed) {
   return plan;
 }
 
-// On a disk a sync takes a while, and others come to wait for the next; the simulated one is
-// too fast for that. When the power goes, many are to be under way.
-bool ChangesSlowly(const FileCall& call) {
-  for (int i = 0; call.kind == FileCallKind::kSync && i < 100; ++i) std::this_thread::yield();
-  return Changes(call);
+// A client that meets an error stops: after a power cut there is nothing more to do.
+void Work(InterruptedTables& stage, std::deque<TableClient>& clients) {
+  std::atomic<int> left = kOperations / 2;
+  RunThreads(static_cast<int>(clients.size()), [&](int client) {
+    while (left.fetch_sub(1) > 0) {
+      const Status status = clients[static_cast<size_t>(client)].Step(stage.tables());
+      if (status.has_value()) continue;
+      EXPECT_FALSE(stage.powered()) << status.error().message;
+      return;
+    }
+  });
 }
 
-// One history on a folder of its own.
-class Session {
- public:
-  explicit Session(const Plan& plan) : plan_(plan), random_(plan.seed) {
-    for (int i = 0; i < plan.clients; ++i) {
-      clients_.push_back(std::make_unique<TableClient>(
-          ClientOptions{.number = i, .seed = plan.seed, .increments = plan.increments},
-          &recorder_));
-    }
-    if (plan.interruption == Interruption::kPowerCut) {
-      files_ = std::make_shared<FaultFileSystem>(folder_.path(), &random_);
-    }
+History RunHistory(const Plan& plan) {
+  InterruptedTables stage({.seed = plan.seed,
+                           .durability = plan.durability,
+                           .interruption = plan.interruption,
+                           .table = TableClient::Table()});
+  Recorder<Operation> recorder;
+  std::deque<TableClient> clients;  // They do not move.
+  for (int i = 0; i < plan.clients; ++i) {
+    clients.emplace_back(
+        ClientOptions{.number = i, .seed = plan.seed, .increments = plan.increments}, &recorder);
   }
-
-  History Finish() {
-    Open();
-    if (!tables_) return {};
-    EXPECT_TRUE(tables_->CreateTable(TableClient::Table()).has_value());
-    if (plan_.interruption == Interruption::kPowerCut) {
-      files_->Arm({.matches = ChangesSlowly,
-                   .nth = 1 + random_.Below(60),
-                   .effect = FaultEffect::kPowerCut});
-    }
-    Work(kOperations / 2);
-    if (plan_.interruption != Interruption::kNone) Reopen();
-    if (!tables_) return {};
-    Work(kOperations / 2);
-    tables_.reset();
-    return recorder_.Take();
-  }
-
- private:
-  void Open() {
-    auto opened = EmbeddedTables::Open({.folder = folder_.path() + "/data",
-                                        .durability = plan_.durability,
-                                        .file_system = files_});
-    ASSERT_TRUE(opened.has_value()) << opened.error().message;
-    tables_ = std::move(opened).value();
-  }
-
-  void Reopen() {
-    if (files_) files_->PowerCut();
-    tables_.reset();
-    if (files_) {
-      files_->Disarm();
-      files_->Restart();
-    }
-    Open();
-  }
-
-  // A client that meets an error stops: after a power cut there is nothing more to do.
-  void Work(int operations) {
-    std::atomic<int> left = operations;
-    RunThreads(plan_.clients, [&](int client) {
-      while (left.fetch_sub(1) > 0) {
-        const Status status = clients_[static_cast<size_t>(client)]->Step(*tables_);
-        if (status.has_value()) continue;
-        EXPECT_TRUE(files_ && !files_->powered()) << status.error().message;
-        return;
-      }
-    });
-  }
-
-  const Plan plan_;
-  TempFolder folder_;
-  SeededRandom random_;
-  std::shared_ptr<FaultFileSystem> files_;
-  Recorder<Operation> recorder_;
-  std::vector<std::unique_ptr<TableClient>> clients_;
-  std::unique_ptr<EmbeddedTables> tables_;
-};
+  Work(stage, clients);
+  stage.Interrupt();
+  Work(stage, clients);
+  return recorder.Take();
+}
 
 struct Tally {
   size_t operations = 0;
@@ -151,7 +98,7 @@ TEST(EmbeddedHistoryTest, HistoriesAreLinearizable) {
   const int histories = AmountOf({.usual = TIDEMARK_HISTORIES, .release = 20'000});
   Tally tally;
   for (int seed = 1; seed <= histories; ++seed) {
-    const History history = Session(PlanOf(static_cast<uint64_t>(seed))).Finish();
+    const History history = RunHistory(PlanOf(static_cast<uint64_t>(seed)));
     const Verdict verdict = Check(history);
     ASSERT_TRUE(verdict.linearizable()) << "seed " << seed << ": " << verdict.explanation;
     tally.Add(history);
@@ -169,7 +116,7 @@ TEST(EmbeddedHistoryTest, HistoriesAreLinearizable) {
 TEST(EmbeddedHistoryTest, IncrementsInTwoStepsAreFound) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const Plan plan{.seed = seed, .increments = Increments::kReadThenWrite};
-    if (Check(Session(plan).Finish()).answer != Verdict::Answer::kViolation) continue;
+    if (Check(RunHistory(plan)).answer != Verdict::Answer::kViolation) continue;
     fmt::print("found with seed {}\n", seed);
     return;
   }
