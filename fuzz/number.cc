@@ -1,11 +1,12 @@
 // Numbers: whatever parses comes back from its text and from both of its byte forms.
+#include "item/number.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/check.h"
-#include "item/number.h"
 
 using tidemark::Reader;
 using tidemark::Result;

@@ -1,6 +1,7 @@
 #include "item/encoding.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tidemark::item {
 
@@ -101,75 +102,71 @@ void ReadBare(Reader* reader, String* text) { *text = reader->Text(); }
 void ReadBare(Reader* reader, Number* number) { *number = Number::DecodeCompact(reader); }
 void ReadBare(Reader* reader, Binary* binary) { binary->bytes = reader->Text(); }
 
-template <typename Scalar>
-Value ReadScalar(Reader* reader) {
-  Scalar scalar;
-  ReadBare(reader, &scalar);
-  return scalar;
-}
-
 template <typename Member>
-Value ReadSet(Reader* reader) {
+void ReadSet(Reader* reader, SetOf<Member>* set) {
   const size_t count = ReadCount(1, reader);
-  SetOf<Member> set;
-  set.Reserve(std::min(count, kMaxReserve));
+  set->Reserve(std::min(count, kMaxReserve));
   for (size_t i = 0; i < count && reader->ok(); ++i) {
     Member member;
     ReadBare(reader, &member);
-    if (!set.Append(std::move(member))) reader->Fail();
+    if (!set->Append(std::move(member))) reader->Fail();
   }
-  return set;
 }
 
-Value ReadValue(int level, Reader* reader);
+// Values are read into their place: moving them there would take longer than reading them.
+void ReadValue(int level, Reader* reader, Value* value);
 
-Value ReadList(int level, Reader* reader) {
+void ReadList(int level, Reader* reader, List* list) {
   const size_t count = ReadCount(1, reader);
-  List list;
-  list.reserve(std::min(count, kMaxReserve));
-  for (size_t i = 0; i < count && reader->ok(); ++i) list.push_back(ReadValue(level, reader));
-  return list;
+  list->reserve(std::min(count, kMaxReserve));
+  for (size_t i = 0; i < count && reader->ok(); ++i)
+    ReadValue(level, reader, &list->emplace_back());
 }
 
-Map ReadAttributes(int level, Reader* reader) {
+void ReadAttributes(int level, Reader* reader, Map* map) {
   const size_t count = ReadCount(2, reader);
-  Map map;
-  map.Reserve(std::min(count, kMaxReserve));
+  map->Reserve(std::min(count, kMaxReserve));
   for (size_t i = 0; i < count && reader->ok(); ++i) {
-    std::string name(reader->Text());
-    if (!map.Append(std::move(name), ReadValue(level, reader))) reader->Fail();
+    Value* value = map->Append(reader->Text());
+    if (value == nullptr) return reader->Fail();
+    ReadValue(level, reader, value);
   }
-  return map;
 }
 
-Value ReadValue(int level, Reader* reader) {
-  if (level > kMaxStoredNesting) reader->Fail();
+void ReadValue(int level, Reader* reader, Value* value) {
+  if (level > kMaxStoredNesting) return reader->Fail();
+  Value::Data& data = value->data();
   switch (static_cast<Tag>(reader->Byte())) {
     case Tag::kString:
-      return ReadScalar<String>(reader);
+      data.emplace<String>(reader->Text());
+      return;
     case Tag::kNumber:
-      return ReadScalar<Number>(reader);
+      data.emplace<Number>(Number::DecodeCompact(reader));
+      return;
     case Tag::kBinary:
-      return ReadScalar<Binary>(reader);
+      data.emplace<Binary>(std::string(reader->Text()));
+      return;
     case Tag::kFalse:
-      return false;
+      data = false;
+      return;
     case Tag::kTrue:
-      return true;
+      data = true;
+      return;
     case Tag::kNull:
-      return Null{};
+      data = Null{};
+      return;
     case Tag::kStringSet:
-      return ReadSet<String>(reader);
+      return ReadSet(reader, &data.emplace<StringSet>());
     case Tag::kNumberSet:
-      return ReadSet<Number>(reader);
+      return ReadSet(reader, &data.emplace<NumberSet>());
     case Tag::kBinarySet:
-      return ReadSet<Binary>(reader);
+      return ReadSet(reader, &data.emplace<BinarySet>());
     case Tag::kList:
-      return ReadList(level + 1, reader);
+      return ReadList(level + 1, reader, &data.emplace<List>());
     case Tag::kMap:
-      return ReadAttributes(level + 1, reader);
+      return ReadAttributes(level + 1, reader, &data.emplace<Map>());
   }
   reader->Fail();
-  return Value();
 }
 
 }  // namespace
@@ -191,8 +188,10 @@ Result<Item> DecodeItem(std::string_view bytes) {
 
 Item DecodeItem(Reader* reader) {
   if (reader->Byte() != kVersion) reader->Fail();
-  Item item = ReadAttributes(1, reader);
-  return reader->ok() ? std::move(item) : Item();
+  Item item;
+  ReadAttributes(1, reader, &item);
+  if (!reader->ok()) return Item();
+  return item;
 }
 
 }  // namespace tidemark::item

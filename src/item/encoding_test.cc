@@ -36,8 +36,9 @@ const Item& OneOfEverything() {
 }
 
 TEST(EncodingTest, WritesTheDocumentedBytes) {
-  EXPECT_EQ(Encoded(Item{{"id", "a"}, {"n", N("7")}}), "\x01\x02\x02id\x01\x01"
-                                                       "a\x01n\x02\x01\x07"s);
+  EXPECT_EQ(Encoded(Item{{"id", "a"}, {"n", N("7")}}),
+            "\x01\x02\x02id\x01\x01"
+            "a\x01n\x02\x01\x07"s);
   EXPECT_EQ(Encoded(Item{}), "\x01\x00"s);
 }
 
@@ -74,15 +75,15 @@ TEST(EncodingTest, RefusesEveryTruncationAndAnyExtraByte) {
 
 TEST(EncodingTest, RefusesWhatIsNotCanonical) {
   const std::vector<std::string> cases = {
-      "\x02\x00"s,                          // Another version.
-      "\x01\x01\x01"s + "a\x0c",            // An unknown type.
-      "\x01\x01\x01"s + "a\x00"s,           // No type.
-      "\x01\x02\x01"s + "b\x06\x01"s + "a\x06",  // Names out of order.
-      "\x01\x02\x01"s + "a\x06\x01"s + "a\x06",  // A name twice.
+      "\x02\x00"s,                                          // Another version.
+      "\x01\x01\x01"s + "a\x0c",                            // An unknown type.
+      "\x01\x01\x01"s + "a\x00"s,                           // No type.
+      "\x01\x02\x01"s + "b\x06\x01"s + "a\x06",             // Names out of order.
+      "\x01\x02\x01"s + "a\x06\x01"s + "a\x06",             // A name twice.
       "\x01\x01\x01"s + "a\x07\x02\x01"s + "b\x01"s + "a",  // Members out of order.
       "\x01\x01\x01"s + "a\x07\x02\x01"s + "a\x01"s + "a",  // A member twice.
-      "\x01\x01\x01"s + "a\x02\x01\x0a",    // 10 with a trailing zero.
-      "\x01\x81\x00\x01"s + "a\x06",        // A padded varint.
+      "\x01\x01\x01"s + "a\x02\x01\x0a",                    // 10 with a trailing zero.
+      "\x01\x81\x00\x01"s + "a\x06",                        // A padded varint.
   };
   for (const std::string& bytes : cases) {
     EXPECT_FALSE(DecodeItem(bytes).has_value()) << testing::PrintToString(bytes);
@@ -92,7 +93,8 @@ TEST(EncodingTest, RefusesWhatIsNotCanonical) {
 // A count is only a claim: it must not make room that the bytes do not back.
 TEST(EncodingTest, RefusesCountsThatTheBytesCannotHold) {
   for (const std::string& type : {"\x07"s, "\x08"s, "\x09"s, "\x0a"s, "\x0b"s}) {
-    EXPECT_FALSE(DecodeItem("\x01\x01\x01"s + "a" + type + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f").has_value());
+    EXPECT_FALSE(DecodeItem("\x01\x01\x01"s + "a" + type + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f")
+                     .has_value());
     EXPECT_FALSE(DecodeItem("\x01\x01\x01"s + "a" + type + "\x7f").has_value());
   }
   EXPECT_FALSE(DecodeItem("\x01\xff\xff\xff\xff\x0f"s).has_value());

@@ -32,7 +32,8 @@ std::string_view TokenName(const Json& json) {
 
 // For a place that takes a scalar of the Java class named.
 Error NotAScalar(const Json& json, std::string_view java_class) {
-  if (json.IsObject()) return SerializationError("Start of structure or map found where not expected");
+  if (json.IsObject())
+    return SerializationError("Start of structure or map found where not expected");
   if (json.IsArray()) {
     return SerializationError("Unrecognized collection type class " + std::string(java_class));
   }
@@ -65,8 +66,9 @@ Error NoType() {
 }
 
 Error SeveralTypes() {
-  return Invalid("Supplied AttributeValue has more than one datatypes set, must contain exactly one of "
-                 "the supported datatypes");
+  return Invalid(
+      "Supplied AttributeValue has more than one datatypes set, must contain exactly one of "
+      "the supported datatypes");
 }
 
 // The text echoes the members as they were given, as DynamoDB's does.
@@ -77,7 +79,8 @@ Error Duplicates(Type type, const Json& json) {
   for (const Json member : json.Elements()) {
     message.append(std::exchange(separator, ", ")).append(member.AsString().value_or(""));
   }
-  message += type == Type::kBinarySet ? "]of type BS contains duplicates." : "] contains duplicates.";
+  message +=
+      type == Type::kBinarySet ? "]of type BS contains duplicates." : "] contains duplicates.";
   return Invalid(std::move(message));
 }
 
@@ -96,8 +99,9 @@ Result<Binary> DecodeBinary(const Json& json) {
   if (!text && (json.IsObject() || json.IsArray())) return NotAScalar(json, "java.nio.ByteBuffer");
   if (!text) return SerializationError("only base-64-encoded strings are convertible to bytes");
   if (text->size() % 4 != 0) {
-    return SerializationError("Base64 encoded length is expected a multiple of 4 bytes but found: " +
-                              std::to_string(text->size()));
+    return SerializationError(
+        "Base64 encoded length is expected a multiple of 4 bytes but found: " +
+        std::to_string(text->size()));
   }
   std::optional<std::string> bytes = DecodeBase64(*text);
   if (!bytes) return SerializationError("Invalid last non-pad Base64 character dectected");
@@ -116,26 +120,9 @@ Result<bool> DecodeBool(const Json& json) {
 Result<Null> DecodeNull(const Json& json) {
   if (TRY(DecodeBool(json))) return Null{};
   return Invalid(
-      "One or more parameter values were invalid: Null attribute value types must have the value of "
+      "One or more parameter values were invalid: Null attribute value types must have the value "
+      "of "
       "true");
-}
-
-// Sorts by name; of several attributes with one name the last stays.
-Map ToMap(std::vector<Attribute> attributes) {
-  const auto by_name = [](const Attribute& left, const Attribute& right) {
-    return left.name < right.name;
-  };
-  // One sort for all keeps this from being quadratic in the attributes of a hostile request.
-  if (!std::is_sorted(attributes.begin(), attributes.end(), by_name)) {
-    std::stable_sort(attributes.begin(), attributes.end(), by_name);
-  }
-  Map map;
-  map.Reserve(attributes.size());
-  for (size_t i = 0; i < attributes.size(); ++i) {
-    if (i + 1 < attributes.size() && attributes[i].name == attributes[i + 1].name) continue;
-    map.Append(std::move(attributes[i].name), std::move(attributes[i].value));
-  }
-  return map;
 }
 
 // Decodes one value or item; after a failure, path() says where it was.
@@ -152,7 +139,7 @@ class Decoder {
       if (!value) return Named(member.name, std::move(value).error());
       attributes.push_back({std::string(member.name), *std::move(value)});
     }
-    return ToMap(std::move(attributes));
+    return Map::FromAttributes(std::move(attributes));
   }
 
   Result<Value> AnyValue(const Json& json, int level) {

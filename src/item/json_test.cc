@@ -31,8 +31,9 @@ std::string ParseErrorOf(std::string_view json) {
 
 TEST(ItemJsonTest, ReadsEveryType) {
   const Result<Item> item = ParseItemJson(R"({
-      "s": {"S": "h\u00e9\u0000"}, "n": {"N": "1e3"}, "b": {"B": "AP8="}, "t": {"BOOL": true}, "f": {"BOOL": false},
-      "z": {"NULL": true}, "ss": {"SS": ["b", "a", ""]}, "ns": {"NS": ["2", "1.0"]}, "bs": {"BS": ["", "eA=="]},
+      "s": {"S": "h\u00e9\u0000"}, "n": {"N": "1e3"}, "b": {"B": "AP8="}, "t": {"BOOL": true},
+      "f": {"BOOL": false}, "z": {"NULL": true}, "ss": {"SS": ["b", "a", ""]},
+      "ns": {"NS": ["2", "1.0"]}, "bs": {"BS": ["", "eA=="]},
       "l": {"L": [{"S": "x"}, {"L": []}]}, "m": {"M": {"k": {"M": {}}}}})");
   ASSERT_TRUE(item.has_value()) << item.error().message;
   EXPECT_EQ(*item, (Item{{"s", String("h\xc3\xa9\0", 4)},
@@ -62,14 +63,21 @@ TEST(ItemJsonTest, WritesOneTextForEqualItems) {
 }
 
 TEST(ItemJsonTest, AsksForExactlyOneType) {
-  EXPECT_EQ(ErrorOf("{}"), "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
-  EXPECT_EQ(ErrorOf(R"({"S": null})"),
-            "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
-  EXPECT_EQ(ErrorOf(R"({"X": "a"})"),
-            "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
-  EXPECT_EQ(ErrorOf("null"), "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+  EXPECT_EQ(
+      ErrorOf("{}"),
+      "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+  EXPECT_EQ(
+      ErrorOf(R"({"S": null})"),
+      "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+  EXPECT_EQ(
+      ErrorOf(R"({"X": "a"})"),
+      "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+  EXPECT_EQ(
+      ErrorOf("null"),
+      "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
   EXPECT_EQ(ErrorOf(R"({"S": "a", "N": "1"})"),
-            "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
+            "Supplied AttributeValue has more than one datatypes set, must contain exactly one of "
+            "the supported "
             "datatypes");
   EXPECT_THAT(ErrorOf(R"({"S": "a", "S": "b"})"), HasSubstr("more than one datatypes set"));
 }
@@ -81,7 +89,8 @@ TEST(ItemJsonTest, PassesOverNullsAndUnknownMembers) {
 
 TEST(ItemJsonTest, RefusesNumbersWithTheTextsOfTheirRules) {
   EXPECT_EQ(ErrorOf(R"({"N": ""})"), "The parameter cannot be converted to a numeric value: ");
-  EXPECT_EQ(ErrorOf(R"({"NS": ["1", "b"]})"), "The parameter cannot be converted to a numeric value: b");
+  EXPECT_EQ(ErrorOf(R"({"NS": ["1", "b"]})"),
+            "The parameter cannot be converted to a numeric value: b");
   EXPECT_THAT(ErrorOf(R"({"N": "1e126"})"), StartsWith("Number overflow."));
 }
 
@@ -90,13 +99,15 @@ TEST(ItemJsonTest, RefusesEmptySetsAndFalseNulls) {
   EXPECT_EQ(ErrorOf(R"({"SS": []})"), prefix + "An string set  may not be empty");
   EXPECT_EQ(ErrorOf(R"({"NS": []})"), prefix + "An number set  may not be empty");
   EXPECT_EQ(ErrorOf(R"({"BS": []})"), prefix + "Binary sets should not be empty");
-  EXPECT_EQ(ErrorOf(R"({"NULL": false})"), prefix + "Null attribute value types must have the value of true");
+  EXPECT_EQ(ErrorOf(R"({"NULL": false})"),
+            prefix + "Null attribute value types must have the value of true");
 }
 
 // Members are compared by value: 1 and 1.0 are one number.
 TEST(ItemJsonTest, RefusesRepeatingMembers) {
   const std::string prefix = "One or more parameter values were invalid: ";
-  EXPECT_EQ(ErrorOf(R"({"SS": ["a", "a"]})"), prefix + "Input collection [a, a] contains duplicates.");
+  EXPECT_EQ(ErrorOf(R"({"SS": ["a", "a"]})"),
+            prefix + "Input collection [a, a] contains duplicates.");
   EXPECT_EQ(ErrorOf(R"({"SS": ["", ""]})"), prefix + "Input collection [, ] contains duplicates.");
   EXPECT_EQ(ErrorOf(R"({"BS": ["eA==", "eA=="]})"),
             prefix + "Input collection [eA==, eA==]of type BS contains duplicates.");
@@ -128,9 +139,11 @@ TEST(ItemJsonTest, ReportsWrongJsonKindsAsSerializationErrors) {
       {R"({"L": [1]})", "Unexpected value type in payload"},
       {R"({"M": 1})", "Unexpected field type"},
       {R"({"M": []})",
-       "Unrecognized collection type java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.AttributeValue>"},
+       "Unrecognized collection type java.util.Map<java.lang.String, "
+       "com.amazonaws.dynamodb.v20120810.AttributeValue>"},
       {R"(1)", "Unexpected value type in payload"},
-      {R"([])", "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.AttributeValue"},
+      {R"([])",
+       "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.AttributeValue"},
   };
   for (const auto& [json, text] : cases) {
     EXPECT_EQ(ErrorOf(json), std::string(kSerializationPrefix) + text) << json;
@@ -153,8 +166,10 @@ TEST(ItemJsonTest, SaysWhereAParsedTextIsWrong) {
   EXPECT_THAT(ParseErrorOf(R"({"a": {"M": {"b": {"L": [{"S": "x"}, {"M": {"c": {"N": ""}}}]}}}})"),
               StartsWith("a.b[1].c: The parameter cannot"));
   EXPECT_THAT(ParseErrorOf(R"({"a": {"L": [{"L": [{}]}]}})"), StartsWith("a[0][0]: Supplied"));
-  EXPECT_THAT(ParseErrorOf(R"({"a": {"NS": ["1", "x"]}})"), StartsWith("a[1]: The parameter cannot"));
-  EXPECT_THAT(ParseErrorOf(R"({"a": {"S": 1}})"), StartsWith("a: SerializationException: NUMBER_VALUE"));
+  EXPECT_THAT(ParseErrorOf(R"({"a": {"NS": ["1", "x"]}})"),
+              StartsWith("a[1]: The parameter cannot"));
+  EXPECT_THAT(ParseErrorOf(R"({"a": {"S": 1}})"),
+              StartsWith("a: SerializationException: NUMBER_VALUE"));
   EXPECT_THAT(ParseErrorOf("[]"), StartsWith("SerializationException: "));
   EXPECT_THAT(ParseErrorOf("{"), Not(StartsWith("no error")));
 }

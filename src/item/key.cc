@@ -36,7 +36,8 @@ std::string EmptyText(const Value& value) {
 // The limits apply to the tables' keys and to the indexes' alike. `where` ends the messages.
 Status CheckLengths(const Key& key, const std::string& where) {
   if (LengthOf(key.partition) > kMaxPartitionKeyBytes) {
-    return InvalidParameter("Size of hashkey has exceeded the maximum size limit of2048 bytes" + where);
+    return InvalidParameter("Size of hashkey has exceeded the maximum size limit of2048 bytes" +
+                            where);
   }
   if (key.sort && LengthOf(*key.sort) > kMaxSortKeyBytes) {
     return InvalidParameter(
@@ -66,8 +67,8 @@ Result<Value> TakeFromItem(const Item& item, const KeyAttribute& attribute) {
     return InvalidParameter("Missing the key " + attribute.name + " in the item");
   }
   if (value->type() != attribute.type) {
-    return InvalidParameter("Type mismatch for key " + attribute.name + " expected: " +
-                            std::string(ToString(attribute.type)) +
+    return InvalidParameter("Type mismatch for key " + attribute.name +
+                            " expected: " + std::string(ToString(attribute.type)) +
                             " actual: " + std::string(ToString(value->type())));
   }
   TRY(CheckNotEmpty(*value, attribute));
@@ -85,8 +86,8 @@ Result<Value> TakeFromKey(const Item& attributes, const KeyAttribute& attribute)
 // A present attribute of an index's key.
 Status CheckIndexValue(const Value& value, const KeyAttribute& attribute, std::string_view index) {
   if (value.type() != attribute.type) {
-    return InvalidParameter("Type mismatch for Index Key " + attribute.name + " Expected: " +
-                            std::string(ToString(attribute.type)) +
+    return InvalidParameter("Type mismatch for Index Key " + attribute.name +
+                            " Expected: " + std::string(ToString(attribute.type)) +
                             " Actual: " + std::string(ToString(value.type())) +
                             " IndexName: " + std::string(index));
   }
@@ -102,7 +103,8 @@ Status CheckIndexValue(const Value& value, const KeyAttribute& attribute, std::s
 }  // namespace
 
 Result<Key> KeyOfItem(const Item& item, const KeySchema& schema) {
-  return TakeKey(schema, [&](const KeyAttribute& attribute) { return TakeFromItem(item, attribute); });
+  return TakeKey(schema,
+                 [&](const KeyAttribute& attribute) { return TakeFromItem(item, attribute); });
 }
 
 Result<Key> KeyOfAttributes(const Item& attributes, const KeySchema& schema) {

@@ -10,8 +10,10 @@ namespace tidemark::item {
 namespace {
 
 const KeySchema kSimple{.partition = {"id", Type::kString}, .sort = std::nullopt};
-const KeySchema kComposite{.partition = {"id", Type::kString}, .sort = KeyAttribute{"at", Type::kNumber}};
-const KeySchema kBinaries{.partition = {"id", Type::kBinary}, .sort = KeyAttribute{"at", Type::kBinary}};
+const KeySchema kComposite{.partition = {"id", Type::kString},
+                           .sort = KeyAttribute{"at", Type::kNumber}};
+const KeySchema kBinaries{.partition = {"id", Type::kBinary},
+                          .sort = KeyAttribute{"at", Type::kBinary}};
 
 template <typename T>
 std::string ErrorOf(const Result<T>& result) {
@@ -34,21 +36,25 @@ TEST(KeyTest, RefusesAnItemWithoutItsKey) {
 }
 
 TEST(KeyTest, NamesBothTypesWhenAnItemsKeyIsOfAnother) {
-  EXPECT_EQ(ErrorOf(KeyOfItem(Item{{"id", Number()}}, kSimple)),
-            "One or more parameter values were invalid: Type mismatch for key id expected: S actual: N");
-  EXPECT_EQ(ErrorOf(KeyOfItem(Item{{"id", "a"}, {"at", Map{}}}, kComposite)),
-            "One or more parameter values were invalid: Type mismatch for key at expected: N actual: M");
+  EXPECT_EQ(
+      ErrorOf(KeyOfItem(Item{{"id", Number()}}, kSimple)),
+      "One or more parameter values were invalid: Type mismatch for key id expected: S actual: N");
+  EXPECT_EQ(
+      ErrorOf(KeyOfItem(Item{{"id", "a"}, {"at", Map{}}}, kComposite)),
+      "One or more parameter values were invalid: Type mismatch for key at expected: N actual: M");
 }
 
 // Empty values are fine elsewhere, so the key alone must catch them.
 TEST(KeyTest, RefusesEmptyKeyValues) {
   const std::string text =
-      "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an "
+      "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
+      "contain an "
       "empty string value. Key: id";
   EXPECT_EQ(ErrorOf(KeyOfItem(Item{{"id", ""}}, kSimple)), text);
   EXPECT_EQ(ErrorOf(KeyOfAttributes(Item{{"id", ""}}, kSimple)), text);
   EXPECT_EQ(ErrorOf(KeyOfItem(Item{{"id", Binary{"a"}}, {"at", Binary{}}}, kBinaries)),
-            "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain "
+            "One or more parameter values are not valid. The AttributeValue for a key attribute "
+            "cannot contain "
             "an empty binary value. Key: at");
 }
 
@@ -58,10 +64,12 @@ TEST(KeyTest, TakesKeysUpToTheirLimitsAndNoLonger) {
   };
   EXPECT_TRUE(KeyOfItem(key(kMaxPartitionKeyBytes, kMaxSortKeyBytes), kBinaries).has_value());
   EXPECT_EQ(ErrorOf(KeyOfItem(key(2'049, 1), kBinaries)),
-            "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit "
+            "One or more parameter values were invalid: Size of hashkey has exceeded the maximum "
+            "size limit "
             "of2048 bytes");
   EXPECT_EQ(ErrorOf(KeyOfAttributes(key(1, 1'025), kBinaries)),
-            "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size "
+            "One or more parameter values were invalid: Aggregated size of all range keys has "
+            "exceeded the size "
             "limit of 1024 bytes");
 }
 
@@ -92,20 +100,25 @@ TEST(KeyTest, LeavesAnItemOutOfAnIndexWhenAnAttributeIsAbsent) {
 // A wrong value is refused even when the item would not be in the index.
 TEST(KeyTest, RefusesIndexKeysOfAnotherTypeNamingTheIndex) {
   EXPECT_EQ(ErrorOf(IndexKeyOfItem(Item{{"id", Number()}}, kComposite, "by-id")),
-            "One or more parameter values were invalid: Type mismatch for Index Key id Expected: S Actual: N "
+            "One or more parameter values were invalid: Type mismatch for Index Key id Expected: S "
+            "Actual: N "
             "IndexName: by-id");
   EXPECT_EQ(ErrorOf(IndexKeyOfItem(Item{{"at", "x"}}, kComposite, "by-id")),
-            "One or more parameter values were invalid: Type mismatch for Index Key at Expected: N Actual: S "
+            "One or more parameter values were invalid: Type mismatch for Index Key at Expected: N "
+            "Actual: S "
             "IndexName: by-id");
 }
 
 TEST(KeyTest, RefusesEmptyAndLongIndexKeys) {
   EXPECT_EQ(ErrorOf(IndexKeyOfItem(Item{{"id", ""}}, kSimple, "i")),
-            "One or more parameter values are not valid. A value specified for a secondary index key is not "
-            "supported. The AttributeValue for a key attribute cannot contain an empty string value. IndexName: i, "
+            "One or more parameter values are not valid. A value specified for a secondary index "
+            "key is not "
+            "supported. The AttributeValue for a key attribute cannot contain an empty string "
+            "value. IndexName: i, "
             "IndexKey: id");
   EXPECT_EQ(ErrorOf(IndexKeyOfItem(Item{{"id", Long(2'049)}}, kSimple, "i")),
-            "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit "
+            "One or more parameter values were invalid: Size of hashkey has exceeded the maximum "
+            "size limit "
             "of2048 bytes IndexName: i");
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -48,9 +47,7 @@ int DigitCount(Wide value) {
   return estimate + (value >= PowerOfTen(estimate) ? 1 : 0);
 }
 
-bool EndsInZero(Wide value) {
-  return High(value) != 0 ? value % 10 == 0 : Low(value) % 10 == 0;
-}
+bool EndsInZero(Wide value) { return High(value) != 0 ? value % 10 == 0 : Low(value) % 10 == 0; }
 
 // Takes trailing decimal zeros off the coefficient; returns how many.
 int StripZeros(Wide* coefficient) {
@@ -70,33 +67,37 @@ int StripZeros(Wide* coefficient) {
   return stripped;
 }
 
-// The decimal digits of a coefficient, without a leading zero.
+// The decimal digits of a coefficient, without a leading zero; "0" for zero.
 class Digits {
  public:
   explicit Digits(Wide coefficient) {
-    constexpr uint64_t kHalf = 10'000'000'000'000'000'000U;  // 10^19
-    char* end = buffer_.data();
-    if (coefficient >= kHalf) {
-      end = Write(Low(coefficient / kHalf), end);
-      std::array<char, 20> low;
-      const size_t low_size = static_cast<size_t>(
-          std::to_chars(low.data(), low.data() + low.size(), Low(coefficient % kHalf)).ptr - low.data());
-      end = std::fill_n(end, 19 - low_size, '0');
-      end = std::copy_n(low.data(), low_size, end);
-    } else {
-      end = Write(Low(coefficient), end);
+    // Two halves of 19 digits, since 128-bit division is slow.
+    constexpr uint64_t kHalf = 10'000'000'000'000'000'000U;
+    if (coefficient < kHalf) {
+      begin_ = Write(Low(coefficient), buffer_.size());
+      return;
     }
-    size_ = static_cast<size_t>(end - buffer_.data());
+    const size_t low_begin = Write(Low(coefficient % kHalf), buffer_.size());
+    const size_t high_end = buffer_.size() - 19;
+    std::fill(buffer_.begin() + high_end, buffer_.begin() + low_begin, '0');
+    begin_ = Write(Low(coefficient / kHalf), high_end);
   }
-  std::string_view text() const { return {buffer_.data(), size_}; }
+  std::string_view text() const {
+    return std::string_view(buffer_.data(), buffer_.size()).substr(begin_);
+  }
 
  private:
-  char* Write(uint64_t value, char* at) {
-    return std::to_chars(at, buffer_.data() + buffer_.size(), value).ptr;
+  // Writes the digits so that they end at `end`; returns where they begin.
+  size_t Write(uint64_t value, size_t end) {
+    do {
+      buffer_[--end] = static_cast<char>('0' + value % 10);
+      value /= 10;
+    } while (value != 0);
+    return end;
   }
 
   std::array<char, 40> buffer_;
-  size_t size_ = 0;
+  size_t begin_;
 };
 
 Error Overflow() {
@@ -121,7 +122,7 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // What stands before the exponent in a number's text.
 struct Mantissa {
-  Wide coefficient = 0;           // The first 38 significant digits, trailing zeros left out.
+  Wide coefficient = 0;            // The first 38 significant digits, trailing zeros left out.
   int64_t significant_digits = 0;  // All of them, trailing zeros left out.
   int64_t exponent = 0;            // Of the last significant digit.
   bool negative = false;
@@ -154,8 +155,8 @@ class MantissaBuilder {
   void AddSignificant(int64_t count, int digit) {
     const int64_t total = mantissa_.significant_digits + count;
     if (total <= kMaxNumberDigits) {
-      mantissa_.coefficient = mantissa_.coefficient * PowerOfTen(static_cast<int>(count)) +
-                              static_cast<Wide>(digit);
+      mantissa_.coefficient =
+          mantissa_.coefficient * PowerOfTen(static_cast<int>(count)) + static_cast<Wide>(digit);
     }
     mantissa_.significant_digits = total;
   }
@@ -384,8 +385,8 @@ Result<Number> Add(const Number& left, const Number& right) {
   if (high == 0) return lower;
   if (low == 0) return upper;
 
-  // Brought to one exponent, the result is within 10^38 of the upper number. If that is 2 × 10^38 or
-  // more the result cannot fit: its last digit is the lower number's, which is not zero.
+  // Brought to one exponent, the result is within 10^38 of the upper number. If that is 2 × 10^38
+  // or more the result cannot fit: its last digit is the lower number's, which is not zero.
   const int shift = upper.exponent_ - lower.exponent_;
   if (shift > kMaxNumberDigits || high > 2 * kCoefficientEnd / PowerOfTen(shift)) return Overflow();
   high *= PowerOfTen(shift);
@@ -466,8 +467,7 @@ Number Number::DecodeCompact(Reader* reader) {
   for (char byte : bytes) coefficient = coefficient << 8 | static_cast<uint8_t>(byte);
 
   const bool shortest = !bytes.empty() && bytes.front() != 0 && bytes.size() <= sizeof(Wide) &&
-                        !EndsInZero(coefficient) &&
-                        (exponent != 0 || (head & kExponentFlag) == 0);
+                        !EndsInZero(coefficient) && (exponent != 0 || (head & kExponentFlag) == 0);
   // The bounds of the exponent keep its sum with the digits from overflowing.
   const bool in_range = coefficient < kCoefficientEnd && exponent > -1'000 && exponent < 1'000 &&
                         InRange(DigitCount(coefficient), exponent);

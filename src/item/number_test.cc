@@ -43,16 +43,32 @@ std::string Compact(const Number& number) {
   return bytes;
 }
 
-std::string Bytes(std::initializer_list<int> bytes) { return std::string(bytes.begin(), bytes.end()); }
+std::string Bytes(std::initializer_list<int> bytes) {
+  return std::string(bytes.begin(), bytes.end());
+}
 
 // The text DynamoDB gives back is canonical whatever form came in.
 TEST(NumberTest, GivesPlainDecimalForEveryFormOfInput) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"0", "0"},           {"-0", "0"},          {"+0.000", "0"},      {"0e999999999999", "0"},
-      {"+3", "3"},          {".5", "0.5"},        {"5.", "5"},          {"-.5", "-0.5"},
-      {"0001.23", "1.23"},  {"1e+5", "100000"},   {"1E5", "100000"},    {"1e-5", "0.00001"},
-      {"1000", "1000"},     {"1e3", "1000"},      {"1.000", "1"},       {"100.50", "100.5"},
-      {"0.00100", "0.001"}, {"12345e-2", "123.45"}, {"-17.4E37", "-174" + std::string(36, '0')},
+      {"0", "0"},
+      {"-0", "0"},
+      {"+0.000", "0"},
+      {"0e999999999999", "0"},
+      {"+3", "3"},
+      {".5", "0.5"},
+      {"5.", "5"},
+      {"-.5", "-0.5"},
+      {"0001.23", "1.23"},
+      {"1e+5", "100000"},
+      {"1E5", "100000"},
+      {"1e-5", "0.00001"},
+      {"1000", "1000"},
+      {"1e3", "1000"},
+      {"1.000", "1"},
+      {"100.50", "100.5"},
+      {"0.00100", "0.001"},
+      {"12345e-2", "123.45"},
+      {"-17.4E37", "-174" + std::string(36, '0')},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(N(text).ToString(), expected) << text;
 }
@@ -60,8 +76,8 @@ TEST(NumberTest, GivesPlainDecimalForEveryFormOfInput) {
 // Java's and C's parsers take some of these; DynamoDB takes none.
 TEST(NumberTest, RefusesWhatIsNoNumberAndNamesIt) {
   for (const std::string text :
-       {"", " 1", "1 ", "NaN", "Infinity", "-Infinity", "0x1F", "1e", "1e+", "e5", ".", "-", "+", "--1", "1.2.3",
-        "1_000", "1,5", "1e5.0", "1f", "١"}) {
+       {"",  " 1", "1 ", "NaN", "Infinity", "-Infinity", "0x1F", "1e",    "1e+", "e5",
+        ".", "-",  "+",  "--1", "1.2.3",    "1_000",     "1,5",  "1e5.0", "1f",  "١"}) {
     EXPECT_EQ(ErrorOf(Number::Parse(text)),
               "The parameter cannot be converted to a numeric value: " + text);
   }
@@ -80,7 +96,8 @@ TEST(NumberTest, RefusesMagnitudesOutOfRange) {
 
 // Exponents beyond any integer type must neither allocate nor wrap round.
 TEST(NumberTest, RefusesHugeExponentsWithoutExpandingThem) {
-  for (const char* text : {"1e2147483647", "1e2147483648", "1e99999999999999999999", "1e18446744073709551616"}) {
+  for (const char* text :
+       {"1e2147483647", "1e2147483648", "1e99999999999999999999", "1e18446744073709551616"}) {
     EXPECT_EQ(ErrorOf(Number::Parse(text)), kOverflow) << text;
   }
   for (const char* text : {"1e-2147483648", "1e-99999999999999999999", "1e-18446744073709551616"}) {
@@ -92,7 +109,8 @@ TEST(NumberTest, RefusesHugeExponentsWithoutExpandingThem) {
 TEST(NumberTest, CountsSignificantDigitsOnly) {
   const std::string digits = "12345678901234567890123456789012345678";
   EXPECT_EQ(N(digits).ToString(), digits);
-  EXPECT_EQ(N(std::string(100'000, '0') + digits + "." + std::string(100'000, '0')).ToString(), digits);
+  EXPECT_EQ(N(std::string(100'000, '0') + digits + "." + std::string(100'000, '0')).ToString(),
+            digits);
   EXPECT_EQ(N("1" + std::string(50'000, '0') + "e-50000").ToString(), "1");
   EXPECT_EQ(N("0." + std::string(50'000, '0') + "1e50001").ToString(), "1");
 }
@@ -109,7 +127,8 @@ TEST(NumberTest, IsMadeOfEveryInteger) {
   EXPECT_EQ(Number::FromInt(0), Number());
   EXPECT_EQ(Number::FromInt(1'000), N("1e3"));
   EXPECT_EQ(Number::FromInt(-17).ToString(), "-17");
-  for (int64_t extreme : {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}) {
+  for (int64_t extreme :
+       {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}) {
     EXPECT_EQ(Number::FromInt(extreme).ToString(), std::to_string(extreme));
     EXPECT_EQ(Number::FromInt(extreme).Floor(), extreme);
   }
@@ -127,8 +146,8 @@ TEST(NumberTest, FloorsTowardsMinusInfinity) {
 }
 
 TEST(NumberTest, HasNoFloorOutsideInt64) {
-  for (const char* text : {"9223372036854775808", "-9223372036854775808.5", "-9223372036854775809", "1e19", "1e125",
-                           "-1e125", "36893488147419103233"}) {
+  for (const char* text : {"9223372036854775808", "-9223372036854775808.5", "-9223372036854775809",
+                           "1e19", "1e125", "-1e125", "36893488147419103233"}) {
     EXPECT_EQ(N(text).Floor(), std::nullopt) << text;
   }
 }
@@ -136,9 +155,22 @@ TEST(NumberTest, HasNoFloorOutsideInt64) {
 // Figures from dynamodb-facts 4.1 and their neighbours.
 TEST(NumberTest, CountsBytesAsDynamoDbDoes) {
   const std::vector<std::pair<std::string, size_t>> cases = {
-      {"0", 1},   {"1", 2},    {"12", 2},   {"123", 3},  {"-1", 3},    {"3.14159", 5}, {"1e125", 2},
-      {"100", 2}, {"0.5", 2},  {"0.01", 2}, {"1e-130", 2}, {"1.005", 4}, {"100.5", 4},  {"-3.14159", 6},
-      {"12345678901234567890123456789012345678", 20}, {"-1.2345678901234567890123456789012345678", 22},
+      {"0", 1},
+      {"1", 2},
+      {"12", 2},
+      {"123", 3},
+      {"-1", 3},
+      {"3.14159", 5},
+      {"1e125", 2},
+      {"100", 2},
+      {"0.5", 2},
+      {"0.01", 2},
+      {"1e-130", 2},
+      {"1.005", 4},
+      {"100.5", 4},
+      {"-3.14159", 6},
+      {"12345678901234567890123456789012345678", 20},
+      {"-1.2345678901234567890123456789012345678", 22},
   };
   for (const auto& [text, size] : cases) EXPECT_EQ(N(text).SizeBytes(), size) << text;
 }
@@ -205,14 +237,14 @@ TEST(NumberTest, RefusesCompactBytesThatAreNotCanonical) {
   const std::vector<std::string> cases = {
       "",
       Bytes({1}),
-      Bytes({0x80}),                    // Minus zero.
-      Bytes({1, 0}),                    // Zero with a length.
-      Bytes({2, 0, 7}),                 // A padded coefficient.
-      Bytes({1, 10}),                   // A trailing decimal zero.
-      Bytes({0x41, 0, 7}),              // A needless exponent.
-      Bytes({0x21, 7}),                 // The reserved bit.
-      Bytes({0x41, 0xfc, 0x01, 1}),     // 10^126.
-      Bytes({0x41, 0x85, 0x02, 1}),     // 10^-131.
+      Bytes({0x80}),                 // Minus zero.
+      Bytes({1, 0}),                 // Zero with a length.
+      Bytes({2, 0, 7}),              // A padded coefficient.
+      Bytes({1, 10}),                // A trailing decimal zero.
+      Bytes({0x41, 0, 7}),           // A needless exponent.
+      Bytes({0x21, 7}),              // The reserved bit.
+      Bytes({0x41, 0xfc, 0x01, 1}),  // 10^126.
+      Bytes({0x41, 0x85, 0x02, 1}),  // 10^-131.
       Bytes({0x41, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 1}),
       Bytes({17}) + std::string(17, '\x01'),
       Bytes({16}) + std::string(16, '\xff'),  // 39 digits.
@@ -231,7 +263,8 @@ class Oracle {
   static Oracle Of(bool negative, const std::string& digits, int exponent) {
     Oracle oracle;
     for (size_t i = 0; i < digits.size(); ++i) {
-      oracle.At(exponent + static_cast<int>(digits.size() - 1 - i)) = (digits[i] - '0') * (negative ? -1 : 1);
+      oracle.At(exponent + static_cast<int>(digits.size() - 1 - i)) =
+          (digits[i] - '0') * (negative ? -1 : 1);
     }
     return oracle;
   }
@@ -248,7 +281,8 @@ class Oracle {
   }
 
   int Sign() const {
-    auto place = std::find_if(places_.rbegin(), places_.rend(), [](int digit) { return digit != 0; });
+    auto place =
+        std::find_if(places_.rbegin(), places_.rend(), [](int digit) { return digit != 0; });
     return place == places_.rend() ? 0 : (*place > 0 ? 1 : -1);
   }
 
@@ -302,7 +336,8 @@ class NumberPropertyTest : public testing::Test {
   // A failure is replayed with --gtest_random_seed.
   NumberPropertyTest() {
     const int chosen = GTEST_FLAG_GET(random_seed);
-    const unsigned seed = chosen != 0 ? static_cast<unsigned>(chosen) : std::random_device()() % 100'000;
+    const unsigned seed =
+        chosen != 0 ? static_cast<unsigned>(chosen) : std::random_device()() % 100'000;
     engine_.seed(seed);
     std::printf("seed %u\n", seed);
   }

@@ -25,10 +25,19 @@ std::string Prefix(const Value& value) {
 Number N(std::string_view text) { return *Number::Parse(text); }
 
 // Ascending by unsigned bytes, with everything that escaping could get wrong.
-const std::vector<std::string> kAscending = {
-    "",       "\0"s,   "\0\0"s,    "\0\1"s,  "\0\xfe"s,   "\0\xff"s, "\0\xff\0"s, "\1"s, "a",
-    "a\0"s,   "a\0b"s, "a\0\xff"s, "a\1"s,   "a\1\0"s,    "aa",      "ab",        "b",   "z",
-    "\x7f"s,  "\x80"s, "\xc3\xa9"s, "\xf0\x9f\x8c\x8a"s, "\xff"s,    "\xff\0"s,   "\xff\xff"s};
+const std::vector<std::string> kAscending = {"",          "\0"s,
+                                             "\0\0"s,     "\0\1"s,
+                                             "\0\xfe"s,   "\0\xff"s,
+                                             "\0\xff\0"s, "\1"s,
+                                             "a",         "a\0"s,
+                                             "a\0b"s,     "a\0\xff"s,
+                                             "a\1"s,      "a\1\0"s,
+                                             "aa",        "ab",
+                                             "b",         "z",
+                                             "\x7f"s,     "\x80"s,
+                                             "\xc3\xa9"s, "\xf0\x9f\x8c\x8a"s,
+                                             "\xff"s,     "\xff\0"s,
+                                             "\xff\xff"s};
 
 // A comparison by signed characters would put accents and emoji before "a".
 TEST(OrderTest, ComparesTextsByUnsignedBytes) {
@@ -81,8 +90,9 @@ TEST(OrderTest, ReadsBackWhatStandsTogether) {
 }
 
 TEST(OrderTest, WritesTheDocumentedBytes) {
-  EXPECT_EQ(Ordered("a\0b"s), "a\0\xff"
-                              "b\0\0"s);
+  EXPECT_EQ(Ordered("a\0b"s),
+            "a\0\xff"
+            "b\0\0"s);
   EXPECT_EQ(Prefix("a\0"s), "a\0\xff"s);
 }
 

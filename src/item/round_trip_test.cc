@@ -20,7 +20,8 @@ class RoundTripTest : public testing::Test {
   // A failure is replayed with --gtest_random_seed.
   RoundTripTest() {
     const int chosen = GTEST_FLAG_GET(random_seed);
-    const unsigned seed = chosen != 0 ? static_cast<unsigned>(chosen) : std::random_device()() % 100'000;
+    const unsigned seed =
+        chosen != 0 ? static_cast<unsigned>(chosen) : std::random_device()() % 100'000;
     engine_.seed(seed);
     std::printf("seed %u\n", seed);
   }
@@ -33,7 +34,8 @@ class RoundTripTest : public testing::Test {
     return bytes;
   }
   String AnyText() {
-    const std::vector<std::string> parts = {"a", "\"", "\\", std::string(1, '\0'), "\xc3\xa9", "\xf0\x9f\x8c\x8a", "\n"};
+    const std::vector<std::string> parts = {
+        "a", "\"", "\\", std::string(1, '\0'), "\xc3\xa9", "\xf0\x9f\x8c\x8a", "\n"};
     String text;
     for (int i = Between(0, 6); i > 0; --i) text += parts[static_cast<size_t>(Between(0, 6))];
     return text;
@@ -110,7 +112,8 @@ TEST_F(RoundTripTest, DamagedBytesNeverDecodeToSomethingThatEncodesOtherwise) {
   for (int i = 0; i < 5'000; ++i) {
     std::string bytes;
     EncodeItem(AnyMap(0), &bytes);
-    bytes[static_cast<size_t>(Between(0, static_cast<int>(bytes.size()) - 1))] = static_cast<char>(Between(0, 255));
+    bytes[static_cast<size_t>(Between(0, static_cast<int>(bytes.size()) - 1))] =
+        static_cast<char>(Between(0, 255));
     const Result<Item> decoded = DecodeItem(bytes);
     if (!decoded) continue;
     std::string again;

@@ -35,7 +35,8 @@ size_t SizeBytes(const Value& value) { return std::visit(Sizer{}, value.data());
 
 size_t SizeBytes(const Item& item) {
   size_t size = 0;
-  for (const Attribute& attribute : item) size += attribute.name.size() + SizeBytes(attribute.value);
+  for (const Attribute& attribute : item)
+    size += attribute.name.size() + SizeBytes(attribute.value);
   return size;
 }
 

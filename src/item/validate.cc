@@ -66,8 +66,9 @@ bool IsUtf8(std::string_view text) {
 
 Status ValidateText(std::string_view text) {
   if (IsUtf8(text)) return Done{};
-  return Invalid("One or more parameter values were invalid: a string is not valid UTF-8; "
-                 "use a binary for other bytes");
+  return Invalid(
+      "One or more parameter values were invalid: a string is not valid UTF-8; "
+      "use a binary for other bytes");
 }
 
 Status ValidateAttributes(const Map& map, int level);
@@ -127,19 +128,22 @@ Status ValidateValue(const Value& value) { return ValidateAt(value, 1); }
 
 Status ValidateLevel(int level) {
   if (level <= kMaxNesting) return Done{};
-  return Invalid("Nesting Levels have exceeded supported limits: Attributes in the item have nested "
-                 "levels beyond supported limit");
+  return Invalid(
+      "Nesting Levels have exceeded supported limits: Attributes in the item have nested "
+      "levels beyond supported limit");
 }
 
 Status ValidateName(std::string_view name) {
   if (name.empty()) {
-    return Invalid("One or more parameter values were invalid: an attribute has an empty name; "
-                   "give it at least one character");
+    return Invalid(
+        "One or more parameter values were invalid: an attribute has an empty name; "
+        "give it at least one character");
   }
   if (name.size() > kMaxAttributeNameBytes) {
-    return Invalid("One or more parameter values were invalid: the attribute name that begins with " +
-                   std::string(name.substr(0, 32)) + " has " + std::to_string(name.size()) +
-                   " bytes; at most 65535 are allowed");
+    return Invalid(
+        "One or more parameter values were invalid: the attribute name that begins with " +
+        std::string(name.substr(0, 32)) + " has " + std::to_string(name.size()) +
+        " bytes; at most 65535 are allowed");
   }
   return Done{};
 }

@@ -11,8 +11,9 @@ constexpr std::array<std::string_view, 10> kTypeNames = {"S",  "N",  "B",  "BOOL
 
 template <typename Attributes>
 auto LowerBound(Attributes& attributes, std::string_view name) {
-  return std::lower_bound(attributes.begin(), attributes.end(), name,
-                          [](const Attribute& left, std::string_view right) { return left.name.compare(right) < 0; });
+  return std::lower_bound(
+      attributes.begin(), attributes.end(), name,
+      [](const Attribute& left, std::string_view right) { return left.name.compare(right) < 0; });
 }
 
 template <typename Attributes>
@@ -32,9 +33,8 @@ std::optional<Type> ParseType(std::string_view text) {
   return static_cast<Type>(place - kTypeNames.begin());
 }
 
-Map::Map(std::initializer_list<Attribute> attributes) {
-  for (const Attribute& attribute : attributes) Set(attribute.name, attribute.value);
-}
+Map::Map(std::initializer_list<Attribute> attributes)
+    : Map(FromAttributes(std::vector<Attribute>(attributes))) {}
 
 const Value* Map::Find(std::string_view name) const { return FindIn(attributes_, name); }
 Value* Map::Find(std::string_view name) { return FindIn(attributes_, name); }
@@ -59,6 +59,31 @@ bool Map::Append(std::string name, Value value) {
   if (!attributes_.empty() && attributes_.back().name >= name) return false;
   attributes_.push_back(Attribute{std::move(name), std::move(value)});
   return true;
+}
+
+Value* Map::Append(std::string_view name) {
+  if (!attributes_.empty() && attributes_.back().name >= name) return nullptr;
+  return &attributes_.emplace_back(Attribute{std::string(name), Value()}).value;
+}
+
+Map Map::FromAttributes(std::vector<Attribute> attributes) {
+  const auto before = [](const Attribute& left, const Attribute& right) {
+    return left.name < right.name;
+  };
+  const auto not_before = [&](const Attribute& left, const Attribute& right) {
+    return !before(left, right);
+  };
+  Map map;
+  map.attributes_ = std::move(attributes);
+  auto& all = map.attributes_;
+  if (std::adjacent_find(all.begin(), all.end(), not_before) == all.end()) return map;
+  // Stable, and kept from the back: the last of equal names is met first.
+  std::stable_sort(all.begin(), all.end(), before);
+  const auto same_name = [](const Attribute& left, const Attribute& right) {
+    return left.name == right.name;
+  };
+  all.erase(all.begin(), std::unique(all.rbegin(), all.rend(), same_name).base());
+  return map;
 }
 
 void Map::Reserve(size_t count) { attributes_.reserve(count); }

@@ -74,6 +74,9 @@ class Map {
   // Defined behind Attribute: the vector needs it whole.
   Map();
   Map(std::initializer_list<Attribute> attributes);
+  // In any order; of several with one name the last stays. Sorts once, where setting them
+  // one by one would be quadratic.
+  static Map FromAttributes(std::vector<Attribute> attributes);
   Map(const Map&);
   Map(Map&&) noexcept;
   Map& operator=(const Map&);
@@ -91,6 +94,8 @@ class Map {
   // Adds an attribute whose name sorts after all that are there; for decoders that
   // read sorted input. False, and nothing is added, when it does not.
   bool Append(std::string name, Value value);
+  // The same, for decoding in place: the null under the new name, or nullptr.
+  Value* Append(std::string_view name);
 
   // In the order of their names.
   std::vector<Attribute>::const_iterator begin() const;
@@ -108,21 +113,33 @@ using Item = Map;
 
 // In DynamoDB's letters: S, N, B, BOOL, NULL, SS, NS, BS, L, M. The order is that of
 // Value::Data's alternatives.
-enum class Type { kString, kNumber, kBinary, kBool, kNull, kStringSet, kNumberSet, kBinarySet, kList, kMap };
-std::string_view ToString(Type type);               // "S", "NS", …
+enum class Type {
+  kString,
+  kNumber,
+  kBinary,
+  kBool,
+  kNull,
+  kStringSet,
+  kNumberSet,
+  kBinarySet,
+  kList,
+  kMap
+};
+std::string_view ToString(Type type);                  // "S", "NS", …
 std::optional<Type> ParseType(std::string_view text);  // nullopt when there is no such type.
 
 class Value {
  public:
-  using Data = std::variant<String, Number, Binary, bool, Null, StringSet, NumberSet, BinarySet, List, Map>;
+  using Data =
+      std::variant<String, Number, Binary, bool, Null, StringSet, NumberSet, BinarySet, List, Map>;
 
   Value() : data_(Null{}) {}
   template <typename T>
-    requires(std::is_same_v<T, String> || std::is_same_v<T, Number> || std::is_same_v<T, Binary> ||
-             std::is_same_v<T, bool> || std::is_same_v<T, Null> || std::is_same_v<T, StringSet> ||
-             std::is_same_v<T, NumberSet> || std::is_same_v<T, BinarySet> ||
-             std::is_same_v<T, List> || std::is_same_v<T, Map>)
-  Value(T data) : data_(std::move(data)) {}  // NOLINT: implicit, so that literals of items read well
+  requires(std::is_same_v<T, String> || std::is_same_v<T, Number> || std::is_same_v<T, Binary> ||
+           std::is_same_v<T, bool> || std::is_same_v<T, Null> || std::is_same_v<T, StringSet> ||
+           std::is_same_v<T, NumberSet> || std::is_same_v<T, BinarySet> ||
+           std::is_same_v<T, List> || std::is_same_v<T, Map>) Value(T data)
+      : data_(std::move(data)) {}  // NOLINT: implicit, so that literals of items read well
   Value(const char* text) : data_(String(text)) {}  // NOLINT: implicit
 
   Type type() const { return static_cast<Type>(data_.index()); }
@@ -131,9 +148,13 @@ class Value {
 
   // The alternative, or nullptr when the value is of another type.
   template <typename T>
-  const T* As() const { return std::get_if<T>(&data_); }
+  const T* As() const {
+    return std::get_if<T>(&data_);
+  }
   template <typename T>
-  T* As() { return std::get_if<T>(&data_); }
+  T* As() {
+    return std::get_if<T>(&data_);
+  }
 
   friend bool operator==(const Value&, const Value&) = default;
 

@@ -34,6 +34,13 @@ TEST(MapTest, AppendsOnlyWhatSortsAfterTheLast) {
   EXPECT_EQ(map, (Map{{"b", "1"}, {"c", "2"}}));
 }
 
+TEST(MapTest, TakesTheLastOfAttributesWithOneName) {
+  EXPECT_EQ(Map::FromAttributes({{"b", "1"}, {"a", "2"}, {"b", "3"}, {"c", "4"}, {"b", "5"}}),
+            (Map{{"a", "2"}, {"b", "5"}, {"c", "4"}}));
+  EXPECT_EQ(Map::FromAttributes({{"a", "1"}, {"a", "2"}}), (Map{{"a", "2"}}));
+  EXPECT_EQ(Map::FromAttributes({}), Map());
+}
+
 TEST(SetTest, IsSortedAndDistinctHoweverItWasGiven) {
   EXPECT_EQ(StringSet({"b", "a", "b"}), StringSet({"a", "b"}));
   EXPECT_EQ(NumberSet({*Number::Parse("1e3"), *Number::Parse("1000")}).size(), 1U);
