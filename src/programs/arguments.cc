@@ -30,8 +30,7 @@ constexpr std::string_view kLocalIndexForm =
     "NAME:SORT:TYPE[:all|keys|include=ATTRIBUTE,…] with type S, N or B, such as by-size:size:N";
 
 Error Wrong(const Argument& argument, std::string_view expected) {
-  return Invalid(
-      fmt::format("{}: '{}' is not {}", argument.option, argument.text, expected));
+  return Invalid(fmt::format("{}: '{}' is not {}", argument.option, argument.text, expected));
 }
 
 std::vector<std::string> Split(std::string_view text, char separator) {
@@ -46,8 +45,8 @@ std::vector<std::string> Split(std::string_view text, char separator) {
 
 std::optional<item::Type> ParseKeyType(std::string_view text) {
   std::optional<item::Type> type = item::ParseType(text);
-  bool is_key_type = type == item::Type::kString || type == item::Type::kNumber ||
-                     type == item::Type::kBinary;
+  bool is_key_type =
+      type == item::Type::kString || type == item::Type::kNumber || type == item::Type::kBinary;
   return is_key_type ? type : std::nullopt;
 }
 
@@ -81,8 +80,7 @@ std::optional<tables::IndexProjection> TakeProjection(std::span<const std::strin
 }
 
 Result<JsonDocument> ParseObject(const Argument& argument, std::string_view example) {
-  Result<JsonDocument> document =
-      JsonDocument::Parse(argument.text).WithContext(argument.option);
+  Result<JsonDocument> document = JsonDocument::Parse(argument.text).WithContext(argument.option);
   if (document && !document->root().IsObject()) {
     return Wrong(argument, fmt::format("a JSON object such as {}", example));
   }
@@ -175,8 +173,8 @@ Result<tables::Values> ParseValues(const Argument& argument) {
   if (argument.text.empty()) return values;
   JsonDocument document = TRY(ParseObject(argument, R"({":one":{"N":"1"}})"));
   for (const auto& [name, value] : document.root().Members()) {
-    item::Value decoded = TRY(
-        item::DecodeValueJson(value).WithContext(fmt::format("{}: {}", argument.option, name)));
+    item::Value decoded =
+        TRY(item::DecodeValueJson(value).WithContext(fmt::format("{}: {}", argument.option, name)));
     values.insert_or_assign(std::string(name), std::move(decoded));
   }
   return values;

@@ -1,11 +1,10 @@
 #include "programs/copy_actions.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <chrono>
+#include <fcntl.h>
 #include <filesystem>
 #include <memory>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -60,7 +59,8 @@ Status Sync(const fs::path& path) {
   bool synced = file >= 0 && fsync(file) == 0;
   if (file >= 0) close(file);
   if (synced) return Done{};
-  return Error{ErrorCode::kUnavailable, fmt::format("'{}' cannot be synced to disk", path.string())};
+  return Error{ErrorCode::kUnavailable,
+               fmt::format("'{}' cannot be synced to disk", path.string())};
 }
 
 // Copies the folder, to the disk and not just to its cache.
@@ -72,17 +72,20 @@ Status CopyDurably(const fs::path& from, const fs::path& to) {
   return Sync(to);
 }
 
-// Builds the data folder beside its place and moves it there once it is known to be good.
-Result<embedded::VerifyReport> RestoreInto(const fs::path& backup, const fs::path& data,
-                                           const FolderOptions& options) {
-  fs::path parent = data.parent_path();
-  fs::path partial = data.string() + ".restoring";
-  fs::create_directories(parent);
-  fs::remove_all(partial);
+struct RestorePlaces {
+  fs::path backup;
+  fs::path partial;  // Beside the data folder, where it is built.
+  fs::path data;
+};
+
+// Moves the new folder to its place once it is known to be good.
+Result<embedded::VerifyReport> Restore(const RestorePlaces& places, const FolderOptions& options) {
+  const auto& [backup, partial, data] = places;
+  fs::create_directories(data.parent_path());
   {
-    uint64_t total = SizeBytes(backup);
+    std::string total = Megabytes(SizeBytes(backup));
     Progress progress(options.progress, [&] {
-      return fmt::format("{} of {} copied", Megabytes(SizeBytes(partial)), Megabytes(total));
+      return fmt::format("{} of {} copied", Megabytes(SizeBytes(places.partial)), total);
     });
     TRY(CopyDurably(backup, partial));
   }
@@ -94,11 +97,12 @@ Result<embedded::VerifyReport> RestoreInto(const fs::path& backup, const fs::pat
   }
   if (!report.problems.empty()) return report;
   fs::rename(partial, data);
-  TRY(Sync(parent));
+  TRY(Sync(data.parent_path()));
   return report;
 }
 
-Status VerifyPlaces(const fs::path& backup, const fs::path& data) {
+Status VerifyPlaces(const RestorePlaces& places) {
+  const auto& [backup, partial, data] = places;
   if (!fs::is_directory(backup)) {
     return Error{ErrorCode::kNotFound,
                  fmt::format("there is no backup '{}': name the folder that 'tidemark tables "
@@ -137,8 +141,13 @@ Result<ExitCode> RestoreFolder(const CopyOptions& options) {
   try {
     fs::path data = fs::absolute(folder).lexically_normal();
     if (!data.has_filename()) data = data.parent_path();  // It was given with a slash at its end.
-    TRY(VerifyPlaces(options.backup, data));
-    return PrintReport(TRY(RestoreInto(options.backup, data, options.folder)));
+    RestorePlaces places{options.backup, data.string() + ".restoring", data};
+    TRY(VerifyPlaces(places));
+    // What an earlier restore left when it was killed is of no use.
+    fs::remove_all(places.partial);
+    Result<embedded::VerifyReport> report = Restore(places, options.folder);
+    fs::remove_all(places.partial);
+    return PrintReport(TRY(std::move(report)));
   } catch (const fs::filesystem_error& error) {
     return Error{ErrorCode::kUnavailable, fmt::format("restoring failed: {}", error.what())};
   }

@@ -42,8 +42,8 @@ Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOpt
   std::string folder = settings.Text("data");
   auto opened = embedded::EmbeddedTables::Open(
       {.folder = folder,
-       .durability = every_second ? embedded::Durability::kEverySecond
-                                  : embedded::Durability::kSynced,
+       .durability =
+           every_second ? embedded::Durability::kEverySecond : embedded::Durability::kSynced,
        .access = use == Use::kRead ? embedded::Access::kReadOnly : embedded::Access::kReadWrite,
        .create_if_missing = use == Use::kCreate,
        .background = false});

@@ -16,13 +16,15 @@ constexpr ExitCode ExitCodeOf(ErrorCode code) {
   switch (code) {
     case ErrorCode::kInvalid:
     case ErrorCode::kNotFound:
-    case ErrorCode::kInUse: return ExitCode::kInvalid;
+    case ErrorCode::kInUse:
+      return ExitCode::kInvalid;
     case ErrorCode::kConflict:
     case ErrorCode::kUnavailable:
     case ErrorCode::kUnknown:
     case ErrorCode::kDenied:
     case ErrorCode::kCorrupt:
-    case ErrorCode::kInternal: return ExitCode::kEnvironment;
+    case ErrorCode::kInternal:
+      return ExitCode::kEnvironment;
   }
   return ExitCode::kEnvironment;
 }

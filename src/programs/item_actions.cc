@@ -134,7 +134,7 @@ Status Import::PutOne(Line line) {
 
 Result<ExitCode> PutLines(EmbeddedTables& tables, const PutOptions& options,
                           tables::PutRequest request) {
-  if (options.return_old) return Invalid("--return is for one item, not for standard input");
+  if (options.return_old) return Invalid("--return-old is for one item, not for standard input");
   Import import(tables, std::move(request));
   {
     Progress progress(options.folder.progress,
@@ -153,8 +153,7 @@ Result<ReturnValues> ParseReturned(const std::string& text) {
   if (text == "new") return ReturnValues::kAllNew;
   if (text == "updated-old") return ReturnValues::kUpdatedOld;
   if (text == "updated-new") return ReturnValues::kUpdatedNew;
-  return Invalid(
-      fmt::format("--return: '{}' is not old, new, updated-old or updated-new", text));
+  return Invalid(fmt::format("--return: '{}' is not old, new, updated-old or updated-new", text));
 }
 
 template <typename Request>
@@ -271,8 +270,7 @@ Result<ExitCode> QueryItems(const QueryOptions& options) {
 }
 
 Result<ExitCode> ScanItems(const ScanOptions& options) {
-  tables::ScanRequest request{.segment = options.segment,
-                              .total_segments = options.total_segments};
+  tables::ScanRequest request{.segment = options.segment, .total_segments = options.total_segments};
   TRY(FillRequest(options.read, &request));
   std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.read.folder, Use::kRead));
   return PrintPages<tables::ScanRequest>(

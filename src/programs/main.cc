@@ -1,6 +1,8 @@
 // The program `tidemark`: reads the command line, runs the command it asks for, and turns
 // the outcome into an exit code.
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -29,11 +31,20 @@ ExitCode Run(const Action& action) {
   return *outcome;
 }
 
+// CLI11 says first that a command is missing, and not that the one given is unknown.
+std::string Explain(const CLI::App* program, const CLI::Error& error) {
+  std::vector<std::string> unknown = program->remaining(/*recurse=*/true);
+  std::string what = unknown.empty() ? std::string(error.what())
+                                     : fmt::format("'{}' is not known here", unknown.front());
+  return fmt::format("tidemark: {}; see --help\n", what);
+}
+
 ExitCode Main(int argc, char** argv) {
   CLI::App program("Tidemark keeps what must last and forgets what must not, and can prove both.",
                    "tidemark");
   program.set_version_flag("--version", "tidemark " TIDEMARK_VERSION);
   program.require_subcommand(1);
+  program.failure_message(Explain);
   program.footer("Help of a command: tidemark tables --help");
   Action action;
   AddTablesCommands(program, &action);
@@ -50,6 +61,4 @@ ExitCode Main(int argc, char** argv) {
 
 }  // namespace tidemark::programs
 
-int main(int argc, char** argv) {
-  return static_cast<int>(tidemark::programs::Main(argc, argv));
-}
+int main(int argc, char** argv) { return static_cast<int>(tidemark::programs::Main(argc, argv)); }

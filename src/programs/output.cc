@@ -16,28 +16,38 @@ using tables::ProjectionKind;
 
 std::string_view ToString(tables::TableState state) {
   switch (state) {
-    case tables::TableState::kCreating: return "creating";
-    case tables::TableState::kActive: return "active";
-    case tables::TableState::kUpdating: return "updating";
-    case tables::TableState::kDeleting: return "deleting";
+    case tables::TableState::kCreating:
+      return "creating";
+    case tables::TableState::kActive:
+      return "active";
+    case tables::TableState::kUpdating:
+      return "updating";
+    case tables::TableState::kDeleting:
+      return "deleting";
   }
   return "";
 }
 
 std::string_view ToString(tables::IndexState state) {
   switch (state) {
-    case tables::IndexState::kCreating: return "creating";
-    case tables::IndexState::kActive: return "active";
-    case tables::IndexState::kDeleting: return "deleting";
+    case tables::IndexState::kCreating:
+      return "creating";
+    case tables::IndexState::kActive:
+      return "active";
+    case tables::IndexState::kDeleting:
+      return "deleting";
   }
   return "";
 }
 
 std::string_view ToString(tables::ChangeKind kind) {
   switch (kind) {
-    case tables::ChangeKind::kInsert: return "insert";
-    case tables::ChangeKind::kModify: return "modify";
-    case tables::ChangeKind::kRemove: return "remove";
+    case tables::ChangeKind::kInsert:
+      return "insert";
+    case tables::ChangeKind::kModify:
+      return "modify";
+    case tables::ChangeKind::kRemove:
+      return "remove";
   }
   return "";
 }
@@ -48,8 +58,10 @@ std::string ToShorthand(const item::KeyAttribute& attribute) {
 
 std::string ToShorthand(const tables::IndexProjection& projection) {
   switch (projection.kind) {
-    case ProjectionKind::kAll: return "all";
-    case ProjectionKind::kKeysOnly: return "keys";
+    case ProjectionKind::kAll:
+      return "all";
+    case ProjectionKind::kKeysOnly:
+      return "keys";
     case ProjectionKind::kInclude:
       return fmt::format("include={}", fmt::join(projection.included, ","));
   }
@@ -189,8 +201,9 @@ std::string ToJson(const embedded::VerifyReport& report) {
       .Count("items", report.items)
       .Count("index_rows", report.index_rows)
       .Count("stream_records", report.stream_records)
-      .Raw("problems", ToArray(report.problems, [](const std::string& problem,
-                                                   JsonWriter* writer) { writer->String(problem); }))
+      .Raw("problems",
+           ToArray(report.problems,
+                   [](const std::string& problem, JsonWriter* writer) { writer->String(problem); }))
       .Finish();
 }
 

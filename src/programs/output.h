@@ -1,6 +1,6 @@
 // What commands print: one JSON value a line on standard output, for programs; sentences
-// on standard error, for people. Keys, indexes and views are in the shorthand in which the command line
-// takes them.
+// on standard error, for people. Keys, indexes and views are in the shorthand in which the command
+// line takes them.
 #pragma once
 
 #include <string>

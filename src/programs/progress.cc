@@ -1,9 +1,8 @@
 #include "programs/progress.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdio>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>

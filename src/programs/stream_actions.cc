@@ -26,8 +26,8 @@ struct Tail {
 // Prints what there is now; nothing of it when it is to be skipped.
 Status PrintToEnd(tables::StreamReader& reader, bool skips, Tail* tail) {
   while (tail->left > 0) {
-    tables::StreamPage page = TRY(
-        reader.Read(tail->position, std::min<uint64_t>(tables::kMaxRecordsPage, tail->left)));
+    tables::StreamPage page =
+        TRY(reader.Read(tail->position, std::min<uint64_t>(tables::kMaxRecordsPage, tail->left)));
     if (page.gap) PrintMessage("tidemark: records were trimmed before they were read");
     tail->position = page.start;
     for (const tables::StreamRecord& record : page.records) {

@@ -14,8 +14,8 @@ namespace tidemark::programs {
 struct TailOptions {
   FolderOptions folder;
   std::string table;
-  bool from_latest = false;  // Else from the oldest record that is kept.
-  bool follow = false;       // Waits for more at the end, and never returns without an Error.
+  bool from_latest = false;       // Else from the oldest record that is kept.
+  bool follow = false;            // Waits for more at the end, and never returns without an Error.
   std::optional<uint64_t> limit;  // Of records printed.
 };
 

@@ -55,8 +55,7 @@ Status AlterTimeToLive(EmbeddedTables& tables, const AlterOptions& options) {
   if (!options.no_ttl) return Done{};
   std::optional<std::string> attribute = TRY(tables.DescribeTable(options.table)).ttl_attribute;
   if (!attribute) return Invalid("--no-ttl: time to live is off already");
-  return tables.SetTimeToLive(
-      {.table = options.table, .attribute = *attribute, .enabled = false});
+  return tables.SetTimeToLive({.table = options.table, .attribute = *attribute, .enabled = false});
 }
 
 Result<ExitCode> PrintDescription(EmbeddedTables& tables, const std::string& table) {

@@ -25,9 +25,9 @@ struct CommandText {
 
 // Declares a command that runs `run` with the options that parsing fills in.
 template <typename Options>
-std::pair<CLI::App*, std::shared_ptr<Options>> AddCommand(
-    CLI::App& parent, const CommandText& text, Action* action,
-    Result<ExitCode> (*run)(const Options&)) {
+std::pair<CLI::App*, std::shared_ptr<Options>> AddCommand(CLI::App& parent, const CommandText& text,
+                                                          Action* action,
+                                                          Result<ExitCode> (*run)(const Options&)) {
   CLI::App* command = parent.add_subcommand(text.name, text.help);
   command->footer("Example:\n  " + text.example);
   auto options = std::make_shared<Options>();
@@ -51,8 +51,7 @@ void AddTable(CLI::App& command, std::string& table) {
 }
 
 void AddNames(CLI::App& command, Bindings& bindings) {
-  command.add_option("--names", bindings.names,
-                     R"(Names in expressions, as JSON: {"#c":"count"})");
+  command.add_option("--names", bindings.names, R"(Names in expressions, as JSON: {"#c":"count"})");
 }
 
 void AddBindings(CLI::App& command, Bindings& bindings) {
@@ -80,6 +79,13 @@ void AddReturnOld(CLI::App& command, bool& return_old) {
 void AddRepeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                  const std::string& help) {
   command.add_option(name, values, help)->allow_extra_args(false)->type_size(1);
+}
+
+// What is wrong with the text, or nothing.
+std::string IsPositive(const std::string& text) {
+  bool is_whole = text.find_first_not_of("0123456789") == std::string::npos;
+  bool is_positive = is_whole && text.find_first_not_of('0') != std::string::npos;
+  return is_positive ? "" : "'" + text + "' is not a whole number above 0";
 }
 
 // ---- Tables ----
@@ -136,8 +142,8 @@ void AddAlter(CLI::App& parent, Action* action) {
   auto* stream = command->add_option("--stream", options->stream,
                                      "Enable the stream: keys, new, old or new-and-old");
   command->add_flag("--no-stream", options->no_stream, "Disable the stream")->excludes(stream);
-  auto* ttl = command->add_option("--ttl", options->ttl,
-                                  "Expire items by this attribute, an epoch second");
+  auto* ttl =
+      command->add_option("--ttl", options->ttl, "Expire items by this attribute, an epoch second");
   command->add_flag("--no-ttl", options->no_ttl, "Expire no items")->excludes(ttl);
   auto* protect = command->add_flag("--protect", options->protect, "Refuse to drop the table");
   command->add_flag("--no-protect", options->no_protect, "Let the table be dropped")
@@ -147,38 +153,39 @@ void AddAlter(CLI::App& parent, Action* action) {
 
 void AddDrop(CLI::App& parent, Action* action) {
   auto [command, options] = AddCommand<TableOptions>(
-      parent,
-      {"drop", "Delete a table and all its items", "tidemark tables drop messages"}, action,
+      parent, {"drop", "Delete a table and all its items", "tidemark tables drop messages"}, action,
       &DropTable);
   AddTable(*command, options->table);
   AddFolder(*command, options->folder);
 }
 
 void AddTag(CLI::App& parent, Action* action) {
-  auto [command, options] = AddCommand<TagOptions>(
-      parent,
-      {"tag", "Show a table's tags, after changing them if asked to",
-       "tidemark tables tag messages --set team=search --remove trial"},
-      action, &TagTable);
+  auto [command, options] =
+      AddCommand<TagOptions>(parent,
+                             {"tag", "Show a table's tags, after changing them if asked to",
+                              "tidemark tables tag messages --set team=search --remove trial"},
+                             action, &TagTable);
   AddTable(*command, options->table);
   AddRepeated(*command, "--set", options->set, "A tag to set, NAME=VALUE; may be repeated");
-  AddRepeated(*command, "--remove", options->remove, "The name of a tag to remove; may be repeated");
+  AddRepeated(*command, "--remove", options->remove,
+              "The name of a tag to remove; may be repeated");
   AddFolder(*command, options->folder);
 }
 
 // ---- Items ----
 
 void AddPut(CLI::App& parent, Action* action) {
-  auto [command, options] = AddCommand<PutOptions>(
-      parent,
-      {"put", "Store an item, or many from standard input",
-       "tidemark tables put users --item '{\"id\":{\"S\":\"a\"}}' "
-       "--condition 'attribute_not_exists(id)'\n"
-       "  tidemark tables put users --item - < items.jsonl"},
-      action, &PutItems);
+  auto [command, options] =
+      AddCommand<PutOptions>(parent,
+                             {"put", "Store an item, or many from standard input",
+                              "tidemark tables put users --item '{\"id\":{\"S\":\"a\"}}' "
+                              "--condition 'attribute_not_exists(id)'\n"
+                              "  tidemark tables put users --item - < items.jsonl"},
+                             action, &PutItems);
   AddTable(*command, options->table);
-  command->add_option("--item", options->item,
-                      "The item, as DynamoDB JSON; - reads one a line from standard input")
+  command
+      ->add_option("--item", options->item,
+                   "The item, as DynamoDB JSON; - reads one a line from standard input")
       ->required();
   AddCondition(*command, options->condition, options->bindings);
   AddReturnOld(*command, options->return_old);
@@ -187,11 +194,11 @@ void AddPut(CLI::App& parent, Action* action) {
 }
 
 void AddGet(CLI::App& parent, Action* action) {
-  auto [command, options] = AddCommand<GetOptions>(
-      parent,
-      {"get", "Print the item under a key; exit code 1 when there is none",
-       "tidemark tables get users --key '{\"id\":{\"S\":\"a\"}}'"},
-      action, &GetItem);
+  auto [command, options] =
+      AddCommand<GetOptions>(parent,
+                             {"get", "Print the item under a key; exit code 1 when there is none",
+                              "tidemark tables get users --key '{\"id\":{\"S\":\"a\"}}'"},
+                             action, &GetItem);
   AddTable(*command, options->table);
   AddKey(*command, options->key);
   command->add_option("--projection", options->projection, "Print only these: id, address.city");
@@ -236,8 +243,7 @@ void AddRead(CLI::App& command, ReadOptions& options) {
   command.add_option("--filter", options.filter, "Print only the items for which this holds");
   command.add_option("--projection", options.projection, "Print only these: id, address.city");
   AddBindings(command, options.bindings);
-  command.add_option("--limit", options.limit, "Print at most this many")
-      ->check(CLI::PositiveNumber);
+  command.add_option("--limit", options.limit, "Print at most this many")->check(IsPositive, "");
   command.add_option("--start-after", options.start_after,
                      "Go on behind this key, as an earlier command named it");
   command.add_flag("--count", options.count, "Print how many there are instead");
@@ -253,8 +259,9 @@ void AddQuery(CLI::App& parent, Action* action) {
        "      --values '{\":c\":{\"S\":\"C1\"},\":t\":{\"S\":\"1700000000\"}}' --descending "
        "--limit 20"},
       action, &QueryItems);
-  command->add_option("--key-condition", options->key_condition,
-                      "Which items: id = :id AND begins_with(ts, :day)")
+  command
+      ->add_option("--key-condition", options->key_condition,
+                   "Which items: id = :id AND begins_with(ts, :day)")
       ->required();
   command->add_flag("--descending", options->descending, "Print the last first");
   AddRead(*command, options->read);
@@ -280,11 +287,11 @@ void AddScan(CLI::App& parent, Action* action) {
 void AddStreams(CLI::App& parent, Action* action) {
   CLI::App* streams = parent.add_subcommand("streams", "Look at the changes of a table");
   streams->require_subcommand(1);
-  auto [command, options] = AddCommand<TailOptions>(
-      *streams,
-      {"tail", "Print the changes of the last 24 hours, oldest first",
-       "tidemark tables streams tail messages --from latest --follow"},
-      action, &TailStream);
+  auto [command, options] =
+      AddCommand<TailOptions>(*streams,
+                              {"tail", "Print the changes of the last 24 hours, oldest first",
+                               "tidemark tables streams tail messages --from latest --follow"},
+                              action, &TailStream);
   AddTable(*command, options->table);
   command
       ->add_option_function<std::string>(
@@ -296,27 +303,26 @@ void AddStreams(CLI::App& parent, Action* action) {
       ->check(CLI::IsMember({"horizon", "latest"}));
   command->add_flag("--follow", options->follow,
                     "Wait for more, looking once a second while no other process has the folder");
-  command->add_option("--limit", options->limit, "Stop after this many")
-      ->check(CLI::PositiveNumber);
+  command->add_option("--limit", options->limit, "Stop after this many")->check(IsPositive, "");
   AddFolder(*command, options->folder);
 }
 
 void AddVerify(CLI::App& parent, Action* action) {
-  auto [command, options] = AddCommand<VerifyOptions>(
-      parent,
-      {"verify", "Read every row and check it against what it belongs to",
-       "tidemark tables verify --data data"},
-      action, &VerifyFolder);
+  auto [command, options] =
+      AddCommand<VerifyOptions>(parent,
+                                {"verify", "Read every row and check it against what it belongs to",
+                                 "tidemark tables verify --data data"},
+                                action, &VerifyFolder);
   AddFolder(*command, options->folder);
   AddProgress(*command, options->folder);
 }
 
 void AddBackup(CLI::App& parent, Action* action) {
-  auto [command, options] = AddCommand<CopyOptions>(
-      parent,
-      {"backup", "Copy all tables into a new folder, and verify the copy",
-       "tidemark tables backup backups/monday --data data"},
-      action, &BackUpFolder);
+  auto [command, options] =
+      AddCommand<CopyOptions>(parent,
+                              {"backup", "Copy all tables into a new folder, and verify the copy",
+                               "tidemark tables backup backups/monday --data data"},
+                              action, &BackUpFolder);
   command->add_option("folder", options->backup, "Where to; missing or empty")->required();
   AddFolder(*command, options->folder);
   AddProgress(*command, options->folder);
@@ -343,9 +349,9 @@ void AddTablesCommands(CLI::App& program, Action* action) {
       "Exit codes: 0 done; 1 condition not met, or no such item; 2 the command is wrong;\n"
       "3 the data folder is in use, damaged, or cannot be read or written.\n\n"
       "Help of a command: tidemark tables COMMAND --help");
-  for (auto add : {AddCreate, AddList, AddDescribe, AddAlter, AddDrop, AddTag, AddPut, AddGet,
-                   AddUpdate, AddDelete, AddQuery, AddScan, AddStreams, AddVerify, AddBackup,
-                   AddRestore}) {
+  for (auto add :
+       {AddCreate, AddList, AddDescribe, AddAlter, AddDrop, AddTag, AddPut, AddGet, AddUpdate,
+        AddDelete, AddQuery, AddScan, AddStreams, AddVerify, AddBackup, AddRestore}) {
     add(*tables, action);
   }
 }

@@ -133,8 +133,8 @@ Status Follower::Handle(const StreamPage& page, const Handler& handler, State* n
 }
 
 Result<Follower::State> Follower::Load() const {
-  std::optional<item::Item> row = TRY(tables_->Get(
-      {.table = options_.state_table, .key = {{"consumer", options_.consumer}}}));
+  std::optional<item::Item> row =
+      TRY(tables_->Get({.table = options_.state_table, .key = {{"consumer", options_.consumer}}}));
   return row ? Decode(*row) : Result<State>(State{});
 }
 
@@ -168,8 +168,8 @@ Result<bool> Follower::Store(const State& current, State next) {
     }
     bool is_unknown = reply.error().code == ErrorCode::kUnknown;
     if (is_unknown && attempt < kMaxStoreAttempts) continue;
-    // The row may be ours or not; the next step reads it to find out.
-    if (is_unknown) state_.reset();
+    // An earlier try may have been applied; the next step reads the row to find out.
+    if (is_unknown || attempt > 1) state_.reset();
     return std::move(reply).error();
   }
 }

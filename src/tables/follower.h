@@ -5,8 +5,8 @@
 //   Follower follower = TRY(Follower::Open(tables, clock, random,
 //                                          {.consumer = "search", .table = "messages"}));
 //   while (running) {
-//     FollowReply reply = TRY(follower.Step([&](const StreamRecord& record) { return Index(record); }));
-//     if (!reply.held || reply.caught_up) Wait();
+//     FollowReply reply = TRY(follower.Step([&](const StreamRecord& record) { return Index(record);
+//     })); if (!reply.held || reply.caught_up) Wait();
 //   }
 //   follower.Stop();
 //
@@ -41,8 +41,8 @@ struct FollowerOptions {
 };
 
 struct FollowReply {
-  bool held = false;       // We hold the lease still. If not, another follower does, or did meanwhile.
-  size_t handled = 0;      // Records the handler accepted in this step.
+  bool held = false;   // We hold the lease still. If not, another follower does, or did meanwhile.
+  size_t handled = 0;  // Records the handler accepted in this step.
   bool caught_up = false;  // Nothing was left to read.
   bool gap = false;        // Records may have been lost: they were trimmed before they were read.
   // The age of the newest record handled, which bounds how far behind the consumer is; 0 when

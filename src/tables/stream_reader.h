@@ -25,8 +25,8 @@ namespace tidemark::tables {
 
 // A place between two records. The one made without arguments is before everything.
 struct StreamPosition {
-  std::string stream = {};    // Its ARN.
-  std::string label = {};     // The stream's; streams follow each other in the order of labels.
+  std::string stream = {};  // Its ARN.
+  std::string label = {};   // The stream's; streams follow each other in the order of labels.
   std::string shard = {};
   std::string sequence = {};  // Of the record before; empty: where the shard begins.
   bool drained = false;       // The stream is closed, and nothing of it is left to read.
@@ -45,8 +45,7 @@ struct StreamPage {
 class StreamReader {
  public:
   // The tables must outlive the reader.
-  StreamReader(Tables& tables, std::string table)
-      : tables_(&tables), table_(std::move(table)) {}
+  StreamReader(Tables& tables, std::string table) : tables_(&tables), table_(std::move(table)) {}
 
   // The next records after `from`, at most `limit` of them; none only at the end.
   // kNotFound when `from` is before everything and the table has no stream at all.

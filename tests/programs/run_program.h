@@ -1,0 +1,28 @@
+// Runs the built program `tidemark` as a shell does, and gives back what it said.
+//
+//   Outcome outcome = RunProgram({.arguments = {"tables", "list"}, .folder = folder.path()});
+//
+// One run at a time a folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tidemark::testing {
+
+struct Run {
+  std::vector<std::string> arguments;
+  std::string folder;            // Where it runs.
+  std::string input = "";        // Its standard input.
+  std::string environment = "";  // Such as "TIDEMARK_DATA=data".
+};
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out;
+  std::string err;
+};
+
+Outcome RunProgram(const Run& run);
+
+}  // namespace tidemark::testing
