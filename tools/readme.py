@@ -3,8 +3,9 @@
 Usage: tools/readme.py PROGRAM_FOLDER | --self-test
 
 Runs each "$ command" of the README's console blocks in one fresh folder, in order, with
-PROGRAM_FOLDER first in PATH, and compares what is printed with what stands below the command. In
-the expected text … stands for anything on that line, a line of ⋮ alone for any number of lines.
+PROGRAM_FOLDER first in PATH, and compares what is printed, standard output first and then standard
+error, with what stands below the command. There … stands for anything on that line, and a line of ⋮
+alone for any number of lines.
 """
 
 import os
@@ -55,9 +56,10 @@ def run(steps, folder, program_folder):
     for command, expected in steps:
         done = subprocess.run(
             command, shell=True, cwd=folder, env=environment, text=True, check=False,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if not pattern_of(expected).fullmatch(done.stdout):
-            return f"$ {command}\nexpected:\n{expected}\nprinted:\n{done.stdout}"
+            stdin=subprocess.DEVNULL, capture_output=True)
+        printed = done.stdout + done.stderr
+        if not pattern_of(expected).fullmatch(printed):
+            return f"$ {command}\nexpected:\n{expected}\nprinted:\n{printed}"
     return None
 
 
