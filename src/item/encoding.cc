@@ -144,7 +144,7 @@ void ReadValue(int level, Reader* reader, Value* value) {
       data.emplace<Number>(Number::DecodeCompact(reader));
       return;
     case Tag::kBinary:
-      data.emplace<Binary>(std::string(reader->Text()));
+      data.emplace<Binary>(Binary{std::string(reader->Text())});
       return;
     case Tag::kFalse:
       data = false;

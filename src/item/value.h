@@ -128,19 +128,22 @@ enum class Type {
 std::string_view ToString(Type type);                  // "S", "NS", …
 std::optional<Type> ParseType(std::string_view text);  // nullopt when there is no such type.
 
+// What a value may hold.
+template <typename T>
+concept ValueData = std::is_same_v<T, String> || std::is_same_v<T, Number> ||
+    std::is_same_v<T, Binary> || std::is_same_v<T, bool> || std::is_same_v<T, Null> ||
+    std::is_same_v<T, StringSet> || std::is_same_v<T, NumberSet> || std::is_same_v<T, BinarySet> ||
+    std::is_same_v<T, List> || std::is_same_v<T, Map>;
+
 class Value {
  public:
   using Data =
       std::variant<String, Number, Binary, bool, Null, StringSet, NumberSet, BinarySet, List, Map>;
 
   Value() : data_(Null{}) {}
-  template <typename T>
-  requires(std::is_same_v<T, String> || std::is_same_v<T, Number> || std::is_same_v<T, Binary> ||
-           std::is_same_v<T, bool> || std::is_same_v<T, Null> || std::is_same_v<T, StringSet> ||
-           std::is_same_v<T, NumberSet> || std::is_same_v<T, BinarySet> ||
-           std::is_same_v<T, List> || std::is_same_v<T, Map>) Value(T data)
-      : data_(std::move(data)) {}  // NOLINT: implicit, so that literals of items read well
-  Value(const char* text) : data_(String(text)) {}  // NOLINT: implicit
+  template <ValueData T>
+  Value(T data) : data_(std::move(data)) {}         // NOLINT: implicit, for literals of items
+  Value(const char* text) : data_(String(text)) {}  // NOLINT: implicit, as above
 
   Type type() const { return static_cast<Type>(data_.index()); }
   const Data& data() const { return data_; }
