@@ -11,6 +11,7 @@
 #include "expression/tree.h"
 #include "item/limits.h"
 #include "item/size.h"
+#include "item/validate.h"
 
 namespace tidemark::expression {
 
@@ -33,27 +34,20 @@ Error WrongType() {
   return Invalid("An operand in the update expression has an incorrect data type");
 }
 Error TooLarge() { return Invalid("Item size to update has exceeded the maximum allowed size"); }
-Error TooDeep() {
-  return Invalid(
-      "Nesting Levels have exceeded supported limits: "
-      "Attributes in the item have nested levels beyond supported limit");
-}
 
-// How many lists and maps lie within each other, the value itself counted. Stops at
-// `limit`, which bounds the recursion whatever the value.
-int Nesting(const Value& value, int limit) {
-  if (limit == 0) return 0;
-  int deepest = 0;
+// How many levels of lists and maps a value spans, itself counted. Stops at `limit`, which
+// bounds the recursion whatever the value.
+int Levels(const Value& value, int limit) {
+  if (limit <= 1) return 1;
+  int below = 0;
   if (const auto* list = value.As<List>()) {
-    for (const Value& element : *list) deepest = std::max(deepest, Nesting(element, limit - 1));
-    return deepest + 1;
+    for (const Value& element : *list) below = std::max(below, Levels(element, limit - 1));
+  } else if (const auto* map = value.As<Map>()) {
+    for (const item::Attribute& attribute : *map) {
+      below = std::max(below, Levels(attribute.value, limit - 1));
+    }
   }
-  if (const auto* map = value.As<Map>()) {
-    for (const item::Attribute& attribute : *map)
-      deepest = std::max(deepest, Nesting(attribute.value, limit - 1));
-    return deepest + 1;
-  }
-  return 0;
+  return below + 1;
 }
 
 template <typename Member>
@@ -205,7 +199,7 @@ Application::Changed Application::Apply(const SetChange& set, const Value*, cons
   const Value* value = TRY(Evaluate(set.source, &space));
   TRY(Charge(*value));
   const int parents = static_cast<int>(path.steps.size()) - 1;
-  if (parents + Nesting(*value, item::kMaxNesting) >= item::kMaxNesting) return TooDeep();
+  TRY(item::ValidateLevel(parents + Levels(*value, item::kMaxNesting + 1)));
   if (value == &space) return std::optional<Value>(std::move(space));
   return std::optional<Value>(*value);
 }

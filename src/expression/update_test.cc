@@ -350,7 +350,7 @@ TEST(UpdateTest, StopsAtTheDeepestNesting) {
     item = std::move(next).value();
     ASSERT_LT(++depth, 100);
   }
-  EXPECT_EQ(depth, 31);
+  EXPECT_EQ(depth, item::kMaxNesting);
 }
 
 // 400 updates of an item with 50,000 attributes: linear work is instant, a walk of the
