@@ -33,8 +33,9 @@ Committer::Committer(Store* store, Catalog* catalog, const Clock& clock, Durabil
       metrics_(metrics),
       items_(*store, kWorkingSetBytes) {}
 
-Status Committer::Commit(Change* change) {
+Status Committer::Commit(Change* change, Reserve reserve) {
   TRY(store_->Writable());
+  if (reserve == Reserve::kKeep) TRY(store_->HasSpace());
   Waiter self(change);
   std::unique_lock lock(mutex_);
   if (queue_.size() >= kMaxWaiting) {
@@ -137,7 +138,7 @@ Status Committer::SyncNow() {
   }
   sync_wanted_ = true;
   SyncMark mark;
-  return Commit(&mark);
+  return Commit(&mark, Reserve::kUse);
 }
 
 }  // namespace tidemark::embedded

@@ -21,6 +21,10 @@
 
 namespace tidemark::embedded {
 
+// Whether a change may be written when the disk is down to its reserve: housekeeping may, since
+// it frees more than it takes.
+enum class Reserve { kKeep, kUse };
+
 class Committer {
  public:
   Committer(Store* store, Catalog* catalog, const Clock& clock, Durability durability,
@@ -28,7 +32,7 @@ class Committer {
 
   // Returns once the change is decided and, if it wrote, durable and visible. An Error is the
   // change's own, or kUnavailable (nothing was written) or kUnknown (the disk failed).
-  Status Commit(Change* change);
+  Status Commit(Change* change, Reserve reserve = Reserve::kKeep);
 
   // With Durability::kEverySecond: puts on disk what was acknowledged since the last time.
   Status SyncNow();

@@ -191,10 +191,10 @@ Status Maintenance::RunOnce() {
   std::lock_guard lock(running_);
   store_->CheckFreeSpace();
   TRY(committer_->SyncNow());
-  TRY(FillAll());
   TRY(SweepItems());
   TRY(TrimStreams());
-  return SweepTokens();
+  TRY(SweepTokens());
+  return FillAll();
 }
 
 Status Maintenance::FillAll() {
@@ -231,7 +231,7 @@ Status Maintenance::SweepTable(const TablePtr& table) {
     }
     metrics_->swept_items.Add(static_cast<double>(row_keys.size()));
     SweepChange step(table, std::move(row_keys));
-    TRY(committer_->Commit(&step));
+    TRY(committer_->Commit(&step, Reserve::kUse));
   }
   return cursor.status();
 }
@@ -249,7 +249,7 @@ Status Maintenance::TrimStream(StreamId id) {
   const std::optional<uint64_t> last = TRY(LastToTrim(*store_, *stream, now));
   if (!last && !IsOver(*stream, now)) return Done{};
   DefinitionChange step([&](Group* group) { return TrimStep(id, group); });
-  return committer_->Commit(&step);
+  return committer_->Commit(&step, Reserve::kUse);
 }
 
 Status Maintenance::SweepTokens() {
@@ -258,7 +258,7 @@ Status Maintenance::SweepTokens() {
     const TokenRecord token = TRY(DecodeToken(cursor.value()));
     if (IsLive(token.expires, clock_.NowSeconds())) continue;
     TokenSweep sweep;
-    return committer_->Commit(&sweep);
+    return committer_->Commit(&sweep, Reserve::kUse);
   }
   return cursor.status();
 }

@@ -454,6 +454,10 @@ Status Store::Writable() const {
                              "Check the disk, then open the data folder again",
                              rep_->trouble->reason())};
   }
+  return Done{};
+}
+
+Status Store::HasSpace() const {
   const uint64_t free_bytes = rep_->free_bytes;
   if (free_bytes < rep_->options.disk_reserve_bytes) {
     return Error{ErrorCode::kUnavailable,

@@ -114,9 +114,10 @@ class Store {
   // kUnavailable: nothing was written. kUnknown: the disk failed under it.
   Status Write(Batch* batch, Sync sync);
 
-  // kUnavailable with the reason when writes are stopped.
+  // kUnavailable with the reason when writes are stopped, kDenied when open for reading.
   Status Writable() const;
-  // Looks at the free space, and stops or resumes writes by it.
+  // kUnavailable while the disk has less left than its reserve, as of the last look.
+  Status HasSpace() const;
   void CheckFreeSpace();
 
   // Reads every block of every file against its checksum.

@@ -207,7 +207,7 @@ class Verifier {
 Result<VerifyReport> VerifyAll(const Store& store, const Catalog& catalog, Committer* committer) {
   Moment moment;
   if (store.Writable().has_value()) {
-    TRY(committer->Commit(&moment));
+    TRY(committer->Commit(&moment, Reserve::kUse));
   } else {
     // Nobody writes: any moment is the same.
     moment.snapshot.emplace(store.TakeSnapshot());
