@@ -125,11 +125,13 @@ void Group::PutItem(const std::string& key, const item::Item& item) {
 
 void Group::Count(Keyspace keyspace, const std::shared_ptr<Counts>& counts,
                   const item::Item* previous, const item::Item* next) {
-  if (previous == nullptr && next == nullptr) return;
   // Unsigned sums wrap, so adding a difference that is negative comes out right.
-  counts->items += uint64_t{next != nullptr} - uint64_t{previous != nullptr};
-  counts->bytes += (next != nullptr ? item::SizeBytes(*next) : 0) -
-                   (previous != nullptr ? item::SizeBytes(*previous) : 0);
+  const uint64_t items = uint64_t{next != nullptr} - uint64_t{previous != nullptr};
+  const uint64_t bytes = (next != nullptr ? item::SizeBytes(*next) : 0) -
+                         (previous != nullptr ? item::SizeBytes(*previous) : 0);
+  if (items == 0 && bytes == 0) return;
+  counts->items += items;
+  counts->bytes += bytes;
   counted_[keyspace] = counts;
 }
 
