@@ -1,0 +1,141 @@
+// The contract of Tables: what every implementation answers, checked from the outside.
+//
+// A suite is a class derived from Contract with its tests as TEST_P, instantiated over
+// Implementations(). An implementation joins by one line in implementations.cc; it brings a
+// clock that the test moves, and does its housekeeping when it is told to. Texts are checked
+// by a fragment, where DynamoDB has one.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "item/value.h"
+#include "tables/tables.h"
+#include "tests/support/print_items.h"
+
+namespace tidemark::contract {
+
+using item::Item;
+using item::Number;
+using item::Value;
+
+class Implementation {
+ public:
+  virtual ~Implementation() = default;
+  virtual tables::Tables& tables() = 0;
+  virtual ManualClock& clock() = 0;
+  // Does all housekeeping that is due.
+  virtual void Maintain() = 0;
+};
+
+struct Factory {
+  std::string name;
+  std::function<std::unique_ptr<Implementation>()> make;
+};
+
+inline void PrintTo(const Factory& factory, std::ostream* out) { *out << factory.name; }
+
+// Every implementation there is.
+std::vector<Factory> Implementations();
+// Those, and the variants that answer the same by another way through the disk.
+std::vector<Factory> ImplementationsInAllModes();
+
+inline std::string NameOf(const ::testing::TestParamInfo<Factory>& info) { return info.param.name; }
+
+// The value of what has to succeed. A failure ends the test, saying why.
+template <typename T>
+T Must(Result<T> result) {
+  if (!result) throw std::runtime_error("unexpected error: " + result.error().message);
+  return std::move(result).value();
+}
+
+// Matches a Result that failed with this code, and a text that contains the fragment.
+MATCHER_P2(Fails, code, fragment, "") {
+  if (arg.has_value()) {
+    *result_listener << "which succeeded";
+    return false;
+  }
+  *result_listener << "which failed: " << ToString(arg.error().code) << ": " << arg.error().message;
+  return arg.error().code == code && arg.error().message.find(fragment) != std::string::npos;
+}
+MATCHER_P(FailsWith, code, "") {
+  if (arg.has_value()) return false;
+  *result_listener << "which failed: " << ToString(arg.error().code) << ": " << arg.error().message;
+  return arg.error().code == code;
+}
+MATCHER(Succeeds, "") {
+  if (arg.has_value()) return true;
+  *result_listener << "which failed: " << arg.error().message;
+  return false;
+}
+
+inline Value Num(int64_t number) { return Number::FromInt(number); }
+inline Value Num(std::string_view text) { return Must(Number::Parse(text)); }
+inline Value Bin(std::string bytes) { return item::Binary{std::move(bytes)}; }
+inline Value Text(size_t length_bytes, char letter = 'x') {
+  return item::String(length_bytes, letter);
+}
+
+inline item::KeyAttribute StringKey(std::string name) {
+  return {std::move(name), item::Type::kString};
+}
+inline item::KeyAttribute NumberKey(std::string name) {
+  return {std::move(name), item::Type::kNumber};
+}
+inline item::KeyAttribute BinaryKey(std::string name) {
+  return {std::move(name), item::Type::kBinary};
+}
+
+// Two tables that most tests do with: "users" under `id`, and "events" under `room` and the
+// number `at`.
+tables::CreateTableRequest Users();
+tables::CreateTableRequest Events();
+Item User(const std::string& id);
+Item Event(const std::string& room, int64_t at);
+
+class Contract : public ::testing::TestWithParam<Factory> {
+ protected:
+  Contract() : implementation_(GetParam().make()) {}
+
+  tables::Tables& tables() { return implementation_->tables(); }
+  ManualClock& clock() { return implementation_->clock(); }
+  void Maintain() { implementation_->Maintain(); }
+
+  tables::TableDescription Create(const tables::CreateTableRequest& request) {
+    return Must(tables().CreateTable(request));
+  }
+  void Put(const std::string& table, const Item& item) {
+    Must(tables().Put({.table = table, .item = item}));
+  }
+  std::optional<Item> Get(const std::string& table, const Item& key) {
+    return Must(tables().Get({.table = table, .key = key}));
+  }
+
+  // All pages, one after the other.
+  std::vector<Item> QueryAll(tables::QueryRequest request);
+  std::vector<Item> ScanAll(tables::ScanRequest request);
+
+  std::string LatestArn(const std::string& table);
+  // What a stream holds, shard after shard, in the order of its sequence numbers.
+  std::vector<tables::StreamRecord> ReadStream(const std::string& arn);
+  std::string IteratorOf(const std::string& arn,
+                         tables::IteratorKind kind = tables::IteratorKind::kTrimHorizon,
+                         std::optional<std::string> sequence = std::nullopt);
+
+ private:
+  std::unique_ptr<Implementation> implementation_;
+};
+
+// The attribute of each item, for expectations about order.
+std::vector<Value> Column(const std::vector<Item>& items, const std::string& attribute);
+
+}  // namespace tidemark::contract

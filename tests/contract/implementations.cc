@@ -1,0 +1,71 @@
+// Every implementation of Tables that the contract is run over.
+#include <utility>
+
+#include "base/random.h"
+#include "tables/embedded/embedded_tables.h"
+#include "tests/contract/contract.h"
+#include "tests/model/model_tables.h"
+#include "tests/support/temp_folder.h"
+
+namespace tidemark::contract {
+
+namespace {
+
+using embedded::Durability;
+using embedded::EmbeddedTables;
+
+class Model final : public Implementation {
+ public:
+  tables::Tables& tables() override { return tables_; }
+  ManualClock& clock() override { return clock_; }
+  void Maintain() override { tables_.Maintain(); }
+
+ private:
+  ManualClock clock_;
+  model::ModelTables tables_{clock_};
+};
+
+class Embedded final : public Implementation {
+ public:
+  explicit Embedded(Durability durability)
+      : tables_(Must(EmbeddedTables::Open({.folder = folder_.path() + "/data",
+                                           .durability = durability,
+                                           .background = false,
+                                           .clock = &clock_,
+                                           .random = &random_}))) {}
+  // What is stored has to be whole after everything that any test did.
+  ~Embedded() override {
+    const auto report = tables_->Verify();
+    EXPECT_THAT(report, Succeeds());
+    if (report) {
+      EXPECT_THAT(report->problems, ::testing::IsEmpty());
+    }
+  }
+  tables::Tables& tables() override { return *tables_; }
+  ManualClock& clock() override { return clock_; }
+  void Maintain() override { Must(tables_->Maintain()); }
+
+ private:
+  TempFolder folder_;
+  ManualClock clock_;
+  SeededRandom random_{1};
+  std::unique_ptr<EmbeddedTables> tables_;
+};
+
+}  // namespace
+
+std::vector<Factory> Implementations() {
+  return {
+      {"Model", [] { return std::make_unique<Model>(); }},
+      {"Embedded", [] { return std::make_unique<Embedded>(Durability::kEverySecond); }},
+  };
+}
+
+std::vector<Factory> ImplementationsInAllModes() {
+  std::vector<Factory> factories = Implementations();
+  factories.push_back(
+      {"EmbeddedSynced", [] { return std::make_unique<Embedded>(Durability::kSynced); }});
+  return factories;
+}
+
+}  // namespace tidemark::contract

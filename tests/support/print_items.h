@@ -1,0 +1,24 @@
+// Lets GoogleTest show items, values and errors as text when an expectation fails. To be
+// included by tests only; nothing here keeps state.
+#pragma once
+
+#include <ostream>
+
+#include "base/result.h"
+#include "item/json.h"
+#include "item/value.h"
+
+namespace tidemark {
+
+inline void PrintTo(const Error& error, std::ostream* out) {
+  *out << ToString(error.code) << ": " << error.message;
+}
+
+}  // namespace tidemark
+
+namespace tidemark::item {
+
+inline void PrintTo(const Map& item, std::ostream* out) { *out << ToJson(item); }
+inline void PrintTo(const Value& value, std::ostream* out) { *out << ToJson(value); }
+
+}  // namespace tidemark::item
