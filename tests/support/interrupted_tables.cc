@@ -26,7 +26,7 @@ InterruptedTables::InterruptedTables(const InterruptedOptions& options)
   CHECK(tables_->CreateTable(options.table).has_value());
   if (!cut) return;
   files_->Arm(
-      {.matches = ChangesSlowly, .nth = 1 + random_.Below(60), .effect = FaultEffect::kPowerCut});
+      {.matches = ChangesSlowly, .nth = 1 + random_.Below(30), .effect = FaultEffect::kPowerCut});
 }
 
 void InterruptedTables::Interrupt() {
