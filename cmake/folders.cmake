@@ -71,13 +71,15 @@ function(tidemark_folder word)
   endif()
 endfunction()
 
-# tidemark_test(<name> SOURCES <files>... [DEPENDS <targets>...] [LABELS <labels>...] [SERIAL])
+# tidemark_test(<name> SOURCES <files>... [DEPENDS <targets>...] [LABELS <labels>...] [SERIAL]
+#               [TIMEOUT <seconds>])
 # A GoogleTest program that `./dev test` runs. Without labels it runs in the dev preset.
 #   tsan     runs in the tsan preset as well
 #   release  is long: runs in the release preset, and in dev only when `dev` is named too
-# SERIAL runs it with no other test program beside it.
+# SERIAL runs it with no other test program beside it. TIMEOUT is for a program that needs another
+# limit than the one `./dev test` gives to all.
 function(tidemark_test name)
-  cmake_parse_arguments(ARG "SERIAL" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
   set(labels ${ARG_LABELS})
   if(NOT "release" IN_LIST labels)
     list(APPEND labels dev)
@@ -88,6 +90,9 @@ function(tidemark_test name)
     GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" RUN_SERIAL ${ARG_SERIAL})
+  if(ARG_TIMEOUT)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  endif()
   foreach(label IN LISTS labels)
     if(NOT TARGET tests_${label})
       message(FATAL_ERROR "tidemark_test(${name}): label '${label}' is none of dev, tsan, release")
