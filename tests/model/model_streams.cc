@@ -133,6 +133,24 @@ void ModelTables::Record(Table* table, const item::Key& key, const std::optional
   stream->records.push_back(std::move(record));
 }
 
+void ModelTables::Trim() {
+  for (auto& [arn, stream] : streams_) {
+    auto first = std::find_if(stream.records.begin(), stream.records.end(),
+                              [&](const StreamRecord& record) { return !IsTrimmed(record); });
+    if (first == stream.records.begin()) continue;
+    stream.trimmed_through = *ParseNumber(std::prev(first)->sequence);
+    stream.records.erase(stream.records.begin(), first);
+  }
+  for (auto& [name, table] : tables_) {
+    const Stream* latest = LatestStream(table);
+    if (latest != nullptr && IsGone(*latest)) table.latest_stream.reset();
+  }
+  std::erase_if(streams_, [&](const auto& each) { return IsGone(each.second); });
+  std::erase_if(tokens_, [&](const auto& each) {
+    return !IsLive(each.second.used_at + tables::kTokenLife.count(), Now());
+  });
+}
+
 Result<tables::ListStreamsReply> ModelTables::ListStreams(
     const tables::ListStreamsRequest& request) {
   const std::lock_guard lock(mutex_);
@@ -200,6 +218,9 @@ Result<tables::RecordsReply> ModelTables::GetRecords(const tables::RecordsReques
     return tables::RecordsReply{.outcome = tables::RecordsOutcome::kExpired};
   }
   const Stream* stream = TRY(FindStream(iterator.arn));
+  if (iterator.position <= stream->trimmed_through) {
+    return tables::RecordsReply{.outcome = tables::RecordsOutcome::kTrimmed};
+  }
   tables::RecordsReply reply;
   bool more = false;
   for (const StreamRecord& record : stream->records) {

@@ -246,6 +246,7 @@ void ModelTables::Maintain() {
                   [](const Index& index) { return index.state == IndexState::kDeleting; });
     for (Index& index : table.indexes) index.state = IndexState::kActive;
   }
+  Trim();
 }
 
 void ModelTables::SweepExpired(Table* table) {

@@ -49,7 +49,8 @@ class ModelTables final : public tables::Tables {
   Result<std::string> GetShardIterator(const tables::ShardIteratorRequest& request) override;
   Result<tables::RecordsReply> GetRecords(const tables::RecordsRequest& request) override;
 
-  // Sweeps expired items, and completes the indexes that are being added or dropped.
+  // Sweeps expired items, completes the indexes that are being added or dropped, and forgets
+  // what is too old to be asked for.
   void Maintain();
 
  private:
@@ -82,7 +83,8 @@ class ModelTables final : public tables::Tables {
     EpochSeconds created_at = 0;
     std::optional<EpochSeconds> closed_at;
     uint64_t first_sequence = 0;
-    uint64_t last_sequence = 0;  // Once it is closed.
+    uint64_t last_sequence = 0;    // Once it is closed.
+    uint64_t trimmed_through = 0;  // Records up to this one are no longer kept.
     std::vector<tables::StreamRecord> records;
   };
   struct Token {
@@ -160,6 +162,7 @@ class ModelTables final : public tables::Tables {
               const std::optional<item::Item>& next, bool expired);
   bool IsGone(const Stream& stream) const;
   bool IsTrimmed(const tables::StreamRecord& record) const;
+  void Trim();
 
   const Clock& clock_;
   std::mutex mutex_;
