@@ -1,9 +1,17 @@
 // A KeyCondition says which items of a partition a query wants: one equality on the
 // partition key and at most one condition on the sort key.
+//
+//   ParsedKeyCondition parsed = TRY(ParseKeyCondition("id = :id AND #at >= :from", &bindings));
+//   KeyCondition wanted = TRY(MatchKeySchema(parsed, table.schema));
+//
+// Plain data and functions without state: any thread may call them. Operands are always
+// values of the request, never other attributes.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "expression/bindings.h"
@@ -40,9 +48,12 @@ struct ParsedKeyCondition {
     std::string attribute;
     SortCondition condition;
   };
-  std::vector<Term> terms;  // One or two.
+  std::vector<Term> terms;  // At least one, each on another attribute.
 };
 
+// Refuses, with DynamoDB's texts, what no key schema could answer: other operators than =,
+// <, <=, >, >=, BETWEEN and begins_with, joined by AND; two conditions on one attribute;
+// attributes within maps or lists.
 Result<ParsedKeyCondition> ParseKeyCondition(std::string_view text, Bindings* bindings);
 
 // Refuses attributes that are not the schema's, operands of the wrong type or empty, and

@@ -1,7 +1,7 @@
-// A Path names a place in an item: a.b[3].c.
+// A Path names a place in an item: a.b[3].c. Plain data; any thread may read it.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>

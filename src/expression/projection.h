@@ -1,5 +1,10 @@
 // A Projection keeps the parts of an item that its paths name. Elements taken from a
 // list form a dense list in their original order.
+//
+//   std::vector<Path> paths = TRY(ParseProjection("id, #m.tags[0]", &bindings));
+//   Item part = Project(item, paths);
+//
+// Functions without state: any thread may call them.
 #pragma once
 
 #include <string_view>
@@ -12,10 +17,11 @@
 
 namespace tidemark::expression {
 
-// Parts that are not there are left out; the result may be empty.
+// Parts that are not there are left out; the result may be empty. Of paths that overlap
+// the shorter counts.
 item::Item Project(const item::Item& item, const std::vector<Path>& paths);
 
-// A comma-separated list of paths, none of which overlaps another.
+// A comma-separated list of paths; fails, with DynamoDB's text, when two overlap.
 Result<std::vector<Path>> ParseProjection(std::string_view text, Bindings* bindings);
 
 }  // namespace tidemark::expression
