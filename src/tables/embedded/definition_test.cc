@@ -1,0 +1,151 @@
+#include "tables/embedded/definition.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/data_folder.h"
+
+namespace tidemark::embedded {
+namespace {
+
+using item::Item;
+
+constexpr const char* kTable = "things";
+
+tables::CreateTableRequest Things() {
+  return {.table = kTable,
+          .keys = {.partition = {.name = "id"},
+                   .sort = item::KeyAttribute{.name = "n", .type = item::Type::kNumber}},
+          .indexes = {{.name = "by-owner",
+                       .keys = {.partition = {.name = "owner", .type = item::Type::kBinary}},
+                       .projection = {.kind = tables::ProjectionKind::kInclude,
+                                      .included = {"one", "two"}},
+                       .throughput = tables::Throughput{.read_units = 3, .write_units = 4}},
+                      {.name = "by-rank",
+                       .kind = tables::IndexKind::kLocal,
+                       .keys = {.partition = {.name = "id"},
+                                .sort = item::KeyAttribute{.name = "rank"}},
+                       .projection = {.kind = tables::ProjectionKind::kKeysOnly}}},
+          .stream = tables::StreamView::kOldImage,
+          .throughput = tables::Throughput{.read_units = 1, .write_units = 2},
+          .deletion_protected = true,
+          .tags = {{"team", "tides"}}};
+}
+
+class DefinitionTest : public ::testing::Test {
+ protected:
+  void Reopen() {
+    tables_.reset();
+    tables_ = folder_.Open();
+  }
+  void CreateSimple(const std::string& table) {
+    ASSERT_TRUE(
+        tables_->CreateTable({.table = table, .keys = {.partition = {.name = "id"}}}).has_value());
+  }
+  void Put(const std::string& table, const Item& item) {
+    ASSERT_TRUE(tables_->Put({.table = table, .item = item}).has_value());
+  }
+  uint64_t CountIn(const std::string& table) {
+    const auto page = tables_->Scan({.table = table, .select = tables::Select::kCount});
+    CHECK(page.has_value());
+    return page->count;
+  }
+  void ExpectWhole() {
+    const auto report = tables_->Verify();
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_EQ(report->problems, std::vector<std::string>());
+  }
+
+  DataFolder folder_;
+  std::unique_ptr<EmbeddedTables> tables_ = folder_.Open();
+};
+
+// All that a table was told is there again after a restart.
+TEST_F(DefinitionTest, EverythingSurvivesAReopening) {
+  ASSERT_TRUE(tables_->CreateTable(Things()).has_value());
+  ASSERT_TRUE(tables_->SetTimeToLive({.table = kTable, .attribute = "ttl"}).has_value());
+  const auto before = tables_->DescribeTable(kTable);
+  const auto stream_before = tables_->DescribeStream(before->latest_stream->arn);
+  Reopen();
+  const auto after = tables_->DescribeTable(kTable);
+  ASSERT_TRUE(after.has_value());
+  EXPECT_EQ(after->id, before->id);
+  EXPECT_EQ(after->keys, before->keys);
+  ASSERT_EQ(after->indexes.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) EXPECT_EQ(after->indexes[i].spec, Things().indexes[i]);
+  EXPECT_EQ(after->throughput, before->throughput);
+  EXPECT_TRUE(after->deletion_protected);
+  EXPECT_EQ(after->created_at, before->created_at);
+  EXPECT_EQ(after->ttl_attribute, "ttl");
+  EXPECT_EQ(after->latest_stream->arn, before->latest_stream->arn);
+  EXPECT_EQ(after->latest_stream->view, tables::StreamView::kOldImage);
+  EXPECT_EQ(*tables_->ListTags(kTable), Things().tags);
+  const auto stream_after = tables_->DescribeStream(after->latest_stream->arn);
+  EXPECT_EQ(stream_after->keys, stream_before->keys);
+  EXPECT_EQ(stream_after->shards[0].id, stream_before->shards[0].id);
+}
+
+// Rows of a dead table must neither come back in its successor nor lie about for ever.
+TEST_F(DefinitionTest, ATableMadeAnewIsEmpty) {
+  CreateSimple(kTable);
+  Put(kTable, {{"id", "a"}});
+  const std::string id = tables_->DescribeTable(kTable)->id;
+  ASSERT_TRUE(tables_->DeleteTable(kTable).has_value());
+  CreateSimple(kTable);
+  EXPECT_NE(tables_->DescribeTable(kTable)->id, id);
+  EXPECT_EQ(CountIn(kTable), 0u);
+  EXPECT_EQ(tables_->DescribeTable(kTable)->item_count, 0u);
+  ExpectWhole();
+}
+
+// Each table has rows of its own, also those made after a restart.
+TEST_F(DefinitionTest, TablesNeverShareRows) {
+  CreateSimple("first");
+  Put("first", {{"id", "a"}});
+  Reopen();
+  CreateSimple("second");
+  EXPECT_EQ(CountIn("second"), 0u);
+  Put("second", {{"id", "b"}});
+  EXPECT_EQ(CountIn("first"), 1u);
+  EXPECT_EQ(CountIn("second"), 1u);
+  ExpectWhole();
+}
+
+TEST_F(DefinitionTest, ADroppedIndexLeavesNoRows) {
+  CreateSimple(kTable);
+  Put(kTable, {{"id", "a"}, {"owner", "o"}});
+  const tables::IndexSpec index{.name = "by-owner", .keys = {.partition = {.name = "owner"}}};
+  ASSERT_TRUE(tables_->UpdateTable({.table = kTable, .add_index = index}).has_value());
+  ASSERT_TRUE(tables_->Maintain().has_value());
+  EXPECT_EQ(tables_->DescribeTable(kTable)->indexes[0].item_count, 1u);
+  ASSERT_TRUE(tables_->UpdateTable({.table = kTable, .drop_index = "by-owner"}).has_value());
+  EXPECT_TRUE(tables_->DescribeTable(kTable)->indexes.empty());
+  ExpectWhole();
+}
+
+// Two streams of a table in the same millisecond have names of their own.
+TEST_F(DefinitionTest, StreamsOfOneMomentHaveDifferentNames) {
+  CreateSimple(kTable);
+  const auto set_stream = [&](bool enabled) {
+    const auto updated =
+        tables_->UpdateTable({.table = kTable, .stream = tables::UpdateStream{.enabled = enabled}});
+    CHECK(updated.has_value());
+    return updated->latest_stream->arn;
+  };
+  const std::string first = set_stream(true);
+  EXPECT_EQ(set_stream(false), first);
+  const std::string second = set_stream(true);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(tables_->ListStreams({.table = kTable})->streams.size(), 2u);
+}
+
+TEST_F(DefinitionTest, ProtectedTablesAreNotDeleted) {
+  ASSERT_TRUE(tables_->CreateTable(Things()).has_value());
+  const auto refused = tables_->DeleteTable(kTable);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+  ASSERT_TRUE(tables_->UpdateTable({.table = kTable, .deletion_protected = false}).has_value());
+  EXPECT_TRUE(tables_->DeleteTable(kTable).has_value());
+}
+
+}  // namespace
+}  // namespace tidemark::embedded

@@ -1,0 +1,271 @@
+#include "tables/embedded/store.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/data_folder.h"
+
+namespace tidemark::embedded {
+namespace {
+
+constexpr Family kRows = Family::kRows;
+
+class StoreTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Store> Open() {
+    auto opened = Store::Open(folder_.options());
+    CHECK(opened.has_value());
+    return *std::move(opened);
+  }
+
+  // The error that opening ends with.
+  static Error OpenError(const Options& options) {
+    const auto opened = Store::Open(options);
+    return opened.has_value() ? Error{ErrorCode::kInternal, "it opened"} : opened.error();
+  }
+  Error OpenError() { return OpenError(folder_.options()); }
+
+  static Status Put(Store* store, const std::string& key, const std::string& value) {
+    Batch batch = store->NewBatch();
+    batch.Put(kRows, key, value);
+    return store->Write(&batch, Store::Sync::kYes);
+  }
+
+  static std::string Get(const Store& store, const std::string& key) {
+    std::string value;
+    const auto found = store.Get(kRows, key, &value);
+    CHECK(found.has_value());
+    return *found ? value : "absent";
+  }
+
+  void WriteFile(const std::string& name, const std::string& text) {
+    std::filesystem::create_directories(folder_.path());
+    std::ofstream(folder_.path() + "/" + name) << text;
+  }
+
+  // The write-ahead log that has something in it.
+  std::string LogFile() {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path() + "/tables")) {
+      if (entry.path().extension() == ".log" && entry.file_size() > 0) return entry.path().string();
+    }
+    return "";
+  }
+
+  DataFolder folder_;
+};
+
+// ---- Opening ----
+
+// Two writers on one folder would destroy it.
+TEST_F(StoreTest, RefusesASecondOpening) {
+  const auto store = Open();
+  const Error error = OpenError();
+  EXPECT_EQ(error.code, ErrorCode::kInUse);
+  EXPECT_NE(error.message.find("another process has it open"), std::string::npos) << error.message;
+  Options reading = folder_.options();
+  reading.access = Access::kReadOnly;
+  EXPECT_EQ(OpenError(reading).code, ErrorCode::kInUse);
+}
+
+// An older version must not write into what it does not understand.
+TEST_F(StoreTest, RefusesANewerFormat) {
+  { const auto store = Open(); }
+  WriteFile("TIDEMARK", "tidemark data folder, format 2\n");
+  const Error error = OpenError();
+  EXPECT_EQ(error.code, ErrorCode::kInvalid);
+  EXPECT_NE(error.message.find("format 2"), std::string::npos) << error.message;
+}
+
+TEST_F(StoreTest, RefusesAMarkerThatSaysNoFormat) {
+  { const auto store = Open(); }
+  WriteFile("TIDEMARK", "something else");
+  EXPECT_EQ(OpenError().code, ErrorCode::kCorrupt);
+}
+
+// A wrong --data must not fill somebody's home folder with database files.
+TEST_F(StoreTest, RefusesAFolderOfSomethingElse) {
+  WriteFile("letter.txt", "dear");
+  const Error error = OpenError();
+  EXPECT_EQ(error.code, ErrorCode::kInvalid);
+  EXPECT_NE(error.message.find("letter.txt"), std::string::npos) << error.message;
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/tables"));
+}
+
+TEST_F(StoreTest, MakesAFolderOnlyWhenAsked) {
+  Options options = folder_.options();
+  options.create_if_missing = false;
+  EXPECT_EQ(OpenError(options).code, ErrorCode::kNotFound);
+  options.create_if_missing = true;
+  options.access = Access::kReadOnly;
+  EXPECT_EQ(OpenError(options).code, ErrorCode::kNotFound);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path()));
+  options.folder = "";
+  EXPECT_EQ(OpenError(options).code, ErrorCode::kInvalid);
+}
+
+TEST_F(StoreTest, ReadsOnlyWhenOpenedSo) {
+  { ASSERT_TRUE(Put(Open().get(), "a", "1").has_value()); }
+  Options options = folder_.options();
+  options.access = Access::kReadOnly;
+  auto store = Store::Open(options);
+  ASSERT_TRUE(store.has_value());
+  EXPECT_EQ(Get(**store, "a"), "1");
+  const Status written = Put(store->get(), "a", "2");
+  ASSERT_FALSE(written.has_value());
+  EXPECT_EQ(written.error().code, ErrorCode::kDenied);
+  EXPECT_EQ(Get(**store, "a"), "1");
+}
+
+// ---- Damage ----
+
+// A crash tears the end of the log. Damage before the end is the disk's, and behind it lie
+// writes that were acknowledged: dropping them in silence would be a lie.
+TEST_F(StoreTest, RefusesToOpenALogThatIsDamagedInTheMiddle) {
+  {
+    const auto store = Open();
+    for (int i = 0; i < 20; ++i) {
+      ASSERT_TRUE(Put(store.get(), "key" + std::to_string(i), std::string(100, 'v')).has_value());
+    }
+  }
+  const std::string log = LogFile();
+  ASSERT_FALSE(log.empty());
+  FlipBit(log, 8 * (std::filesystem::file_size(log) / 2));
+  const Error error = OpenError();
+  EXPECT_EQ(error.code, ErrorCode::kCorrupt) << error.message;
+}
+
+TEST_F(StoreTest, OpensALogWithATornEnd) {
+  {
+    const auto store = Open();
+    ASSERT_TRUE(Put(store.get(), "first", "1").has_value());
+    ASSERT_TRUE(Put(store.get(), "second", std::string(100, 'v')).has_value());
+  }
+  const std::string log = LogFile();
+  ASSERT_FALSE(log.empty());
+  std::filesystem::resize_file(log, std::filesystem::file_size(log) - 10);
+  const auto store = Open();
+  EXPECT_EQ(Get(*store, "first"), "1");
+  EXPECT_EQ(Get(*store, "second"), "absent");
+}
+
+// ---- Writing ----
+
+TEST_F(StoreTest, WhatIsSyncedOutlivesThePower) {
+  {
+    const auto store = Open();
+    for (int i = 0; i < 20; ++i) {
+      ASSERT_TRUE(Put(store.get(), "key" + std::to_string(i), "1").has_value());
+    }
+    folder_.files().PowerCut();
+  }
+  folder_.files().Restart();
+  const auto store = Open();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(Get(*store, "key" + std::to_string(i)), "1") << i;
+}
+
+// After a failed sync nobody knows what the disk holds: going on would build on sand.
+TEST_F(StoreTest, WritesNothingMoreAfterTheDiskFailed) {
+  const auto store = Open();
+  ASSERT_TRUE(Put(store.get(), "a", "1").has_value());
+  folder_.files().Arm(
+      {.matches = [](const FileCall& call) { return call.kind == FileCallKind::kSync; }});
+  const Status failed = Put(store.get(), "a", "2");
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_EQ(failed.error().code, ErrorCode::kUnknown);
+  const Status after = Put(store.get(), "b", "1");
+  ASSERT_FALSE(after.has_value());
+  EXPECT_EQ(after.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(after.error().message.find("the disk failed"), std::string::npos);
+  EXPECT_EQ(Get(*store, "b"), "absent");
+}
+
+// A full disk is met before it can tear a write, and passes when there is room again.
+TEST_F(StoreTest, KnowsWhenTheDiskIsDownToItsReserve) {
+  const auto store = Open();
+  EXPECT_TRUE(store->HasSpace().has_value());
+  folder_.files().SetFreeBytes(folder_.options().disk_reserve_bytes - 1);
+  store->CheckFreeSpace();
+  const Status refused = store->HasSpace();
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(refused.error().message.find("Free some space"), std::string::npos);
+  folder_.files().SetFreeBytes(folder_.options().disk_reserve_bytes);
+  store->CheckFreeSpace();
+  EXPECT_TRUE(store->HasSpace().has_value());
+}
+
+// ---- Reading ----
+
+TEST_F(StoreTest, ASnapshotStaysAsItWas) {
+  const auto store = Open();
+  ASSERT_TRUE(Put(store.get(), "a", "1").has_value());
+  const Snapshot snapshot = store->TakeSnapshot();
+  ASSERT_TRUE(Put(store.get(), "a", "2").has_value());
+  std::string value;
+  ASSERT_TRUE(*store->Get(kRows, "a", &value, snapshot));
+  EXPECT_EQ(value, "1");
+  Cursor cursor = store->Iterate(kRows, {"a", "b"}, snapshot);
+  cursor.SeekToFirst();
+  ASSERT_TRUE(cursor.valid());
+  EXPECT_EQ(cursor.value(), "1");
+}
+
+TEST_F(StoreTest, ACursorStaysInItsRange) {
+  const auto store = Open();
+  for (const char* key : {"a", "b", "c", "d"}) ASSERT_TRUE(Put(store.get(), key, key).has_value());
+  Cursor cursor = store->Iterate(kRows, {"b", "d"});
+  std::string forward;
+  for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) forward += cursor.key();
+  EXPECT_EQ(forward, "bc");
+  std::string backward;
+  for (cursor.SeekToLast(); cursor.valid(); cursor.Prev()) backward += cursor.key();
+  EXPECT_EQ(backward, "cb");
+  cursor.Seek("bb");
+  EXPECT_EQ(cursor.key(), "c");
+  cursor.SeekForPrev("bb");
+  EXPECT_EQ(cursor.key(), "b");
+}
+
+TEST_F(StoreTest, ABatchIsOneChange) {
+  const auto store = Open();
+  ASSERT_TRUE(Put(store.get(), "a1", "1").has_value());
+  Batch batch = store->NewBatch();
+  EXPECT_TRUE(batch.empty());
+  batch.DeleteRange(kRows, PrefixRange("a"));
+  batch.Put(kRows, "b", "1");
+  batch.Put(Family::kStreams, "b", "2");
+  EXPECT_FALSE(batch.empty());
+  EXPECT_EQ(Get(*store, "a1"), "1");
+  ASSERT_TRUE(store->Write(&batch, Store::Sync::kYes).has_value());
+  EXPECT_EQ(Get(*store, "a1"), "absent");
+  EXPECT_EQ(Get(*store, "b"), "1");
+  std::string value;
+  ASSERT_TRUE(*store->Get(Family::kStreams, "b", &value));
+  EXPECT_EQ(value, "2");
+}
+
+TEST(PrefixRangeTest, EndsBehindAllKeysWithThePrefix) {
+  EXPECT_EQ(PrefixRange("ab").high, "ac");
+  EXPECT_EQ(PrefixRange("a\xff").high, "b");
+}
+
+// ---- Copying ----
+
+TEST_F(StoreTest, ACopyIsAFolderOfItsOwn) {
+  const std::string copy = folder_.path() + "-copy";
+  const auto store = Open();
+  ASSERT_TRUE(Put(store.get(), "a", "1").has_value());
+  ASSERT_TRUE(store->Checkpoint(copy).has_value());
+  ASSERT_TRUE(Put(store.get(), "a", "2").has_value());
+  Options options = folder_.options();
+  options.folder = copy;
+  const auto copied = Store::Open(options);
+  ASSERT_TRUE(copied.has_value());
+  EXPECT_EQ(Get(**copied, "a"), "1");
+  EXPECT_FALSE(store->Checkpoint(copy).has_value());
+}
+
+}  // namespace
+}  // namespace tidemark::embedded

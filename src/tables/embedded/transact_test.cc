@@ -1,0 +1,142 @@
+#include "tables/embedded/transact.h"
+
+#include <gtest/gtest.h>
+
+#include "tables/limits.h"
+#include "tests/support/data_folder.h"
+
+namespace tidemark::embedded {
+namespace {
+
+using item::Number;
+using tables::TransactOutcome;
+
+constexpr const char* kTable = "things";
+
+tables::UpdateRequest Increment(const std::string& id) {
+  return {.table = kTable,
+          .key = {{"id", id}},
+          .update = "ADD n :one",
+          .values = {{":one", Number::FromInt(1)}}};
+}
+
+class TransactTest : public ::testing::Test {
+ protected:
+  TransactTest() {
+    CHECK(
+        tables_->CreateTable({.table = kTable, .keys = {.partition = {.name = "id"}}}).has_value());
+  }
+
+  // Zero when there is no item.
+  int64_t NumberOf(const std::string& id) {
+    const auto item = tables_->Get({.table = kTable, .key = {{"id", id}}});
+    CHECK(item.has_value());
+    return item->has_value() ? *(*item)->Find("n")->As<Number>()->Floor() : 0;
+  }
+
+  tables::TransactWriteReply Write(const tables::TransactWriteRequest& request) {
+    const auto reply = tables_->TransactWrite(request);
+    CHECK(reply.has_value());
+    return *reply;
+  }
+
+  DataFolder folder_;
+  std::unique_ptr<EmbeddedTables> tables_ = folder_.Open();
+};
+
+// One condition that does not hold, wherever it stands, and nothing is written.
+TEST_F(TransactTest, AppliesAllOrNothing) {
+  tables::UpdateRequest conditional = Increment("b");
+  conditional.condition = "attribute_exists(id)";
+  const auto refused = Write({.actions = {Increment("a"), conditional, Increment("c")}});
+  EXPECT_EQ(refused.outcome, TransactOutcome::kCancelled);
+  ASSERT_EQ(refused.reasons.size(), 3u);
+  EXPECT_EQ(refused.reasons[0].code, tables::CancellationCode::kNone);
+  EXPECT_EQ(refused.reasons[1].code, tables::CancellationCode::kConditionalCheckFailed);
+  for (const char* id : {"a", "b", "c"}) EXPECT_EQ(NumberOf(id), 0) << id;
+  conditional.condition = "attribute_not_exists(id)";
+  EXPECT_EQ(Write({.actions = {Increment("a"), conditional, Increment("c")}}).outcome,
+            TransactOutcome::kApplied);
+  for (const char* id : {"a", "b", "c"}) EXPECT_EQ(NumberOf(id), 1) << id;
+}
+
+// A caller that lost the reply tries again, perhaps after we were started anew.
+TEST_F(TransactTest, ATokenIsAppliedOnce) {
+  const tables::TransactWriteRequest request{.actions = {Increment("a")}, .token = "token"};
+  EXPECT_FALSE(Write(request).replayed);
+  EXPECT_TRUE(Write(request).replayed);
+  tables_.reset();
+  tables_ = folder_.Open();
+  const auto again = Write(request);
+  EXPECT_EQ(again.outcome, TransactOutcome::kApplied);
+  EXPECT_TRUE(again.replayed);
+  EXPECT_EQ(NumberOf("a"), 1);
+}
+
+TEST_F(TransactTest, ATokenStandsForItsActions) {
+  EXPECT_EQ(Write({.actions = {Increment("a")}, .token = "token"}).outcome,
+            TransactOutcome::kApplied);
+  EXPECT_EQ(Write({.actions = {Increment("b")}, .token = "token"}).outcome,
+            TransactOutcome::kTokenMismatch);
+  EXPECT_EQ(NumberOf("b"), 0);
+}
+
+TEST_F(TransactTest, ATokenIsForgottenAfterTenMinutes) {
+  const tables::TransactWriteRequest request{.actions = {Increment("a")}, .token = "token"};
+  Write(request);
+  folder_.clock().Advance(tables::kTokenLife - std::chrono::seconds(1));
+  EXPECT_TRUE(Write(request).replayed);
+  folder_.clock().Advance(std::chrono::seconds(1));
+  EXPECT_FALSE(Write(request).replayed);
+  EXPECT_EQ(NumberOf("a"), 2);
+}
+
+// What was cancelled was not done, so trying again does it.
+TEST_F(TransactTest, ACancelledTransactionDoesNotUseItsToken) {
+  tables::UpdateRequest conditional = Increment("a");
+  conditional.condition = "attribute_exists(id)";
+  const tables::TransactWriteRequest request{.actions = {conditional}, .token = "token"};
+  EXPECT_EQ(Write(request).outcome, TransactOutcome::kCancelled);
+  ASSERT_TRUE(tables_->Update(Increment("a")).has_value());
+  const auto applied = Write(request);
+  EXPECT_EQ(applied.outcome, TransactOutcome::kApplied);
+  EXPECT_FALSE(applied.replayed);
+  EXPECT_EQ(NumberOf("a"), 2);
+}
+
+// Wherever the power goes: after trying again with the same token it was done exactly once.
+TEST_F(TransactTest, ATokenAndItsActionsAreWrittenTogether) {
+  for (uint64_t nth = 1;; ++nth) {
+    const std::string id = std::to_string(nth);
+    const tables::TransactWriteRequest request{.actions = {Increment(id), Increment("all" + id)},
+                                               .token = "token" + id};
+    folder_.files().Arm({.nth = nth, .effect = FaultEffect::kPowerCut});
+    (void)tables_->TransactWrite(request).has_value();
+    const bool finished = !folder_.files().fired();
+    folder_.files().Disarm();
+    folder_.files().PowerCut();
+    tables_.reset();
+    folder_.files().Restart();
+    tables_ = folder_.Open();
+    EXPECT_EQ(NumberOf(id), NumberOf("all" + id));
+    EXPECT_EQ(Write(request).outcome, TransactOutcome::kApplied);
+    EXPECT_EQ(NumberOf(id), 1);
+    if (finished) break;
+    ASSERT_LT(nth, 20u);
+  }
+}
+
+TEST_F(TransactTest, ABatchIsCheckedBeforeAnyOfItIsWritten) {
+  tables::BatchWriteRequest request;
+  request.tables[kTable] = {
+      tables::BatchWriteRequest::Put{{{"id", "a"}, {"n", Number::FromInt(1)}}},
+      tables::BatchWriteRequest::Put{{{"wrong", "a"}}}};
+  EXPECT_FALSE(tables_->BatchWrite(request).has_value());
+  EXPECT_EQ(NumberOf("a"), 0);
+  request.tables[kTable].pop_back();
+  EXPECT_TRUE(tables_->BatchWrite(request).has_value());
+  EXPECT_EQ(NumberOf("a"), 1);
+}
+
+}  // namespace
+}  // namespace tidemark::embedded
