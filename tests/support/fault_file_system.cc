@@ -1,6 +1,7 @@
 #include "tests/support/fault_file_system.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -56,6 +57,7 @@ class SilentLogger final : public rocksdb::Logger {
  public:
   using Logger::Logv;
   void Logv(const char*, va_list) override {}
+  size_t GetLogFileSize() const override { return 0; }
 };
 
 }  // namespace
@@ -76,16 +78,32 @@ bool Changes(const FileCall& call) {
 struct FaultFileSystem::Content {
   explicit Content(const std::string& path) : descriptor(open(path.c_str(), O_WRONLY | O_CLOEXEC)) {
     CHECK(descriptor >= 0);
+    written = synced = static_cast<uint64_t>(Look().st_size);
   }
   ~Content() { close(descriptor); }
   Content(const Content&) = delete;
   Content& operator=(const Content&) = delete;
+
+  struct stat Look() const {
+    struct stat found = {};
+    CHECK(fstat(descriptor, &found) == 0);
+    return found;
+  }
 
   const int descriptor;
   uint64_t written = 0;
   uint64_t synced = 0;
   bool sync_failed = false;
 };
+
+// A file that is opened again is the one that was written before, by whatever name.
+std::shared_ptr<FaultFileSystem::Content> FaultFileSystem::ContentLocked(const std::string& path) {
+  auto content = std::make_shared<Content>(path);
+  for (const std::shared_ptr<Content>& known : unsynced_) {
+    if (known->Look().st_ino == content->Look().st_ino) return known;
+  }
+  return content;
+}
 
 class FaultFileSystem::Writer final : public rocksdb::FSWritableFileOwnerWrapper {
  public:
@@ -94,7 +112,7 @@ class FaultFileSystem::Writer final : public rocksdb::FSWritableFileOwnerWrapper
         files_(files),
         path_(std::move(path)),
         generation_(files->generation_),
-        content_(std::make_shared<Content>(path_)) {}
+        content_(files->ContentLocked(path_)) {}
 
   IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
     return files_->Append(content_, path_, data, generation_, [&](const Slice& part) {
@@ -255,6 +273,11 @@ bool FaultFileSystem::fired() const {
   return fired_;
 }
 
+void FaultFileSystem::SetTearing(Tearing tearing) {
+  std::lock_guard lock(mutex_);
+  tearing_ = tearing;
+}
+
 void FaultFileSystem::PowerCut() {
   std::lock_guard lock(mutex_);
   PowerCutLocked();
@@ -360,16 +383,22 @@ uint64_t FaultFileSystem::KeptOf(uint64_t unsynced) {
 void FaultFileSystem::PowerCutLocked() {
   powered_ = false;
   ++generation_;
-  LoseContentLocked();
+  for (const std::shared_ptr<Content>& content : unsynced_) LoseContentLocked(content.get());
+  unsynced_.clear();
   UndoNamesLocked();
 }
 
-void FaultFileSystem::LoseContentLocked() {
-  for (const std::shared_ptr<Content>& content : unsynced_) {
-    const uint64_t kept = content->synced + KeptOf(content->written - content->synced);
-    CHECK(ftruncate(content->descriptor, static_cast<off_t>(kept)) == 0);
+void FaultFileSystem::LoseContentLocked(Content* content) {
+  const uint64_t kept = content->synced + KeptOf(content->written - content->synced);
+  CHECK(ftruncate(content->descriptor, static_cast<off_t>(kept)) == 0);
+  if (tearing_ == Tearing::kPrefix) return;
+  constexpr uint64_t kPageBytes = 4096;
+  for (uint64_t page = content->synced; page < kept; page += kPageBytes - page % kPageBytes) {
+    if (random_->Below(4) != 0) continue;
+    const std::string zeros(std::min(kept, page + kPageBytes - page % kPageBytes) - page, '\0');
+    CHECK(pwrite(content->descriptor, zeros.data(), zeros.size(), static_cast<off_t>(page)) ==
+          static_cast<ssize_t>(zeros.size()));
   }
-  unsynced_.clear();
 }
 
 void FaultFileSystem::UndoNamesLocked() {
@@ -457,10 +486,16 @@ IOStatus FaultFileSystem::NewWritableFile(const std::string& path, const FileOpt
   });
 }
 
-IOStatus FaultFileSystem::ReopenWritableFile(const std::string&, const FileOptions&,
-                                             std::unique_ptr<rocksdb::FSWritableFile>*,
-                                             IODebugContext*) {
-  return NotModelled("ReopenWritableFile");
+IOStatus FaultFileSystem::ReopenWritableFile(const std::string& path, const FileOptions& options,
+                                             std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                             IODebugContext* debug) {
+  return Do({FileCallKind::kOpen, path}, [&] {
+    const std::string name = Tidy(path);
+    if (!std::filesystem::exists(name)) return IOStatus::PathNotFound(name, "no such file");
+    IOStatus status = target()->ReopenWritableFile(name, options, result, debug);
+    if (status.ok()) *result = std::make_unique<Writer>(this, name, std::move(*result));
+    return status;
+  });
 }
 
 IOStatus FaultFileSystem::ReuseWritableFile(const std::string&, const std::string&,

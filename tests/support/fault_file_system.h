@@ -76,6 +76,12 @@ struct Fault {
   bool persistent = false;  // From then on every matching call fails.
 };
 
+// What a power cut leaves of bytes that were not synced.
+enum class Tearing {
+  kPrefix,  // Some from their front.
+  kPages,   // The same, and any page of it may be zeros: they were written in another order.
+};
+
 class FaultFileSystem final : public rocksdb::FileSystemWrapper {
  public:
   // `root` is an existing folder; what is used must lie in it, in a folder other than "attic".
@@ -92,6 +98,8 @@ class FaultFileSystem final : public rocksdb::FileSystemWrapper {
   // True once the armed fault has happened.
   bool fired() const;
 
+  // kPrefix unless told.
+  void SetTearing(Tearing tearing);
   // The power goes now: unsynced state is lost, and every call on every handle fails.
   void PowerCut();
   // The power is back. Handles from before stay dead.
@@ -189,11 +197,12 @@ class FaultFileSystem final : public rocksdb::FileSystemWrapper {
                            const WriteForReal& write);
   rocksdb::IOStatus Sync(const std::shared_ptr<Content>& content, const std::string& path,
                          uint64_t generation);
+  std::shared_ptr<Content> ContentLocked(const std::string& path);
   std::optional<std::string> MoveToAtticLocked(const std::string& path);
   void RetellPathsLocked(const std::string& from, const std::string& to);
   void SettleLocked(const std::string& folder);
   void PowerCutLocked();
-  void LoseContentLocked();
+  void LoseContentLocked(Content* content);
   void UndoNamesLocked();
   uint64_t KeptOf(uint64_t unsynced);
 
@@ -201,6 +210,7 @@ class FaultFileSystem final : public rocksdb::FileSystemWrapper {
   Random* const random_;
   mutable std::mutex mutex_;
   bool powered_ = true;
+  Tearing tearing_ = Tearing::kPrefix;
   uint64_t generation_ = 1;  // Handles of an earlier one are dead.
   std::optional<Fault> fault_;
   uint64_t matched_ = 0;  // Calls the fault has counted.

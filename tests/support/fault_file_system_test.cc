@@ -125,6 +125,35 @@ TEST_F(FaultFileSystemTest, KeepsWhatWasSyncedAndAPartOfTheRest) {
   EXPECT_GT(lengths.size(), 4u);
 }
 
+// Pages reach the disk in any order, so that a hole can be left in front of what did.
+TEST_F(FaultFileSystemTest, MayLeaveZeroPagesInWhatWasNotSynced) {
+  files_->SetTearing(Tearing::kPages);
+  bool torn = false;
+  for (int i = 0; i < 20; ++i) {
+    auto file = Create("file");
+    ASSERT_TRUE(SyncFolder().ok() && Append(*file, "synced").ok() && Sync(*file).ok());
+    ASSERT_TRUE(Append(*file, std::string(20'000, 'x')).ok());
+    files_->PowerCut();
+    files_->Restart();
+    const std::string contents = Contents("file").value_or("");
+    EXPECT_TRUE(contents.starts_with("synced"));
+    torn = torn || contents.find(std::string(1, '\0') + "x") != std::string::npos;
+  }
+  EXPECT_TRUE(torn);
+}
+
+TEST_F(FaultFileSystemTest, SyncsWhatWasWrittenBeforeTheFileWasOpenedAgain) {
+  for (int i = 0; i < 20; ++i) {
+    { auto file = Create("file"); ASSERT_TRUE(Append(*file, "text").ok() && SyncFolder().ok()); }
+    std::unique_ptr<rocksdb::FSWritableFile> again;
+    ASSERT_TRUE(files_->ReopenWritableFile(Path("file"), {}, &again, nullptr).ok());
+    ASSERT_TRUE(Sync(*again).ok());
+    files_->PowerCut();
+    files_->Restart();
+    EXPECT_EQ(Contents("file"), "text");
+  }
+}
+
 // A file system may drop the pages whose write-back failed, and then report success.
 TEST_F(FaultFileSystemTest, LosesWhatAFailedSyncWasToKeep) {
   bool lost = false;
