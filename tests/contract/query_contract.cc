@@ -251,7 +251,7 @@ TEST_P(QueryContract, RefusesWrongKeyConditions) {
               Fails(ErrorCode::kInvalid, "Query key condition not supported"));
   EXPECT_THAT(query("#at = :a", {{":a", Num(1)}}),
               Fails(ErrorCode::kInvalid, "Query condition missed key schema element: room"));
-  EXPECT_THAT(query("room = :r AND other = :a", {{":r", "r"}, {":a", Num(1)}}),
+  EXPECT_THAT(query("room = :r AND elsewhere = :a", {{":r", "r"}, {":a", Num(1)}}),
               Fails(ErrorCode::kInvalid, "Query condition missed key schema element: at"));
   EXPECT_THAT(query("room = :r", {{":r", Num(1)}}),
               Fails(ErrorCode::kInvalid, "Condition parameter type does not match schema type"));

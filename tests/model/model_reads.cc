@@ -130,9 +130,8 @@ bool ModelTables::Before(const Place& left, const Place& right) {
 Result<ModelTables::Source> ModelTables::SourceOf(const Table& table, const ReadOptions& options,
                                                   const Projection& projection) {
   if (!options.index) return Source{.table = &table};
-  auto index = std::find_if(table.indexes.begin(), table.indexes.end(), [&](const Index& each) {
-    return each.spec.name == *options.index && each.state != IndexState::kDeleting;
-  });
+  auto index = std::find_if(table.indexes.begin(), table.indexes.end(),
+                            [&](const Index& each) { return each.spec.name == *options.index; });
   if (index == table.indexes.end()) {
     return Invalid("The table does not have the specified index: " + *options.index);
   }

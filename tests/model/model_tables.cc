@@ -162,7 +162,7 @@ Result<TableDescription> ModelTables::UpdateTable(const tables::UpdateTableReque
       return Error{ErrorCode::kNotFound,
                    "Requested resource not found: Index: " + *request.drop_index + " not found"};
     }
-    index->state = IndexState::kDeleting;
+    table->indexes.erase(index);
   }
   if (request.add_index) table->indexes.push_back({*request.add_index, IndexState::kCreating});
   if (request.throughput) table->throughput = request.throughput;
@@ -242,8 +242,6 @@ void ModelTables::Maintain() {
   const std::lock_guard lock(mutex_);
   for (auto& [name, table] : tables_) {
     SweepExpired(&table);
-    std::erase_if(table.indexes,
-                  [](const Index& index) { return index.state == IndexState::kDeleting; });
     for (Index& index : table.indexes) index.state = IndexState::kActive;
   }
   Trim();

@@ -49,7 +49,7 @@ class ModelTables final : public tables::Tables {
   Result<std::string> GetShardIterator(const tables::ShardIteratorRequest& request) override;
   Result<tables::RecordsReply> GetRecords(const tables::RecordsRequest& request) override;
 
-  // Sweeps expired items, completes the indexes that are being added or dropped, and forgets
+  // Sweeps expired items, completes the indexes that are being added, and forgets
   // what is too old to be asked for.
   void Maintain();
 

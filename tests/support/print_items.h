@@ -10,8 +10,17 @@
 
 namespace tidemark {
 
+inline void PrintTo(ErrorCode code, std::ostream* out) { *out << ToString(code); }
 inline void PrintTo(const Error& error, std::ostream* out) {
   *out << ToString(error.code) << ": " << error.message;
+}
+template <typename T>
+void PrintTo(const Result<T>& result, std::ostream* out) {
+  if (result) {
+    *out << "a success";
+  } else {
+    PrintTo(result.error(), out);
+  }
 }
 
 }  // namespace tidemark
