@@ -153,7 +153,7 @@ TEST_F(BitFlipTest, InTheLogOfAKilledProcessIsReportedOrHarmless) {
   fs::remove_all(original_);
   auto tables = EmbeddedTables::Open(OptionsFor(live));
   ASSERT_TRUE(tables);
-  for (uint64_t i = 200; i < 260; ++i) ASSERT_TRUE(Run(**tables, OperationOf(kSeed, 0, i)));
+  for (uint64_t i = 200; i < 260; ++i) ASSERT_TRUE(Perform(**tables, OperationOf(kSeed, 0, i)));
   const Result<Picture> expected = TakePicture(**tables);
   ASSERT_TRUE(expected) << expected.error().message;
   // Everything was acknowledged, so that the files as they are now are those of a kill.

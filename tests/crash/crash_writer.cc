@@ -27,7 +27,7 @@ namespace {
 
 void Write(tables::Tables& tables, uint64_t seed, uint32_t writer, uint64_t number) {
   for (;; ++number) {
-    const Result<Outcome> outcome = Run(tables, OperationOf(seed, writer, number));
+    const Result<Outcome> outcome = Perform(tables, OperationOf(seed, writer, number));
     if (!outcome) Die(outcome.error());
     const Acknowledgement told{writer, outcome->applied ? 1u : 0u, outcome->count};
     if (write(STDOUT_FILENO, &told, sizeof(told)) != sizeof(told)) {

@@ -26,7 +26,7 @@ void ExpectClear(const Error& error) {
 // Once a write has failed none succeeds, whether or not the disk has come round.
 void ExpectWritesStopped(EmbeddedTables& tables, const Ledger& ledger) {
   for (uint64_t i = 1; i <= 3; ++i) {
-    const auto later = Run(tables, OperationOf(ledger.seed(), 0, ledger.next(0) + i));
+    const auto later = Perform(tables, OperationOf(ledger.seed(), 0, ledger.next(0) + i));
     ASSERT_FALSE(later) << "a write succeeded after a failed one";
     ExpectClear(later.error());
   }
@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{FaultEffect::kError, true, "ErrorFromThenOn"},
                       Case{FaultEffect::kNoSpace, false, "NoSpaceOnce"},
                       Case{FaultEffect::kNoSpace, true, "NoSpaceFromThenOn"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& tested) { return tested.param.name; });
 
 // The n-th call fails, for every n, of any kind: in opening, making the table, and working. Every
 // second time the power goes too, so that nothing is saved by the cache of the machine.
@@ -174,7 +174,7 @@ TEST(FullDiskTest, RefusesToWriteIntoTheReserveBeforeItIsTorn) {
   machine.files().SetFreeBytes(1 << 19);
   auto tables = EmbeddedTables::Open(options);
   ASSERT_TRUE(tables) << tables.error().message;
-  const auto refused = Run(**tables, OperationOf(ledger.seed(), 0, ledger.next(0)));
+  const auto refused = Perform(**tables, OperationOf(ledger.seed(), 0, ledger.next(0)));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(refused.error().message, HasSubstr("disk"));

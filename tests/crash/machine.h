@@ -87,7 +87,7 @@ inline Status EnsureTable(tables::Tables& tables) {
 inline std::optional<Error> Work(tables::Tables& tables, Ledger* ledger, uint32_t writer,
                                  uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
-    const auto outcome = Run(tables, OperationOf(ledger->seed(), writer, ledger->next(writer)));
+    const auto outcome = Perform(tables, OperationOf(ledger->seed(), writer, ledger->next(writer)));
     if (!outcome) return outcome.error();
     ledger->Acknowledge(writer, *outcome);
   }

@@ -235,7 +235,7 @@ tables::CreateTableRequest TheTable() {
           .stream = tables::StreamView::kNewAndOldImages};
 }
 
-Result<Outcome> Run(tables::Tables& tables, const Operation& operation) {
+Result<Outcome> Perform(tables::Tables& tables, const Operation& operation) {
   if (operation.steps.size() == 1) {
     return RunPlain(tables, ActionOf(operation.steps.front(), operation.number));
   }

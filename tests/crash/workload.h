@@ -55,7 +55,7 @@ struct Outcome {
 };
 
 tables::CreateTableRequest TheTable();
-Result<Outcome> Run(tables::Tables& tables, const Operation& operation);
+Result<Outcome> Perform(tables::Tables& tables, const Operation& operation);
 
 // ---- The model ----
 
