@@ -17,7 +17,7 @@ using Answer = Verdict::Answer;
 // About 200 bytes each: the memory of one search stays under a few hundred megabytes.
 constexpr size_t kMaxConfigurations = 1'000'000;
 // An explanation takes many searches; those that would be long leave the window larger.
-constexpr size_t kMaxConfigurationsToExplain = 5'000;
+constexpr size_t kMaxConfigurationsToExplain = 1'000;
 constexpr size_t kMaxExplained = 40;
 constexpr Tick kNever = std::numeric_limits<Tick>::max();
 
@@ -215,9 +215,9 @@ History After(const History& operations, Tick cut) {
   return result;
 }
 
-// Every value the key may have held at some moment, as far as the operations tell.
+// Every value that makes a difference to the operations, and one that they do not know.
 std::set<Value> PossibleValues(const History& operations) {
-  std::set<Value> values = {std::nullopt};
+  std::set<Value> values = {std::nullopt, std::numeric_limits<int64_t>::min()};
   for (const Operation& operation : operations) {
     values.insert(operation.argument);
     values.insert(operation.expected);
@@ -230,7 +230,8 @@ std::set<Value> PossibleValues(const History& operations) {
   return values;
 }
 
-bool IsViolationFromAnyStart(const History& operations, const std::set<Value>& starts) {
+bool IsViolationFromAnyStart(const History& operations) {
+  const std::set<Value> starts = PossibleValues(operations);
   return std::all_of(starts.begin(), starts.end(),
                      [&](const Value& start) { return IsViolation(operations, start); });
 }
@@ -248,10 +249,8 @@ History SmallestWindow(const History& operations) {
   });
   if (end == returns.end()) return operations;
   const History prefix = Before(operations, *end);
-  const std::set<Value> starts = PossibleValues(prefix);
-  const auto begin = std::partition_point(returns.begin(), end, [&](Tick cut) {
-    return IsViolationFromAnyStart(After(prefix, cut), starts);
-  });
+  const auto begin = std::partition_point(
+      returns.begin(), end, [&](Tick cut) { return IsViolationFromAnyStart(After(prefix, cut)); });
   return begin == returns.begin() ? prefix : After(prefix, *std::prev(begin));
 }
 

@@ -265,7 +265,7 @@ History RandomSmallHistory(Random& random) {
 
 TEST(CheckerTest, AgreesWithAnExhaustiveSearch) {
   int good = 0;
-  constexpr int kHistories = 20000;
+  constexpr int kHistories = 5000;
   for (uint64_t seed = 1; seed <= kHistories; ++seed) {
     SeededRandom random(seed);
     const History history = RandomSmallHistory(random);
@@ -280,8 +280,8 @@ TEST(CheckerTest, AgreesWithAnExhaustiveSearch) {
 
 // --- Against a simulated store ---
 
-constexpr uint64_t kSeedsOfTheCorrectStore = 2000;
-constexpr uint64_t kSeedsForEachBug = 30;
+constexpr uint64_t kSeedsOfTheCorrectStore = 1000;
+constexpr uint64_t kSeedsForEachBug = 20;
 
 // A checker that cries wolf is no use: the store without bugs passes with every seed.
 TEST(SimulatedStoreTest, TheCorrectStoreIsAccepted) {
