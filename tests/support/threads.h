@@ -15,6 +15,7 @@ template <typename Function>
 void RunThreads(int count, Function function) {
   std::latch start(count);
   std::vector<std::jthread> threads;
+  threads.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
     threads.emplace_back([&start, &function, i] {
       start.arrive_and_wait();
