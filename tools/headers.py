@@ -1,4 +1,4 @@
-"""Compiles every header of src/ and tests/ on its own, and twice: it includes what it uses.
+"""Compiles every header on its own, and twice: it includes what it uses.
 
 Usage: tools/headers.py [--jobs N] [--self-test]
 
@@ -37,7 +37,7 @@ def compile_alone(root, header, out):
 def check(root, out, jobs):
     """All findings, and how many headers were compiled."""
     headers = [path for path in files.project_files(root)
-               if path.suffix == ".h" and path.parts[0] in ("src", "tests")]
+               if path.suffix == ".h"]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         found = pool.map(lambda header: compile_alone(root, header, out), headers)
         return [fault for fault in found if fault], len(headers)

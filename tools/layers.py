@@ -57,7 +57,7 @@ THIRD_PARTY = {
 # the inner headers of its folder, which nobody outside may reach through any chain of includes.
 IN_HEADERS = {"fmt/": list(LAYERS), "rocksdb/": ["tables/embedded"]}
 NEVER_REACHED_FROM_OUTSIDE = "rocksdb/"
-TEST_LIBRARIES = ("gtest/", "gmock/", "benchmark/")
+TEST_LIBRARIES = ("gtest/", "gmock/")
 
 # These stand outside of the layers and may include all of src/ and every library.
 OUTSIDE = ("tests", "bench", "fuzz")
