@@ -270,6 +270,22 @@ TEST_P(IndexContract, ALocalIndexFetchesTheRestFromTheTable) {
   EXPECT_EQ(Must(tables().Query(request)).last, keys_of(small));
 }
 
+// A filter decides by what is stored; what is returned is still what the index carries.
+TEST_P(IndexContract, ALocalIndexFiltersByTheTablesItem) {
+  Item expected = Sized(1, 20);
+  Sized(2, 10);
+  expected.Erase("extra");
+  QueryRequest request = BySize();
+  request.filter = "extra = :e";
+  request.values.emplace(":e", "e1");
+  EXPECT_THAT(QueryAll(request), ElementsAre(expected));
+  EXPECT_THAT(ScanAll({.table = "events",
+                       .index = "by-size",
+                       .filter = "extra = :e",
+                       .values = {{":e", "e1"}}}),
+              ElementsAre(expected));
+}
+
 TEST_P(IndexContract, ALocalIndexKnowsConditionsOnItsSortKey) {
   for (int at = 1; at <= 5; ++at) Sized(at, 10 - at);
   QueryRequest request = BySize();
@@ -343,6 +359,14 @@ TEST_P(LaterIndexContract, IsAddedOneAtATime) {
   EXPECT_THAT(tables().UpdateTable({.table = "users", .add_index = other}), Succeeds());
   Maintain();
   EXPECT_THAT(Must(tables().DescribeTable("users")).indexes, SizeIs(2));
+}
+
+TEST_P(LaterIndexContract, MayBeGivenUpWhileItIsFilled) {
+  Put("users", {{"id", "a"}, {"team", "red"}});
+  Must(tables().UpdateTable({.table = "users", .add_index = ByTeam()}));
+  Must(tables().UpdateTable({.table = "users", .drop_index = "by-team"}));
+  Maintain();
+  EXPECT_THAT(Must(tables().DescribeTable("users")).indexes, IsEmpty());
 }
 
 TEST_P(LaterIndexContract, RefusesWrongAdditions) {

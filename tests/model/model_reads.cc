@@ -202,19 +202,20 @@ Result<ModelTables::Place> ModelTables::PlaceOf(const Source& source, const Item
   return Place{*index_key, *key};
 }
 
-tables::Page ModelTables::TakePage(const Source& source, std::vector<Row> rows,
+tables::Page ModelTables::TakePage(const Source& source, const std::vector<Row>& rows,
                                    const ReadOptions& options, const PreparedRead& read) {
   tables::Page page;
   size_t size_bytes = 0;
-  for (Row& row : rows) {
-    Item item = source.fetches_base ? std::move(row.base_item) : std::move(row.item);
+  for (const Row& row : rows) {
+    const Item& item = source.fetches_base ? row.base_item : row.item;
+    // The filter of a local index sees the table's item, whatever is returned of it.
+    const bool local = source.index && source.index->spec.kind == IndexKind::kLocal;
     size_bytes += item::SizeBytes(item);
     ++page.scanned;
-    if (!read.filter || read.filter->Holds(item)) {
+    if (!read.filter || read.filter->Holds(local ? row.base_item : row.item)) {
       ++page.count;
       if (options.select != Select::kCount) {
-        page.items.push_back(read.projection ? expression::Project(item, *read.projection)
-                                             : std::move(item));
+        page.items.push_back(read.projection ? expression::Project(item, *read.projection) : item);
       }
     }
     if (page.scanned == options.limit || size_bytes >= tables::kMaxPageBytes) {
@@ -252,7 +253,7 @@ Result<tables::Page> ModelTables::Query(const tables::QueryRequest& request) {
       return request.forward ? !Before(start, row.place) : !Before(row.place, start);
     });
   }
-  return TakePage(source, std::move(rows), options, read);
+  return TakePage(source, rows, options, read);
 }
 
 Result<tables::Page> ModelTables::Scan(const tables::ScanRequest& request) {
@@ -272,7 +273,7 @@ Result<tables::Page> ModelTables::Scan(const tables::ScanRequest& request) {
     const Place start = TRY(PlaceOf(source, *request.start_after));
     std::erase_if(rows, [&](const Row& row) { return !Before(start, row.place); });
   }
-  return TakePage(source, std::move(rows), options, read);
+  return TakePage(source, rows, options, read);
 }
 
 }  // namespace tidemark::model

@@ -118,7 +118,8 @@ Status ModelTables::CheckUpdate(const Table& table, const tables::UpdateTableReq
   }
   const bool changes_index = request.add_index || request.drop_index;
   for (const Index& index : table.indexes) {
-    if (changes_index && IsChanging(index.state)) {
+    // The one that is being added may be given up.
+    if (changes_index && IsChanging(index.state) && request.drop_index != index.spec.name) {
       return Error{ErrorCode::kInUse,
                    "Attempt to change a resource which is still in use: Table "
                    "is being updated: " +

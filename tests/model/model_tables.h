@@ -149,7 +149,7 @@ class ModelTables final : public tables::Tables {
   static std::vector<Row> RowsOf(const Source& source);
   static item::Item KeyAttributes(const Source& source, const Place& place);
   static Result<Place> PlaceOf(const Source& source, const item::Item& start_after);
-  static tables::Page TakePage(const Source& source, std::vector<Row> rows,
+  static tables::Page TakePage(const Source& source, const std::vector<Row>& rows,
                                const ReadOptions& options, const PreparedRead& read);
 
   EpochSeconds Now() const { return clock_.NowSeconds(); }

@@ -284,7 +284,7 @@ Value Operations::ValueFor(const std::string& name) {
 }
 
 Item Operations::Key(const std::string& table) {
-  if (Chance(1)) return {{"wrong", "key"}};
+  if (!in_transaction_ && Chance(1)) return {{"wrong", "key"}};
   const std::string letter(1, static_cast<char>('a' + Below(12)));
   if (table == "hash") return {{"id", letter}};
   if (table == "pair") {
@@ -500,7 +500,11 @@ Operation Operations::TransactGet() {
 
 Operation Operations::TransactWrite() {
   tables::TransactWriteRequest request;
-  for (uint64_t left = 1 + Below(4); left > 0; --left) request.actions.push_back(MakeAction());
+  const uint64_t count = 1 + Below(4);
+  // Whether a wrong key is told beside the failed conditions of others is left open.
+  in_transaction_ = count > 1;
+  while (request.actions.size() < count) request.actions.push_back(MakeAction());
+  in_transaction_ = false;
   if (Chance(30)) {
     request.token = "token" + std::to_string(Below(20));
     if (last_with_token_ && Chance(50)) request = *last_with_token_;
@@ -571,9 +575,10 @@ Operation Operations::Recreate() {
 }
 
 Operation Operations::Tag() {
+  const uint64_t tag = Below(3);
   const tables::TagRequest request{.table = Table(),
-                                   .set = {{"tag" + std::to_string(Below(3)), "x"}},
-                                   .remove = {"tag" + std::to_string(Below(3))}};
+                                   .set = {{"tag" + std::to_string(tag), "x"}},
+                                   .remove = {"tag" + std::to_string((tag + 1 + Below(2)) % 3)}};
   return {"tag " + request.table, [=](Side& side) {
             const std::string tagged = Render(side.tables->Tag(request));
             return tagged + " " + Render(side.tables->ListTags(request.table));

@@ -99,6 +99,7 @@ class Operations {
   SeededRandom random_;
   const Clock& clock_;
   std::optional<tables::TransactWriteRequest> last_with_token_;
+  bool in_transaction_ = false;
 };
 
 }  // namespace tidemark::model
