@@ -1,9 +1,9 @@
 #include "tables/embedded/definition.h"
 
+#include <algorithm>
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-
-#include <algorithm>
 
 #include "tables/embedded/validate.h"
 #include "tables/limits.h"
@@ -13,7 +13,8 @@ namespace tidemark::embedded {
 namespace {
 
 Error NoSuchTable(const std::string& table) {
-  return {ErrorCode::kNotFound, fmt::format("Requested resource not found: Table: {} not found", table)};
+  return {ErrorCode::kNotFound,
+          fmt::format("Requested resource not found: Table: {} not found", table)};
 }
 
 Result<std::shared_ptr<Table>> CopyTable(const Catalog& catalog, const std::string& name) {
@@ -38,7 +39,8 @@ std::string LabelAt(std::chrono::milliseconds time) {
 }
 
 // The time it is made, moved on until no stream of the table has it.
-std::string NewLabel(const Catalog& catalog, const std::string& table, std::chrono::milliseconds now) {
+std::string NewLabel(const Catalog& catalog, const std::string& table,
+                     std::chrono::milliseconds now) {
   for (;; ++now) {
     const std::string label = LabelAt(now);
     if (catalog.FindStream(TableArn(table) + "/stream/" + label) == nullptr) return label;
@@ -67,9 +69,10 @@ Index NewIndex(const tables::IndexSpec& spec, Fill fill, Catalog* catalog) {
 }
 
 Error StillInUse(const std::string& table) {
-  return {ErrorCode::kInUse, fmt::format("Attempt to change a resource which is still in use: Table is "
-                                         "being updated: {}",
-                                         table)};
+  return {ErrorCode::kInUse,
+          fmt::format("Attempt to change a resource which is still in use: Table is "
+                      "being updated: {}",
+                      table)};
 }
 
 bool IsFilling(const Table& table) {
@@ -79,11 +82,13 @@ bool IsFilling(const Table& table) {
 
 Status AddIndex(const tables::IndexSpec& spec, Table* table, Catalog* catalog) {
   if (spec.kind == tables::IndexKind::kLocal) {
-    return Invalid("One or more parameter values were invalid: a local secondary index can only be made "
-                   "with its table");
+    return Invalid(
+        "One or more parameter values were invalid: a local secondary index can only be made "
+        "with its table");
   }
   if (table->FindIndex(spec.name) != nullptr) {
-    return Invalid(fmt::format("Attempting to create an index which already exists: {}", spec.name));
+    return Invalid(
+        fmt::format("Attempting to create an index which already exists: {}", spec.name));
   }
   if (IsFilling(*table)) return StillInUse(table->name);
   // The table with the new index must be one that could have been made so.
@@ -103,8 +108,9 @@ Status DropIndex(const std::string& name, Table* table, Definition* definition) 
                              table->name)};
   }
   if (place->spec.kind == tables::IndexKind::kLocal) {
-    return Invalid("One or more parameter values were invalid: a local secondary index goes only with "
-                   "its table");
+    return Invalid(
+        "One or more parameter values were invalid: a local secondary index goes only with "
+        "its table");
   }
   if (place->fill.complete && IsFilling(*table)) return StillInUse(table->name);
   definition->dropped_keyspaces.push_back(place->keyspace);
@@ -120,8 +126,8 @@ Status ChangeStream(const tables::UpdateStream& change, Table* table, Group* gro
   if (!change.enabled && !table->stream) {
     return Invalid(fmt::format("Table has no stream to disable: TableName: {}", table->name));
   }
-  table->latest_stream = change.enabled ? NewStream(*table, change.view, group)
-                                        : Closed(*table->stream, group->now());
+  table->latest_stream =
+      change.enabled ? NewStream(*table, change.view, group) : Closed(*table->stream, group->now());
   table->stream = change.enabled ? table->latest_stream : nullptr;
   definition->streams.push_back(table->latest_stream);
   return Done{};
@@ -129,14 +135,17 @@ Status ChangeStream(const tables::UpdateStream& change, Table* table, Group* gro
 
 Status ValidateUpdate(const tables::UpdateTableRequest& request) {
   TRY(ValidateTableName(request.table));
+  TRY(ValidateThroughput(request.throughput));
   if (request.add_index && request.drop_index) {
-    return Error{ErrorCode::kInvalid, "Subscriber limit exceeded: Only 1 online index can be created or "
-                                      "deleted simultaneously per table"};
+    return Error{ErrorCode::kInvalid,
+                 "Subscriber limit exceeded: Only 1 online index can be created or "
+                 "deleted simultaneously per table"};
   }
   if (!request.add_index && !request.drop_index && !request.stream && !request.throughput &&
       !request.deletion_protected) {
-    return Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
-                   "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required");
+    return Invalid(
+        "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+        "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required");
   }
   return Done{};
 }
@@ -208,8 +217,9 @@ Result<Definition> DeleteTable(const std::string& name, Group* group) {
   const TablePtr table = group->catalog().Find(name);
   if (table == nullptr) return NoSuchTable(name);
   if (table->deletion_protected) {
-    return Invalid("Resource cannot be deleted as it is currently protected against deletion. Disable "
-                   "deletion protection first.");
+    return Invalid(
+        "Resource cannot be deleted as it is currently protected against deletion. Disable "
+        "deletion protection first.");
   }
   Definition definition{.dropped = table};
   if (table->stream) definition.streams.push_back(Closed(*table->stream, group->now()));
@@ -219,13 +229,15 @@ Result<Definition> DeleteTable(const std::string& name, Group* group) {
 Result<Definition> SetTimeToLive(const tables::SetTimeToLiveRequest& request, Group* group) {
   TRY(ValidateTableName(request.table));
   if (request.attribute.empty() || request.attribute.size() > 255) {
-    return Invalid("1 validation error detected: Value at 'timeToLiveSpecification.attributeName' failed "
-                   "to satisfy constraint: Member must have length between 1 and 255");
+    return Invalid(
+        "1 validation error detected: Value at 'timeToLiveSpecification.attributeName' failed "
+        "to satisfy constraint: Member must have length between 1 and 255");
   }
   auto table = TRY(CopyTable(group->catalog(), request.table));
   Definition definition;
   if (request.enabled == table->expiry.has_value()) {
-    return Invalid(request.enabled ? "TimeToLive is already enabled" : "TimeToLive is already disabled");
+    return Invalid(request.enabled ? "TimeToLive is already enabled"
+                                   : "TimeToLive is already disabled");
   }
   if (request.enabled) {
     table->expiry = ExpiryList{.attribute = request.attribute,
@@ -233,9 +245,10 @@ Result<Definition> SetTimeToLive(const tables::SetTimeToLiveRequest& request, Gr
                                .fill = Fill{.complete = false, .done_to = ""}};
   } else {
     if (table->expiry->attribute != request.attribute) {
-      return Invalid(fmt::format("TimeToLive is active on a different AttributeName: current AttributeName "
-                                 "is {}",
-                                 table->expiry->attribute));
+      return Invalid(
+          fmt::format("TimeToLive is active on a different AttributeName: current AttributeName "
+                      "is {}",
+                      table->expiry->attribute));
     }
     definition.dropped_keyspaces.push_back(table->expiry->keyspace);
     table->expiry.reset();

@@ -109,11 +109,13 @@ Result<tables::TableDescription> EmbeddedTables::DeleteTable(const std::string& 
   return deleted;
 }
 
-Result<tables::ListTablesReply> EmbeddedTables::ListTables(const tables::ListTablesRequest& request) {
+Result<tables::ListTablesReply> EmbeddedTables::ListTables(
+    const tables::ListTablesRequest& request) {
   if (request.limit < 1 || request.limit > tables::kMaxListedTables) {
-    return Invalid(fmt::format("1 validation error detected: Value '{}' at 'limit' failed to satisfy "
-                               "constraint: Member must have value between 1 and {}",
-                               request.limit, tables::kMaxListedTables));
+    return Invalid(
+        fmt::format("1 validation error detected: Value '{}' at 'limit' failed to satisfy "
+                    "constraint: Member must have value between 1 and {}",
+                    request.limit, tables::kMaxListedTables));
   }
   tables::ListTablesReply reply;
   for (const TablePtr& table : engine_->catalog->ListTables()) {
@@ -181,7 +183,8 @@ Result<tables::BatchGetReply> EmbeddedTables::BatchGet(const tables::BatchGetReq
   return BatchGetItems(*engine_->store, *engine_->catalog, request);
 }
 
-Result<tables::BatchWriteReply> EmbeddedTables::BatchWrite(const tables::BatchWriteRequest& request) {
+Result<tables::BatchWriteReply> EmbeddedTables::BatchWrite(
+    const tables::BatchWriteRequest& request) {
   BatchChange change = TRY(BatchChange::Prepare(request));
   TRY(engine_->committer.Commit(&change));
   return tables::BatchWriteReply{};
@@ -203,15 +206,17 @@ Result<tables::TransactWriteReply> EmbeddedTables::TransactWrite(
 
 Result<tables::ListStreamsReply> EmbeddedTables::ListStreams(
     const tables::ListStreamsRequest& request) {
-  return embedded::ListStreams(*engine_->catalog, request);
+  return embedded::ListStreams(*engine_->catalog, request, engine_->clock.NowSeconds());
 }
 
 Result<tables::StreamDescription> EmbeddedTables::DescribeStream(const std::string& arn) {
-  return embedded::DescribeStream(*engine_->store, *engine_->catalog, arn);
+  return embedded::DescribeStream(*engine_->store, *engine_->catalog, arn,
+                                  engine_->clock.NowSeconds());
 }
 
 Result<std::string> EmbeddedTables::GetShardIterator(const tables::ShardIteratorRequest& request) {
-  return MakeShardIterator(*engine_->store, *engine_->catalog, request, engine_->clock.NowSeconds());
+  return MakeShardIterator(*engine_->store, *engine_->catalog, request,
+                           engine_->clock.NowSeconds());
 }
 
 Result<tables::RecordsReply> EmbeddedTables::GetRecords(const tables::RecordsRequest& request) {
@@ -235,9 +240,10 @@ Status EmbeddedTables::Backup(const std::string& folder) {
   auto opened = TRY(Open(copy).WithContext("opening the backup"));
   const VerifyReport report = TRY(opened->Verify().WithContext("verifying the backup"));
   if (report.problems.empty()) return Done{};
-  return Error{ErrorCode::kCorrupt, fmt::format("the backup in '{}' does not verify ({} problems; the "
-                                                "first: {}); do not use it",
-                                                folder, report.problems.size(), report.problems[0])};
+  return Error{ErrorCode::kCorrupt,
+               fmt::format("the backup in '{}' does not verify ({} problems; the "
+                           "first: {}); do not use it",
+                           folder, report.problems.size(), report.problems[0])};
 }
 
 }  // namespace tidemark::embedded

@@ -8,6 +8,7 @@
 #include "tables/embedded/definition.h"
 #include "tables/embedded/expiry.h"
 #include "tables/embedded/stream_record.h"
+#include "tables/embedded/streams.h"
 #include "tables/limits.h"
 
 namespace tidemark::embedded {
@@ -138,28 +139,11 @@ class TokenSweep final : public Change {
 
 // ---- Trimming ----
 
-// The last record that is older than streams are kept, if there is one behind what is gone.
-Result<std::optional<uint64_t>> LastToTrim(const Store& store, const Stream& stream,
-                                           EpochSeconds now) {
-  std::optional<uint64_t> last;
-  Cursor cursor = store.Iterate(Family::kStreams, StreamRange(stream.id), Walk::kLong);
-  for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
-    const tables::StreamRecord record = TRY(DecodeStreamRecord(cursor.key(), cursor.value()));
-    if (IsLive(record.created_at + tables::kStreamRetention.count(), now)) break;
-    last = TRY(SequenceOfRowKey(cursor.key()));
-  }
-  TRY(cursor.status());
-  return last;
-}
-
-bool IsOver(const Stream& stream, EpochSeconds now) {
-  return stream.closed_at && !IsLive(*stream.closed_at + tables::kStreamRetention.count(), now);
-}
-
 // The table as it refers to the stream's new state, or null when it does not.
 TablePtr WithStream(const Catalog& catalog, const Stream& old, const StreamPtr& renewed) {
   const TablePtr table = catalog.Find(old.table);
-  const bool refers = table != nullptr && table->latest_stream && table->latest_stream->id == old.id;
+  const bool refers =
+      table != nullptr && table->latest_stream && table->latest_stream->id == old.id;
   if (!refers) return nullptr;
   auto copy = std::make_shared<Table>(*table);
   copy->latest_stream = renewed;
@@ -170,15 +154,15 @@ TablePtr WithStream(const Catalog& catalog, const Stream& old, const StreamPtr& 
 Result<Definition> TrimStep(StreamId id, Group* group) {
   const StreamPtr stream = group->catalog().FindStream(id);
   if (stream == nullptr) return Definition{};
-  const std::optional<uint64_t> last = TRY(LastToTrim(group->store(), *stream, group->now()));
+  const uint64_t horizon = TRY(Horizon(group->store(), *stream, group->now()));
   Definition definition;
   if (IsOver(*stream, group->now())) {
     definition.dropped_streams.push_back(stream);
     definition.table = WithStream(group->catalog(), *stream, nullptr);
-  } else if (last) {
+  } else if (horizon > stream->trimmed_through + 1) {
     auto trimmed = std::make_shared<Stream>(*stream);
-    trimmed->trimmed_through = *last;
-    group->batch().DeleteRange(Family::kStreams, {StreamRowKey(id, 0), StreamRowKey(id, *last + 1)});
+    trimmed->trimmed_through = horizon - 1;
+    group->batch().DeleteRange(Family::kStreams, {StreamRowKey(id, 0), StreamRowKey(id, horizon)});
     definition.streams.push_back(trimmed);
     definition.table = WithStream(group->catalog(), *stream, trimmed);
   }
@@ -191,10 +175,12 @@ Status Maintenance::RunOnce() {
   std::lock_guard lock(running_);
   store_->CheckFreeSpace();
   TRY(committer_->SyncNow());
+  // Filling takes space, the rest frees it: that goes on when there is none to fill with.
+  const Status filled = FillAll();
   TRY(SweepItems());
   TRY(TrimStreams());
   TRY(SweepTokens());
-  return FillAll();
+  return filled;
 }
 
 Status Maintenance::FillAll() {
@@ -219,8 +205,8 @@ Status Maintenance::SweepItems() {
 }
 
 Status Maintenance::SweepTable(const TablePtr& table) {
-  const Range expired = ExpiredRange(table->expiry->keyspace, clock_.NowSeconds(),
-                                     tables::kOldestTimeToLive.count());
+  const Range expired =
+      ExpiredRange(table->expiry->keyspace, clock_.NowSeconds(), tables::kOldestTimeToLive.count());
   Cursor cursor = store_->Iterate(Family::kRows, expired, Walk::kLong);
   cursor.SeekToFirst();
   while (cursor.valid() && !stopping()) {
@@ -246,8 +232,8 @@ Status Maintenance::TrimStream(StreamId id) {
   if (stream == nullptr) return Done{};
   const EpochSeconds now = clock_.NowSeconds();
   // A first look outside the committer: mostly there is nothing to trim.
-  const std::optional<uint64_t> last = TRY(LastToTrim(*store_, *stream, now));
-  if (!last && !IsOver(*stream, now)) return Done{};
+  const uint64_t horizon = TRY(Horizon(*store_, *stream, now));
+  if (horizon == stream->trimmed_through + 1 && !IsOver(*stream, now)) return Done{};
   DefinitionChange step([&](Group* group) { return TrimStep(id, group); });
   return committer_->Commit(&step, Reserve::kUse);
 }
@@ -265,7 +251,9 @@ Status Maintenance::SweepTokens() {
 
 // ---- The thread ----
 
-void Maintenance::Run() { thread_ = std::thread([this] { Loop(); }); }
+void Maintenance::Run() {
+  thread_ = std::thread([this] { Loop(); });
+}
 
 void Maintenance::Loop() {
   std::unique_lock lock(mutex_);

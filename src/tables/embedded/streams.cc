@@ -1,9 +1,9 @@
 #include "tables/embedded/streams.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
+
+#include <fmt/format.h>
 
 #include "base/expiry.h"
 #include "tables/embedded/stream_record.h"
@@ -38,19 +38,21 @@ bool TakeInteger(std::string_view* text, Integer* value) {
 
 Result<Iterator> ParseIterator(std::string_view text) {
   Iterator iterator;
-  const bool parsed = TakeInteger(&text, &iterator.stream) && TakeInteger(&text, &iterator.sequence) &&
+  const bool parsed = TakeInteger(&text, &iterator.stream) &&
+                      TakeInteger(&text, &iterator.sequence) &&
                       TakeInteger(&text, &iterator.expires) && text.empty();
   if (!parsed) return Invalid("Invalid ShardIterator: it is not one that GetShardIterator gave");
   return iterator;
 }
 
 Error NoSuchStream(const std::string& arn) {
-  return {ErrorCode::kNotFound, fmt::format("Requested resource not found: Stream: {} not found", arn)};
+  return {ErrorCode::kNotFound,
+          fmt::format("Requested resource not found: Stream: {} not found", arn)};
 }
 
-Result<StreamPtr> NeedStream(const Catalog& catalog, const std::string& arn) {
+Result<StreamPtr> NeedStream(const Catalog& catalog, const std::string& arn, EpochSeconds now) {
   StreamPtr stream = catalog.FindStream(arn);
-  if (stream == nullptr) return NoSuchStream(arn);
+  if (stream == nullptr || IsOver(*stream, now)) return NoSuchStream(arn);
   return stream;
 }
 
@@ -64,36 +66,57 @@ Result<uint64_t> RequestedSequence(const tables::ShardIteratorRequest& request) 
   const std::optional<uint64_t> sequence =
       request.sequence ? ParseSequence(*request.sequence) : std::nullopt;
   if (!sequence) {
-    return Invalid("Invalid SequenceNumber: give the 21 digits of a record, for "
-                   "AT_SEQUENCE_NUMBER and AFTER_SEQUENCE_NUMBER");
+    return Invalid(
+        "Invalid SequenceNumber: give the 21 digits of a record, for "
+        "AT_SEQUENCE_NUMBER and AFTER_SEQUENCE_NUMBER");
   }
   return *sequence + (request.kind == IteratorKind::kAfterSequence ? 1 : 0);
 }
 
 Result<uint64_t> StartOf(const Store& store, const Stream& stream,
-                         const tables::ShardIteratorRequest& request) {
-  if (request.kind == IteratorKind::kTrimHorizon) return stream.trimmed_through + 1;
+                         const tables::ShardIteratorRequest& request, EpochSeconds now) {
+  if (request.kind == IteratorKind::kTrimHorizon) return Horizon(store, stream, now);
   if (request.kind == IteratorKind::kLatest) return NextSequence(store, stream);
   return RequestedSequence(request);
 }
 
 }  // namespace
 
+bool IsOver(const Stream& stream, EpochSeconds now) {
+  return stream.closed_at && !IsLive(*stream.closed_at + tables::kStreamRetention.count(), now);
+}
+
+Result<uint64_t> Horizon(const Store& store, const Stream& stream, EpochSeconds now) {
+  uint64_t horizon = stream.trimmed_through + 1;
+  Cursor cursor = store.Iterate(Family::kStreams, StreamRange(stream.id), Walk::kLong);
+  for (cursor.Seek(StreamRowKey(stream.id, horizon)); cursor.valid(); cursor.Next()) {
+    const tables::StreamRecord record = TRY(DecodeStreamRecord(cursor.key(), cursor.value()));
+    if (IsLive(record.created_at + tables::kStreamRetention.count(), now)) break;
+    horizon = TRY(SequenceOfRowKey(cursor.key())) + 1;
+  }
+  TRY(cursor.status());
+  return horizon;
+}
+
 Result<tables::ListStreamsReply> ListStreams(const Catalog& catalog,
-                                             const tables::ListStreamsRequest& request) {
+                                             const tables::ListStreamsRequest& request,
+                                             EpochSeconds now) {
   if (request.limit < 1 || request.limit > tables::kMaxListedStreams) {
-    return Invalid(fmt::format("1 validation error detected: Value '{}' at 'limit' failed to satisfy "
-                               "constraint: Member must have value between 1 and {}",
-                               request.limit, tables::kMaxListedStreams));
+    return Invalid(
+        fmt::format("1 validation error detected: Value '{}' at 'limit' failed to satisfy "
+                    "constraint: Member must have value between 1 and {}",
+                    request.limit, tables::kMaxListedStreams));
   }
   std::vector<StreamPtr> streams = catalog.ListStreams();
-  std::sort(streams.begin(), streams.end(),
-            [](const StreamPtr& left, const StreamPtr& right) { return left->Arn() < right->Arn(); });
+  std::sort(streams.begin(), streams.end(), [](const StreamPtr& left, const StreamPtr& right) {
+    return left->Arn() < right->Arn();
+  });
   tables::ListStreamsReply reply;
   for (const StreamPtr& stream : streams) {
     const std::string arn = stream->Arn();
     if (request.table && stream->table != *request.table) continue;
     if (request.after_arn && arn <= *request.after_arn) continue;
+    if (IsOver(*stream, now)) continue;
     if (reply.streams.size() == request.limit) {
       reply.last_arn = reply.streams.back().arn;
       break;
@@ -104,10 +127,10 @@ Result<tables::ListStreamsReply> ListStreams(const Catalog& catalog,
 }
 
 Result<tables::StreamDescription> DescribeStream(const Store& store, const Catalog& catalog,
-                                                 const std::string& arn) {
-  const StreamPtr stream = TRY(NeedStream(catalog, arn));
-  tables::Shard shard{.id = stream->ShardId(),
-                      .first_sequence = SequenceText(stream->trimmed_through + 1)};
+                                                 const std::string& arn, EpochSeconds now) {
+  const StreamPtr stream = TRY(NeedStream(catalog, arn, now));
+  const uint64_t horizon = TRY(Horizon(store, *stream, now));
+  tables::Shard shard{.id = stream->ShardId(), .first_sequence = SequenceText(horizon)};
   if (stream->closed_at) {
     const uint64_t next = TRY(NextSequence(store, *stream));
     shard.last_sequence = SequenceText(next - 1);
@@ -125,24 +148,25 @@ Result<tables::StreamDescription> DescribeStream(const Store& store, const Catal
 Result<std::string> MakeShardIterator(const Store& store, const Catalog& catalog,
                                       const tables::ShardIteratorRequest& request,
                                       EpochSeconds now) {
-  const StreamPtr stream = TRY(NeedStream(catalog, request.arn));
+  const StreamPtr stream = TRY(NeedStream(catalog, request.arn, now));
   if (request.shard != stream->ShardId()) {
-    return Error{ErrorCode::kNotFound,
-                 fmt::format("Requested resource not found: Shard does not exist: {}", request.shard)};
+    return Error{
+        ErrorCode::kNotFound,
+        fmt::format("Requested resource not found: Shard does not exist: {}", request.shard)};
   }
-  const uint64_t start = TRY(StartOf(store, *stream, request));
-  return EncodeIterator({.stream = stream->id,
-                         .sequence = start,
-                         .expires = now + tables::kIteratorLife.count()});
+  const uint64_t start = TRY(StartOf(store, *stream, request, now));
+  return EncodeIterator(
+      {.stream = stream->id, .sequence = start, .expires = now + tables::kIteratorLife.count()});
 }
 
 Result<tables::RecordsReply> ReadRecords(const Store& store, const Catalog& catalog,
                                          const tables::RecordsRequest& request, EpochSeconds now) {
   Iterator iterator = TRY(ParseIterator(request.iterator));
   if (request.limit < 1 || request.limit > tables::kMaxRecordsPage) {
-    return Invalid(fmt::format("1 validation error detected: Value '{}' at 'limit' failed to satisfy "
-                               "constraint: Member must have value between 1 and {}",
-                               request.limit, tables::kMaxRecordsPage));
+    return Invalid(
+        fmt::format("1 validation error detected: Value '{}' at 'limit' failed to satisfy "
+                    "constraint: Member must have value between 1 and {}",
+                    request.limit, tables::kMaxRecordsPage));
   }
   tables::RecordsReply reply;
   if (!IsLive(iterator.expires, now)) {
@@ -150,7 +174,7 @@ Result<tables::RecordsReply> ReadRecords(const Store& store, const Catalog& cata
     return reply;
   }
   const StreamPtr stream = catalog.FindStream(iterator.stream);
-  if (stream == nullptr || iterator.sequence <= stream->trimmed_through) {
+  if (stream == nullptr || iterator.sequence < TRY(Horizon(store, *stream, now))) {
     reply.outcome = tables::RecordsOutcome::kTrimmed;
     return reply;
   }

@@ -10,10 +10,16 @@
 
 namespace tidemark::embedded {
 
+// Whether a closed stream is no longer kept, deleted or not.
+bool IsOver(const Stream& stream, EpochSeconds now);
+// The number of the first record that is still kept: those before it are gone, deleted or not.
+Result<uint64_t> Horizon(const Store& store, const Stream& stream, EpochSeconds now);
+
 Result<tables::ListStreamsReply> ListStreams(const Catalog& catalog,
-                                             const tables::ListStreamsRequest& request);
+                                             const tables::ListStreamsRequest& request,
+                                             EpochSeconds now);
 Result<tables::StreamDescription> DescribeStream(const Store& store, const Catalog& catalog,
-                                                 const std::string& arn);
+                                                 const std::string& arn, EpochSeconds now);
 Result<std::string> MakeShardIterator(const Store& store, const Catalog& catalog,
                                       const tables::ShardIteratorRequest& request,
                                       EpochSeconds now);

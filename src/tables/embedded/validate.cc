@@ -1,10 +1,10 @@
 #include "tables/embedded/validate.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "item/limits.h"
 #include "item/validate.h"
@@ -21,30 +21,41 @@ bool IsNameCharacter(char c) {
 
 // Table and index names share one rule.
 Status ValidateName(const std::string& name, std::string_view member, size_t min_length) {
-  if (name.size() < min_length || name.size() > tables::kMaxTableNameLength) {
-    return Invalid(fmt::format("1 validation error detected: Value '{}' at '{}' failed to satisfy "
-                               "constraint: Member must have length between {} and {}",
-                               name, member, min_length, tables::kMaxTableNameLength));
+  const bool fits = name.size() >= min_length && name.size() <= tables::kMaxTableNameLength;
+  if (!fits && min_length > 1) {
+    return Invalid(
+        fmt::format("{} must be at least {} characters long and at most {} characters long",
+                    member == "tableName" ? "TableName" : "IndexName", min_length,
+                    tables::kMaxTableNameLength));
+  }
+  if (!fits) {
+    return Invalid(
+        fmt::format("1 validation error detected: Value '{}' at '{}' failed to satisfy "
+                    "constraint: Member must have length between {} and {}",
+                    name, member, min_length, tables::kMaxTableNameLength));
   }
   if (!std::all_of(name.begin(), name.end(), IsNameCharacter)) {
-    return Invalid(fmt::format("1 validation error detected: Value '{}' at '{}' failed to satisfy "
-                               "constraint: Member must satisfy regular expression pattern: "
-                               "[a-zA-Z0-9_.-]+",
-                               name, member));
+    return Invalid(
+        fmt::format("1 validation error detected: Value '{}' at '{}' failed to satisfy "
+                    "constraint: Member must satisfy regular expression pattern: "
+                    "[a-zA-Z0-9_.-]+",
+                    name, member));
   }
   return Done{};
 }
 
 Status ValidateKeyAttribute(const item::KeyAttribute& attribute) {
   if (attribute.name.empty() || attribute.name.size() > item::kMaxKeyAttributeNameBytes) {
-    return Invalid(fmt::format("One or more parameter values were invalid: the name of a key "
-                               "attribute must have 1 to {} bytes",
-                               item::kMaxKeyAttributeNameBytes));
+    return Invalid(
+        fmt::format("One or more parameter values were invalid: the name of a key "
+                    "attribute must have 1 to {} bytes",
+                    item::kMaxKeyAttributeNameBytes));
   }
   if (attribute.type > item::Type::kBinary) {
-    return Invalid(fmt::format("One or more parameter values were invalid: the key attribute {} "
-                               "must be of type S, N or B, not {}",
-                               attribute.name, item::ToString(attribute.type)));
+    return Invalid(
+        fmt::format("One or more parameter values were invalid: the key attribute {} "
+                    "must be of type S, N or B, not {}",
+                    attribute.name, item::ToString(attribute.type)));
   }
   return Done{};
 }
@@ -54,7 +65,8 @@ Status ValidateKeys(const item::KeySchema& keys) {
   if (!keys.sort) return Done{};
   TRY(ValidateKeyAttribute(*keys.sort));
   if (keys.sort->name == keys.partition.name) {
-    return Invalid("Both the Hash Key and the Range Key element in the KeySchema have the same name");
+    return Invalid(
+        "Both the Hash Key and the Range Key element in the KeySchema have the same name");
   }
   return Done{};
 }
@@ -62,13 +74,15 @@ Status ValidateKeys(const item::KeySchema& keys) {
 Status ValidateProjection(const tables::IndexProjection& projection) {
   const bool includes = projection.kind == tables::ProjectionKind::kInclude;
   if (includes && projection.included.empty()) {
-    return Invalid("One or more parameter values were invalid: ProjectionType is INCLUDE, but "
-                   "NonKeyAttributes is not specified");
+    return Invalid(
+        "One or more parameter values were invalid: ProjectionType is INCLUDE, but "
+        "NonKeyAttributes is not specified");
   }
   if (!includes && !projection.included.empty()) {
-    return Invalid(fmt::format("One or more parameter values were invalid: ProjectionType is {}, but "
-                               "NonKeyAttributes is specified",
-                               projection.kind == tables::ProjectionKind::kAll ? "ALL" : "KEYS_ONLY"));
+    return Invalid(
+        fmt::format("One or more parameter values were invalid: ProjectionType is {}, but "
+                    "NonKeyAttributes is specified",
+                    projection.kind == tables::ProjectionKind::kAll ? "ALL" : "KEYS_ONLY"));
   }
   return Done{};
 }
@@ -86,10 +100,10 @@ class AttributeTypes {
   Status Add(const item::KeyAttribute& attribute) {
     const auto [place, added] = types_.emplace(attribute.name, attribute.type);
     if (added || place->second == attribute.type) return Done{};
-    return Invalid(fmt::format("One or more parameter values were invalid: the attribute {} is "
-                               "defined as {} and as {}",
-                               attribute.name, item::ToString(place->second),
-                               item::ToString(attribute.type)));
+    return Invalid(
+        fmt::format("One or more parameter values were invalid: the attribute {} is "
+                    "defined as {} and as {}",
+                    attribute.name, item::ToString(place->second), item::ToString(attribute.type)));
   }
 
   std::map<std::string, item::Type> types_;
@@ -104,21 +118,24 @@ Status ValidateIndexCounts(const std::vector<tables::IndexSpec>& indexes) {
     (index.kind == tables::IndexKind::kGlobal ? global : local) += 1;
     included += index.projection.included.size();
     if (!names.insert(index.name).second) {
-      return Invalid(fmt::format("One or more parameter values were invalid: Duplicate index name: {}",
-                                 index.name));
+      return Invalid(fmt::format(
+          "One or more parameter values were invalid: Duplicate index name: {}", index.name));
     }
   }
   if (global > tables::kMaxGlobalIndexes) {
-    return Invalid("One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the "
-                   "per-table limit of 20");
+    return Invalid(
+        "One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the "
+        "per-table limit of 20");
   }
   if (local > tables::kMaxLocalIndexes) {
-    return Invalid("One or more parameter values were invalid: Number of LocalSecondaryIndexes exceeds "
-                   "per-table limit of 5");
+    return Invalid(
+        "One or more parameter values were invalid: Number of LocalSecondaryIndexes exceeds "
+        "per-table limit of 5");
   }
   if (included > tables::kMaxIncludedAttributes) {
-    return Invalid("One or more parameter values were invalid: Number of attributes specified in "
-                   "NonKeyAttributes exceeds the limit of 100");
+    return Invalid(
+        "One or more parameter values were invalid: Number of attributes specified in "
+        "NonKeyAttributes exceeds the limit of 100");
   }
   return Done{};
 }
@@ -135,34 +152,53 @@ Status ValidateValues(const tables::Values& values) {
   return Done{};
 }
 
+Status ValidateThroughput(const std::optional<tables::Throughput>& throughput) {
+  if (!throughput || (throughput->read_units >= 1 && throughput->write_units >= 1)) return Done{};
+  return Invalid(
+      fmt::format("1 validation error detected: Value '{}' at 'provisionedThroughput' failed "
+                  "to satisfy constraint: Member must have value greater than or equal to 1",
+                  std::min(throughput->read_units, throughput->write_units)));
+}
+
 Status ValidateIndex(const tables::IndexSpec& index, const item::KeySchema& table_keys) {
   TRY(ValidateName(index.name, "indexName", tables::kMinTableNameLength));
   TRY(ValidateKeys(index.keys));
   TRY(ValidateProjection(index.projection));
+  TRY(ValidateThroughput(index.throughput));
   if (index.kind == tables::IndexKind::kGlobal) return Done{};
-  if (!table_keys.sort || !index.keys.sort) {
-    return Invalid("One or more parameter values were invalid: Table KeySchema does not have a range "
-                   "key, which is required when specifying a LocalSecondaryIndex");
+  if (!index.keys.sort) {
+    return Invalid(
+        fmt::format("One or more parameter values were invalid: Index KeySchema does not "
+                    "have a range key for index: {}",
+                    index.name));
+  }
+  if (!table_keys.sort) {
+    return Invalid(
+        "One or more parameter values were invalid: Table KeySchema does not have a range "
+        "key, which is required when specifying a LocalSecondaryIndex");
   }
   if (!(index.keys.partition == table_keys.partition)) {
-    return Invalid(fmt::format("One or more parameter values were invalid: Index KeySchema does not "
-                               "have the same leading hash key as table KeySchema for index: {}",
-                               index.name));
+    return Invalid(
+        fmt::format("One or more parameter values were invalid: Index KeySchema does not "
+                    "have the same leading hash key as table KeySchema for index: {}",
+                    index.name));
   }
   return Done{};
 }
 
 Status ValidateTags(const tables::Tags& tags) {
   if (tags.size() > tables::kMaxTags) {
-    return Invalid(fmt::format("One or more parameter values were invalid: Too many tags: {}, at most {} "
-                               "are allowed",
-                               tags.size(), tables::kMaxTags));
+    return Invalid(
+        fmt::format("One or more parameter values were invalid: Too many tags: {}, at most {} "
+                    "are allowed",
+                    tags.size(), tables::kMaxTags));
   }
   for (const auto& [name, value] : tags) {
     if (name.empty() || name.size() > 128 || value.size() > 256) {
-      return Invalid(fmt::format("One or more parameter values were invalid: the tag '{}' must have a "
-                                 "name of 1 to 128 bytes and a value of at most 256",
-                                 name));
+      return Invalid(
+          fmt::format("One or more parameter values were invalid: the tag '{}' must have a "
+                      "name of 1 to 128 bytes and a value of at most 256",
+                      name));
     }
   }
   return Done{};
@@ -171,6 +207,7 @@ Status ValidateTags(const tables::Tags& tags) {
 Status ValidateCreateTable(const tables::CreateTableRequest& request) {
   TRY(ValidateName(request.table, "tableName", tables::kMinTableNameLength));
   TRY(ValidateKeys(request.keys));
+  TRY(ValidateThroughput(request.throughput));
   AttributeTypes types;
   TRY(types.Add(request.keys));
   for (const tables::IndexSpec& index : request.indexes) {
@@ -183,8 +220,9 @@ Status ValidateCreateTable(const tables::CreateTableRequest& request) {
 
 Status ValidateLimit(std::optional<uint32_t> limit) {
   if (limit != 0u) return Done{};
-  return Invalid("1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: "
-                 "Member must have value greater than or equal to 1");
+  return Invalid(
+      "1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: "
+      "Member must have value greater than or equal to 1");
 }
 
 }  // namespace tidemark::embedded

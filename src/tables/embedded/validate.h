@@ -15,8 +15,8 @@ Status ValidateValues(const tables::Values& values);
 Status ValidateCreateTable(const tables::CreateTableRequest& request);
 // An index to be added to a table with these keys.
 Status ValidateIndex(const tables::IndexSpec& index, const item::KeySchema& table_keys);
+Status ValidateThroughput(const std::optional<tables::Throughput>& throughput);
 Status ValidateTags(const tables::Tags& tags);
-// `name` is the parameter's, for the message.
 Status ValidateLimit(std::optional<uint32_t> limit);
 
 }  // namespace tidemark::embedded

@@ -1,9 +1,9 @@
 #include "tables/embedded/walk.h"
 
+#include <set>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <set>
 
 #include "expression/bindings.h"
 #include "expression/condition.h"
@@ -36,7 +36,8 @@ struct Plan {
   std::optional<expression::Condition> filter;
   std::optional<std::vector<expression::Path>> projection;
   bool count_only = false;
-  bool fetch_from_table = false;  // The index does not carry all that is asked for.
+  // What of the table's item behind an index row is looked at.
+  enum class Fetch { kNothing, kForFilter, kForReply } fetch = Fetch::kNothing;
   std::optional<uint32_t> limit;
 
   Keyspace keyspace() const { return index == nullptr ? table->keyspace : index->keyspace; }
@@ -61,8 +62,9 @@ Result<Plan> ParseCommon(const Request& request, Bindings* bindings) {
 
 Status CheckSelect(const std::optional<Select>& select, bool has_projection, bool has_index) {
   if (select == Select::kSpecificAttributes && !has_projection) {
-    return Invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get "
-                   "SPECIFIC_ATTRIBUTES");
+    return Invalid(
+        "Must specify the AttributesToGet or ProjectionExpression when choosing to get "
+        "SPECIFIC_ATTRIBUTES");
   }
   if (select == Select::kAllProjectedAttributes && !has_index) {
     return Invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
@@ -71,7 +73,8 @@ Status CheckSelect(const std::optional<Select>& select, bool has_projection, boo
     const std::string_view name = select == Select::kCount           ? "only the Count"
                                   : select == Select::kAllAttributes ? "ALL_ATTRIBUTES"
                                                                      : "ALL_PROJECTED_ATTRIBUTES";
-    return Invalid(fmt::format("Cannot specify the ProjectionExpression when choosing to get {}", name));
+    return Invalid(
+        fmt::format("Cannot specify the ProjectionExpression when choosing to get {}", name));
   }
   return Done{};
 }
@@ -121,19 +124,22 @@ Status PlanAttributes(const std::optional<Select>& select, Plan* plan) {
   const bool wants_all = select == Select::kAllAttributes && !carries_all;
   const std::set<std::string> uncarried = Uncarried(*plan);
   if (plan->index->spec.kind == tables::IndexKind::kLocal) {
-    plan->fetch_from_table = wants_all || !uncarried.empty() || FilterNeedsTable(*plan);
+    if (FilterNeedsTable(*plan)) plan->fetch = Plan::Fetch::kForFilter;
+    if (wants_all || !uncarried.empty()) plan->fetch = Plan::Fetch::kForReply;
     return Done{};
   }
   if (wants_all) {
-    return Invalid(fmt::format("One or more parameter values were invalid: Select type ALL_ATTRIBUTES "
-                               "is not supported for global secondary index {} because its projection "
-                               "type is not ALL",
-                               name));
+    return Invalid(
+        fmt::format("One or more parameter values were invalid: Select type ALL_ATTRIBUTES "
+                    "is not supported for global secondary index {} because its projection "
+                    "type is not ALL",
+                    name));
   }
   if (!uncarried.empty()) {
-    return Invalid(fmt::format("One or more parameter values were invalid: Global secondary index {} "
-                               "does not project [{}]",
-                               name, fmt::join(uncarried, ", ")));
+    return Invalid(
+        fmt::format("One or more parameter values were invalid: Global secondary index {} "
+                    "does not project [{}]",
+                    name, fmt::join(uncarried, ", ")));
   }
   return Done{};
 }
@@ -160,11 +166,28 @@ Result<std::string> RowKeyOfStart(const Item& start, const Plan& plan) {
   return IndexRowKey(plan.index->keyspace, **index_key, *key);
 }
 
-Status PlanStart(const std::optional<Item>& start, std::string_view outside, Plan* plan) {
+bool Contains(const Range& range, const std::string& key) {
+  return range.low <= key && key < range.high;
+}
+
+Status PlanScanStart(const std::optional<Item>& start, Plan* plan) {
   if (!start) return Done{};
   plan->start_after = TRY(RowKeyOfStart(*start, *plan));
-  const bool inside = plan->range.low <= *plan->start_after && *plan->start_after < plan->range.high;
-  return inside ? Status(Done{}) : Status(Invalid(std::string(outside)));
+  if (Contains(plan->range, *plan->start_after)) return Done{};
+  return Invalid(
+      "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "
+      "ExclusiveStartKey with correct Segment");
+}
+
+Status PlanQueryStart(const std::optional<Item>& start, const item::Value& partition, Plan* plan) {
+  if (!start) return Done{};
+  plan->start_after = TRY(RowKeyOfStart(*start, *plan));
+  if (Contains(plan->range, *plan->start_after)) return Done{};
+  const Range whole_partition = ConditionRange(plan->keyspace(), {.partition = partition});
+  return Invalid(Contains(whole_partition, *plan->start_after)
+                     ? "The provided starting key does not match the range key predicate"
+                     : "The provided starting key is outside query boundaries based on provided "
+                       "conditions");
 }
 
 Status CheckFilterHasNoKeys(const Plan& plan) {
@@ -172,9 +195,10 @@ Status CheckFilterHasNoKeys(const Plan& plan) {
   const item::KeySchema& keys = plan.keys();
   for (const std::string& attribute : plan.filter->Attributes()) {
     if (attribute != keys.partition.name && !(keys.sort && attribute == keys.sort->name)) continue;
-    return Invalid(fmt::format("Filter Expression can only contain non-primary key attributes: Primary "
-                               "key attribute: {}",
-                               attribute));
+    return Invalid(
+        fmt::format("Filter Expression can only contain non-primary key attributes: Primary "
+                    "key attribute: {}",
+                    attribute));
   }
   return Done{};
 }
@@ -195,31 +219,33 @@ Result<Plan> PlanQuery(const Catalog& catalog, const tables::QueryRequest& reque
   TRY(PlanAttributes(request.select, &plan));
   plan.range = ConditionRange(plan.keyspace(), condition);
   plan.forward = request.forward;
-  TRY(PlanStart(request.start_after,
-                "The provided starting key is outside query boundaries based on provided conditions",
-                &plan));
+  TRY(PlanQueryStart(request.start_after, condition.partition, &plan));
   return plan;
 }
 
 Status CheckSegments(const tables::ScanRequest& request) {
   if (request.segment && !request.total_segments) {
-    return Invalid("The TotalSegments parameter is required but was not present in the request when "
-                   "Segment parameter is present");
+    return Invalid(
+        "The TotalSegments parameter is required but was not present in the request when "
+        "Segment parameter is present");
   }
   if (!request.total_segments) return Done{};
   if (!request.segment) {
-    return Invalid("The Segment parameter is required but was not present in the request when "
-                   "parameter TotalSegments is present");
+    return Invalid(
+        "The Segment parameter is required but was not present in the request when "
+        "parameter TotalSegments is present");
   }
   if (*request.total_segments == 0 || *request.total_segments > tables::kMaxScanSegments) {
-    return Invalid(fmt::format("1 validation error detected: Value '{}' at 'totalSegments' failed to "
-                               "satisfy constraint: Member must have value between 1 and {}",
-                               *request.total_segments, tables::kMaxScanSegments));
+    return Invalid(
+        fmt::format("1 validation error detected: Value '{}' at 'totalSegments' failed to "
+                    "satisfy constraint: Member must have value between 1 and {}",
+                    *request.total_segments, tables::kMaxScanSegments));
   }
   if (*request.segment >= *request.total_segments) {
-    return Invalid(fmt::format("The Segment parameter is zero-based and must be less than parameter "
-                               "TotalSegments: Segment: {} is not less than TotalSegments: {}",
-                               *request.segment, *request.total_segments));
+    return Invalid(
+        fmt::format("The Segment parameter is zero-based and must be less than parameter "
+                    "TotalSegments: Segment: {} is not less than TotalSegments: {}",
+                    *request.segment, *request.total_segments));
   }
   return Done{};
 }
@@ -240,10 +266,7 @@ Result<Plan> PlanScan(const Catalog& catalog, const tables::ScanRequest& request
   plan.range = SegmentRange(plan.keyspace(), request.segment.value_or(0),
                             request.total_segments.value_or(1));
   plan.walk = Walk::kLong;
-  TRY(PlanStart(request.start_after,
-                "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "
-                "ExclusiveStartKey with correct Segment",
-                &plan));
+  TRY(PlanScanStart(request.start_after, &plan));
   return plan;
 }
 
@@ -276,9 +299,10 @@ Result<Item> FetchFromTable(const Store& store, const Plan& plan, const Item& ro
   const item::Key key = TRY(item::KeyOfItem(row, plan.table->keys));
   std::string value;
   if (!TRY(store.Get(Family::kRows, ItemRowKey(plan.table->keyspace, key), &value, snapshot))) {
-    return Error{ErrorCode::kCorrupt, fmt::format("the index {} has a row without an item; restore a "
-                                                  "backup",
-                                                  plan.index->spec.name)};
+    return Error{ErrorCode::kCorrupt,
+                 fmt::format("the index {} has a row without an item; restore a "
+                             "backup",
+                             plan.index->spec.name)};
   }
   return item::DecodeItem(value);
 }
@@ -292,19 +316,22 @@ void Keep(const Plan& plan, Item item, tables::Page* page) {
 
 Result<tables::Page> RunWalk(const Store& store, const Plan& plan) {
   std::optional<Snapshot> snapshot;
-  if (plan.fetch_from_table) snapshot.emplace(store.TakeSnapshot());
+  if (plan.fetch != Plan::Fetch::kNothing) snapshot.emplace(store.TakeSnapshot());
   Cursor cursor = snapshot ? store.Iterate(Family::kRows, plan.range, *snapshot)
                            : store.Iterate(Family::kRows, plan.range, plan.walk);
   tables::Page page;
   size_t bytes = 0;
   for (SeekToStart(plan, &cursor); cursor.valid(); plan.forward ? cursor.Next() : cursor.Prev()) {
     Item item = TRY(item::DecodeItem(cursor.value()));
-    if (plan.fetch_from_table) item = TRY(FetchFromTable(store, plan, item, *snapshot));
+    std::optional<Item> whole;
+    if (snapshot) whole = TRY(FetchFromTable(store, plan, item, *snapshot));
+    const bool kept = !plan.filter || plan.filter->Holds(whole ? *whole : item);
+    if (plan.fetch == Plan::Fetch::kForReply) item = *std::move(whole);
     ++page.scanned;
     bytes += item::SizeBytes(item);
     const bool full = page.scanned == plan.limit || bytes >= tables::kMaxPageBytes;
     if (full) page.last = KeysOf(plan, item);
-    if (!plan.filter || plan.filter->Holds(item)) Keep(plan, std::move(item), &page);
+    if (kept) Keep(plan, std::move(item), &page);
     if (full) return page;
   }
   TRY(cursor.status());
