@@ -1,0 +1,126 @@
+// The promise under test: a backup made while work goes on is a whole folder, as of one moment.
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/crash/machine.h"
+
+namespace tidemark::crash {
+namespace {
+
+using embedded::EmbeddedTables;
+using ::testing::IsEmpty;
+
+constexpr uint64_t kSeed = 44'001;
+constexpr uint32_t kWriters = 4;
+
+class BackupTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto opened = machine_.Open();
+    ASSERT_TRUE(opened) << opened.error().message;
+    tables_ = std::move(*opened);
+    ASSERT_TRUE(EnsureTable(*tables_));
+  }
+  Result<std::unique_ptr<EmbeddedTables>> OpenCopy(const std::string& folder) {
+    embedded::Options options = machine_.options();
+    options.folder = folder;
+    return EmbeddedTables::Open(options);
+  }
+
+  Machine machine_{kSeed};
+  Ledger ledger_{kSeed, kWriters};
+  std::unique_ptr<EmbeddedTables> tables_;
+};
+
+TEST_F(BackupTest, UnderLoadIsAWholeFolderAsOfOneMoment) {
+  ASSERT_EQ(Work(*tables_, &ledger_, 0, 50), std::nullopt);
+  std::vector<Ledger> ledgers(kWriters, ledger_);
+  std::vector<std::thread> threads;
+  std::atomic<bool> stop = false;
+  std::atomic<uint32_t> started = 0;
+  for (uint32_t writer = 0; writer < kWriters; ++writer) {
+    threads.emplace_back([&, writer] {
+      bool first = true;
+      while (!stop && !Work(*tables_, &ledgers[writer], writer, 1)) {
+        if (first) ++started;
+        first = false;
+      }
+    });
+  }
+  // The writers' ledgers are theirs until they stop: what was acknowledged before the copies
+  // is only known as the fifty.
+  while (started < kWriters) std::this_thread::yield();
+  std::vector<std::string> copies;
+  for (int i = 0; i < 5; ++i) {
+    copies.push_back(machine_.PathOf("backups/" + std::to_string(i)));
+    const Status made = tables_->Backup(copies.back());
+    EXPECT_TRUE(made) << made.error().message;
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  const Ledger earlier = ledger_;
+  for (uint32_t writer = 0; writer < kWriters; ++writer) ledger_.Take(ledgers[writer], writer);
+  for (const std::string& folder : copies) {
+    auto copy = OpenCopy(folder);
+    ASSERT_TRUE(copy) << copy.error().message;
+    EXPECT_THAT(ledger_.CheckCopy(**copy, earlier), IsEmpty());
+  }
+  EXPECT_THAT(ledger_.Check(*tables_), IsEmpty());
+}
+
+// What was acknowledged before the backup began is in it, and it can be worked with.
+TEST_F(BackupTest, HoldsAllThatWasThereAndGoesOnByItself) {
+  ASSERT_EQ(Work(*tables_, &ledger_, 0, 100), std::nullopt);
+  const Status made = tables_->Backup(machine_.PathOf("backup"));
+  ASSERT_TRUE(made) << made.error().message;
+  Ledger of_the_copy = ledger_;
+  ASSERT_EQ(Work(*tables_, &ledger_, 0, 30), std::nullopt);
+  auto copy = OpenCopy(machine_.PathOf("backup"));
+  ASSERT_TRUE(copy) << copy.error().message;
+  EXPECT_THAT(of_the_copy.Check(**copy), IsEmpty());
+  EXPECT_EQ(Work(**copy, &of_the_copy, 0, 60), std::nullopt);
+  EXPECT_THAT(of_the_copy.Check(**copy), IsEmpty());
+  EXPECT_THAT(ledger_.Check(*tables_), IsEmpty()) << "the two share nothing";
+}
+
+// A finished backup is durable: a power cut right behind it takes nothing from it.
+TEST_F(BackupTest, SurvivesAPowerCut) {
+  for (int round = 0; round < 10; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    ASSERT_EQ(Work(*tables_, &ledger_, 0, 20), std::nullopt);
+    const std::string folder = machine_.PathOf("backup" + std::to_string(round));
+    const Ledger of_the_copy = ledger_;
+    const Status made = tables_->Backup(folder);
+    ASSERT_TRUE(made) << made.error().message;
+    machine_.files().PowerCut();
+    tables_.reset();
+    machine_.Repair();
+    auto copy = OpenCopy(folder);
+    ASSERT_TRUE(copy) << copy.error().message;
+    ASSERT_THAT(of_the_copy.CheckCopy(**copy, of_the_copy), IsEmpty());
+    auto reopened = machine_.Open();
+    ASSERT_TRUE(reopened) << reopened.error().message;
+    tables_ = std::move(*reopened);
+  }
+}
+
+TEST_F(BackupTest, IntoAFolderWithSomethingInItIsRefused) {
+  const std::string folder = machine_.PathOf("letters");
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder + "/letter.txt") << "dear";
+  const Status made = tables_->Backup(folder);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::kInvalid) << made.error().message;
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+  // Least of all over another backup, or over itself.
+  ASSERT_TRUE(tables_->Backup(machine_.PathOf("backup")));
+  EXPECT_FALSE(tables_->Backup(machine_.PathOf("backup")));
+  EXPECT_FALSE(tables_->Backup(machine_.folder()));
+}
+
+}  // namespace
+}  // namespace tidemark::crash
