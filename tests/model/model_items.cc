@@ -330,7 +330,6 @@ Result<tables::TransactWriteReply> ModelTables::TransactWrite(
     const tables::TransactWriteRequest& request) {
   const std::lock_guard lock(mutex_);
   const std::vector<PreparedWrite> writes = TRY(Prepare(request));
-  const std::vector<Table*> found = TRY(FindAll(writes));
   const std::string fingerprint = Fingerprint(request);
   if (request.token) {
     auto used = tokens_.find(*request.token);
@@ -341,6 +340,7 @@ Result<tables::TransactWriteReply> ModelTables::TransactWrite(
       return tables::TransactWriteReply{.replayed = true};
     }
   }
+  const std::vector<Table*> found = TRY(FindAll(writes));
   std::vector<Located> actions;
   for (size_t i = 0; i < writes.size(); ++i) {
     Result<Located> located = Locate(writes[i], found[i]);

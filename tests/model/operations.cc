@@ -562,8 +562,11 @@ Operation Operations::ChangeIndex() {
   } else {
     request.drop_index = "late";
   }
-  return {request.add_index ? "add index late" : "drop index late",
-          [=](Side& side) { return Render(side.tables->UpdateTable(request)); }};
+  return {request.add_index ? "add index late" : "drop index late", [=](Side& side) {
+            const auto changed = side.tables->UpdateTable(request);
+            // Which of several reasons to refuse is told is left open.
+            return changed ? Render(*changed) : std::string("refused");
+          }};
 }
 
 Operation Operations::Recreate() {

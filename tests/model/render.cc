@@ -171,6 +171,10 @@ std::string Render(const tables::TransactGetReply& reply) {
 }
 
 std::string Render(const tables::TransactWriteReply& reply) {
+  // Whether what is invalid is told alone or beside failed conditions is left open.
+  for (const auto& reason : reply.reasons) {
+    if (reason.code == tables::CancellationCode::kValidationError) return "cancelled as invalid";
+  }
   return fmt::format("outcome {}{}{}", static_cast<int>(reply.outcome),
                      reply.replayed ? " replayed" : "", Reasons(reply.reasons));
 }
