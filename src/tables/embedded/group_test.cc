@@ -140,7 +140,8 @@ TEST_F(GroupTest, ConditionsAreCheckedOnTheItemAsOfTheGroup) {
   const auto refused = Evaluate(put, &group);
   EXPECT_FALSE(refused.applied);
   EXPECT_EQ(*refused.failed_on->Find("n"), item::Value(Number::FromInt(1)));
-  put.condition = "attribute_exists(id)";
+  put.condition = "n = :one";
+  put.values = {{":one", Number::FromInt(1)}};
   EXPECT_TRUE(Evaluate(put, &group).applied);
 }
 

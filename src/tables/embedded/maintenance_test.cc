@@ -190,6 +190,7 @@ TEST_F(MaintenanceTest, SweepsAllOfMany) {
 // An item that got another deadline has one row in the expiry list, not two.
 TEST_F(MaintenanceTest, ARenewedItemStays) {
   EnableTimeToLive();
+  Maintain();
   PutExpiring("a", now() + 1);
   PutExpiring("a", now() + 100);
   ExpectWhole();
@@ -210,6 +211,17 @@ TEST_F(MaintenanceTest, FillsAnIndexOverManyItems) {
   EXPECT_EQ(description->indexes[0].item_count, static_cast<uint64_t>(kMany));
   EXPECT_EQ(CountInIndex(), static_cast<uint64_t>(kMany));
   ExpectWhole();
+}
+
+// Half an index would look like a whole one.
+TEST_F(MaintenanceTest, AnIndexIsNotReadBeforeItIsFilled) {
+  Put({{"id", "a"}, {"owner", "o"}});
+  AddIndex();
+  const auto page = tables_->Scan({.table = kTable, .index = "by-owner"});
+  ASSERT_FALSE(page.has_value());
+  EXPECT_NE(page.error().message.find("backfilling"), std::string::npos) << page.error().message;
+  Maintain();
+  EXPECT_EQ(CountInIndex(), 1u);
 }
 
 // Writers do not wait for the filling: what they change before it comes by is neither lost nor

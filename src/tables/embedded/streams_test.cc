@@ -150,6 +150,19 @@ TEST_F(StreamsTest, AClosedStreamEnds) {
   EXPECT_EQ(description->shards[0].last_sequence, reply.records[0].sequence);
 }
 
+// Expiry is a comparison; trimming is housekeeping, which never runs here.
+TEST_F(StreamsTest, RecordsPastTheirDayAreGoneWithoutHousekeeping) {
+  Create();
+  Put(Numbered(1));
+  const std::string first = Records()[0].sequence;
+  folder_.clock().Advance(tables::kStreamRetention);
+  Put(Numbered(2));
+  const auto records = Records();
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].new_image, Numbered(2));
+  EXPECT_EQ(Read(Iterator(IteratorKind::kAtSequence, first)).outcome, RecordsOutcome::kTrimmed);
+}
+
 TEST_F(StreamsTest, AnIteratorLastsFifteenMinutes) {
   Create();
   Put(Numbered(1));

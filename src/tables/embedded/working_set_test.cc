@@ -65,6 +65,7 @@ TEST_F(WorkingSetTest, NeverGoesBackToAnOlderValue) {
   items.Trim();
   EXPECT_EQ(**items.Find("row"), Numbered(1));
   items.Set("row", Numbered(2));
+  EXPECT_EQ(**items.Find("row"), Numbered(2));
   Store("row", Numbered(2));
   for (int i = 0; i < 3; ++i) {
     items.Trim();
