@@ -103,7 +103,7 @@ Result<embedded::VerifyReport> Restore(const RestorePlaces& places, const Folder
 
 Status VerifyPlaces(const RestorePlaces& places) {
   const auto& [backup, partial, data] = places;
-  if (!fs::is_directory(backup)) {
+  if (!fs::is_directory(backup) || fs::is_empty(backup)) {
     return Error{ErrorCode::kNotFound,
                  fmt::format("there is no backup '{}': name the folder that 'tidemark tables "
                              "backup' wrote",

@@ -13,6 +13,7 @@
 
 #include "item/json.h"
 #include "programs/arguments.h"
+#include "programs/context.h"
 #include "programs/output.h"
 #include "programs/progress.h"
 #include "tables/limits.h"
@@ -25,11 +26,12 @@ using embedded::EmbeddedTables;
 using tables::OnConditionFailure;
 using tables::ReturnValues;
 
-Result<tables::Names> NamesOf(const Bindings& bindings) {
-  return ParseNames({"--names", bindings.names});
-}
-Result<tables::Values> ValuesOf(const Bindings& bindings) {
-  return ParseValues({"--values", bindings.values});
+// Sets what an expression refers to, in any request that has expressions with values.
+template <typename Request>
+Status FillBindings(const Bindings& bindings, Request* request) {
+  request->names = TRY(ParseNames({"--names", bindings.names}));
+  request->values = TRY(ParseValues({"--values", bindings.values}));
+  return Done{};
 }
 
 ExitCode Report(const tables::WriteReply& reply) {
@@ -40,14 +42,12 @@ ExitCode Report(const tables::WriteReply& reply) {
 }
 
 Result<tables::PutRequest> ToRequest(const PutOptions& options) {
-  return tables::PutRequest{
-      .table = options.table,
-      .item = {},
-      .condition = options.condition,
-      .names = TRY(NamesOf(options.bindings)),
-      .values = TRY(ValuesOf(options.bindings)),
-      .return_values = options.return_old ? ReturnValues::kAllOld : ReturnValues::kNone,
-      .on_failure = OnConditionFailure::kAllOld};
+  tables::PutRequest request{.table = options.table,
+                             .condition = options.condition,
+                             .on_failure = OnConditionFailure::kAllOld};
+  if (options.return_old) request.return_values = ReturnValues::kAllOld;
+  TRY(FillBindings(options.bindings, &request));
+  return request;
 }
 
 // Puts many items, read from standard input a line each. Items without a condition go in batches,
@@ -162,8 +162,7 @@ Status FillRequest(const ReadOptions& options, Request* request) {
   request->index = options.index;
   request->filter = options.filter;
   request->projection = options.projection;
-  request->names = TRY(NamesOf(options.bindings));
-  request->values = TRY(ValuesOf(options.bindings));
+  TRY(FillBindings(options.bindings, request));
   if (options.count) request->select = tables::Select::kCount;
   if (options.start_after) {
     request->start_after = TRY(ParseItem({"--start-after", *options.start_after}));
@@ -190,7 +189,7 @@ Result<ExitCode> PrintPages(const ReadOptions& options, Request request,
   });
   do {
     request.limit = PageLimit(options, found);
-    tables::Page page = TRY(read(request));
+    tables::Page page = TRY(InTable(options.table, read(request)));
     for (const item::Item& item : page.items) PrintLine(item::ToJson(item));
     scanned += page.scanned;
     found += page.count;
@@ -214,16 +213,15 @@ Result<ExitCode> PutItems(const PutOptions& options) {
   if (!reads_input) request.item = TRY(ParseItem({"--item", options.item}));
   std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kWrite));
   if (reads_input) return PutLines(*tables, options, std::move(request));
-  return Report(TRY(tables->Put(request)));
+  return Report(TRY(InTable(options.table, tables->Put(request))));
 }
 
 Result<ExitCode> GetItem(const GetOptions& options) {
-  tables::GetRequest request{.table = options.table,
-                             .key = TRY(ParseItem({"--key", options.key})),
-                             .projection = options.projection,
-                             .names = TRY(NamesOf(options.bindings))};
+  tables::GetRequest request{.table = options.table, .projection = options.projection};
+  request.key = TRY(ParseItem({"--key", options.key}));
+  request.names = TRY(ParseNames({"--names", options.names}));
   std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kRead));
-  std::optional<item::Item> item = TRY(tables->Get(request));
+  std::optional<item::Item> item = TRY(InTable(options.table, tables->Get(request)));
   if (!item) {
     PrintMessage(fmt::format("tidemark: table '{}' has no item under {}", options.table,
                              item::ToJson(request.key)));
@@ -235,28 +233,25 @@ Result<ExitCode> GetItem(const GetOptions& options) {
 
 Result<ExitCode> UpdateItem(const UpdateOptions& options) {
   tables::UpdateRequest request{.table = options.table,
-                                .key = TRY(ParseItem({"--key", options.key})),
                                 .update = options.update,
                                 .condition = options.condition,
-                                .names = TRY(NamesOf(options.bindings)),
-                                .values = TRY(ValuesOf(options.bindings)),
-                                .return_values = TRY(ParseReturned(options.returned)),
                                 .on_failure = OnConditionFailure::kAllOld};
+  request.key = TRY(ParseItem({"--key", options.key}));
+  request.return_values = TRY(ParseReturned(options.returned));
+  TRY(FillBindings(options.bindings, &request));
   std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kWrite));
-  return Report(TRY(tables->Update(request)));
+  return Report(TRY(InTable(options.table, tables->Update(request))));
 }
 
 Result<ExitCode> DeleteItem(const DeleteOptions& options) {
-  tables::DeleteRequest request{
-      .table = options.table,
-      .key = TRY(ParseItem({"--key", options.key})),
-      .condition = options.condition,
-      .names = TRY(NamesOf(options.bindings)),
-      .values = TRY(ValuesOf(options.bindings)),
-      .return_values = options.return_old ? ReturnValues::kAllOld : ReturnValues::kNone,
-      .on_failure = OnConditionFailure::kAllOld};
+  tables::DeleteRequest request{.table = options.table,
+                                .condition = options.condition,
+                                .on_failure = OnConditionFailure::kAllOld};
+  request.key = TRY(ParseItem({"--key", options.key}));
+  if (options.return_old) request.return_values = ReturnValues::kAllOld;
+  TRY(FillBindings(options.bindings, &request));
   std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kWrite));
-  return Report(TRY(tables->Delete(request)));
+  return Report(TRY(InTable(options.table, tables->Delete(request))));
 }
 
 Result<ExitCode> QueryItems(const QueryOptions& options) {

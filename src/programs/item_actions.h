@@ -36,7 +36,7 @@ struct GetOptions {
   std::string table;
   std::string key;
   std::optional<std::string> projection;
-  Bindings bindings;
+  std::string names;  // As in Bindings.
 };
 Result<ExitCode> GetItem(const GetOptions& options);
 

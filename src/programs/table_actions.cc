@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "programs/arguments.h"
+#include "programs/context.h"
 #include "programs/output.h"
 
 namespace tidemark::programs {
@@ -14,11 +15,10 @@ namespace {
 using embedded::EmbeddedTables;
 
 Result<tables::CreateTableRequest> ToRequest(const CreateOptions& options) {
-  tables::CreateTableRequest request{
-      .table = options.table,
-      .keys = {.partition = TRY(ParseKeyAttribute({"--key", options.key}))},
-      .deletion_protected = options.is_protected,
-      .tags = TRY(ParseTags("--tag", options.tags))};
+  tables::CreateTableRequest request{.table = options.table,
+                                     .deletion_protected = options.is_protected};
+  request.keys.partition = TRY(ParseKeyAttribute({"--key", options.key}));
+  request.tags = TRY(ParseTags("--tag", options.tags));
   if (options.sort) request.keys.sort = TRY(ParseKeyAttribute({"--sort", *options.sort}));
   for (const std::string& text : options.indexes) {
     request.indexes.push_back(TRY(ParseGlobalIndex({"--index", text})));
@@ -38,8 +38,8 @@ Result<tables::UpdateTableRequest> ToRequest(const AlterOptions& options) {
   }
   if (options.no_stream) request.stream = tables::UpdateStream{.enabled = false};
   if (options.stream) {
-    request.stream =
-        tables::UpdateStream{.view = TRY(ParseStreamView({"--stream", *options.stream}))};
+    tables::StreamView view = TRY(ParseStreamView({"--stream", *options.stream}));
+    request.stream = tables::UpdateStream{.view = view};
   }
   if (options.protect) request.deletion_protected = true;
   if (options.no_protect) request.deletion_protected = false;
@@ -59,7 +59,7 @@ Status AlterTimeToLive(EmbeddedTables& tables, const AlterOptions& options) {
 }
 
 Result<ExitCode> PrintDescription(EmbeddedTables& tables, const std::string& table) {
-  PrintLine(ToJson(TRY(tables.DescribeTable(table))));
+  PrintLine(ToJson(TRY(InTable(table, tables.DescribeTable(table)))));
   return ExitCode::kOk;
 }
 
@@ -68,7 +68,7 @@ Result<ExitCode> PrintDescription(EmbeddedTables& tables, const std::string& tab
 Result<ExitCode> CreateTable(const CreateOptions& options) {
   tables::CreateTableRequest request = TRY(ToRequest(options));
   std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kCreate));
-  TRY(tables->CreateTable(request));
+  TRY(InTable(options.table, tables->CreateTable(request)));
   if (options.ttl) {
     TRY(tables->SetTimeToLive({.table = options.table, .attribute = *options.ttl})
             .WithContext("the table was created, but --ttl failed"));
@@ -96,7 +96,7 @@ Result<ExitCode> DescribeTable(const TableOptions& options) {
 
 Result<ExitCode> DropTable(const TableOptions& options) {
   std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kWrite));
-  PrintLine(ToJson(TRY(tables->DeleteTable(options.table))));
+  PrintLine(ToJson(TRY(InTable(options.table, tables->DeleteTable(options.table)))));
   TRY(tables->Maintain());
   return ExitCode::kOk;
 }
@@ -108,8 +108,8 @@ Result<ExitCode> AlterTable(const AlterOptions& options) {
     return Invalid("nothing to change: say what, for example --add-index by-email:email:S");
   }
   std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kWrite));
-  if (changes_table) TRY(tables->UpdateTable(request));
-  Status ttl = AlterTimeToLive(*tables, options);
+  if (changes_table) TRY(InTable(options.table, tables->UpdateTable(request)));
+  Status ttl = InTable(options.table, AlterTimeToLive(*tables, options));
   if (changes_table) ttl = std::move(ttl).WithContext("the rest was changed, but time to live not");
   TRY(std::move(ttl));
   // There is no process in the background that would fill a new index or clear away an old one.
@@ -118,14 +118,13 @@ Result<ExitCode> AlterTable(const AlterOptions& options) {
 }
 
 Result<ExitCode> TagTable(const TagOptions& options) {
-  tables::TagRequest request{.table = options.table,
-                             .set = TRY(ParseTags("--set", options.set)),
-                             .remove = options.remove};
+  tables::TagRequest request{.table = options.table, .remove = options.remove};
+  request.set = TRY(ParseTags("--set", options.set));
   bool changes = !request.set.empty() || !request.remove.empty();
   std::unique_ptr<EmbeddedTables> tables =
       TRY(OpenDataFolder(options.folder, changes ? Use::kWrite : Use::kRead));
-  if (changes) TRY(tables->Tag(request));
-  PrintLine(ToJson(TRY(tables->ListTags(options.table))));
+  if (changes) TRY(InTable(options.table, tables->Tag(request)));
+  PrintLine(ToJson(TRY(InTable(options.table, tables->ListTags(options.table)))));
   return ExitCode::kOk;
 }
 

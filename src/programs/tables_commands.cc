@@ -50,12 +50,12 @@ void AddTable(CLI::App& command, std::string& table) {
   command.add_option("table", table, "The table's name")->required();
 }
 
-void AddNames(CLI::App& command, Bindings& bindings) {
-  command.add_option("--names", bindings.names, R"(Names in expressions, as JSON: {"#c":"count"})");
+void AddNames(CLI::App& command, std::string& names) {
+  command.add_option("--names", names, R"(Names in expressions, as JSON: {"#c":"count"})");
 }
 
 void AddBindings(CLI::App& command, Bindings& bindings) {
-  AddNames(command, bindings);
+  AddNames(command, bindings.names);
   command.add_option("--values", bindings.values,
                      R"(Values in expressions, as DynamoDB JSON: {":one":{"N":"1"}})");
 }
@@ -202,7 +202,7 @@ void AddGet(CLI::App& parent, Action* action) {
   AddTable(*command, options->table);
   AddKey(*command, options->key);
   command->add_option("--projection", options->projection, "Print only these: id, address.city");
-  AddNames(*command, options->bindings);
+  AddNames(*command, options->names);
   AddFolder(*command, options->folder);
 }
 

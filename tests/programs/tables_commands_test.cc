@@ -266,7 +266,8 @@ TEST_F(TablesCommandsTest, ListsTablesInTheOrderOfTheirNames) {
   EXPECT_THAT(lines[1], StartsWith(R"({"table":"zebras")"));
 }
 
-// What the tables refuse is the command's fault: exit code 2, with their words.
+// What the tables refuse is the command's fault: exit code 2, with their words and the table's
+// name.
 TEST_F(TablesCommandsTest, PassesOnWhatTablesRefuse) {
   MakeUsers();
   for (const Arguments& arguments : std::initializer_list<Arguments>{
@@ -286,12 +287,11 @@ TEST_F(TablesCommandsTest, PassesOnWhatTablesRefuse) {
            {"delete", "users", "--key", R"({"other":{"S":"a"}})"},
            {"query", "users", "--key-condition", "id = :missing"},
            {"scan", "users", "--index", "none"},
-           {"scan", "users", "--segment", "9", "--total-segments", "3"},
-           {"streams", "tail", "users"}}) {
+           {"scan", "users", "--segment", "9", "--total-segments", "3"}}) {
     SCOPED_TRACE(arguments[0] + " " + arguments[1]);
     Outcome outcome = Tables(arguments);
     EXPECT_EQ(outcome.exit_code, kInvalid) << outcome.out;
-    EXPECT_THAT(outcome.err, StartsWith("tidemark: "));
+    EXPECT_THAT(outcome.err, StartsWith("tidemark: table '" + arguments[1] + "': "));
   }
 }
 
@@ -500,6 +500,13 @@ TEST_F(TablesCommandsTest, TailsTheChangesOfATable) {
   EXPECT_THAT(lines[3], HasSubstr(R"("keys":{"channel":{"S":"c"},"ts":{"N":"1"}},"old":)"));
   EXPECT_EQ(LinesOf(Do({"streams", "tail", "messages", "--limit", "2"})).size(), 2u);
   EXPECT_EQ(Do({"streams", "tail", "messages", "--from", "latest"}), "");
+}
+
+TEST_F(TablesCommandsTest, SaysThatATableHasNoStream) {
+  MakeUsers();
+  Outcome outcome = Tables({"streams", "tail", "users"});
+  EXPECT_EQ(outcome.exit_code, kInvalid);
+  EXPECT_THAT(outcome.err, HasSubstr("table 'users' has no stream"));
 }
 
 // Following ends by itself only when a limit is reached; what is there already counts.
