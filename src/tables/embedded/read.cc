@@ -1,8 +1,8 @@
 #include "tables/embedded/read.h"
 
-#include <fmt/format.h>
-
 #include <set>
+
+#include <fmt/format.h>
 
 #include "expression/bindings.h"
 #include "expression/projection.h"
@@ -47,16 +47,18 @@ Status ValidateBatchSize(const tables::BatchGetRequest& request) {
   size_t keys = 0;
   for (const auto& [table, part] : request.tables) {
     if (part.keys.empty()) {
-      return Invalid(fmt::format("1 validation error detected: Value at 'RequestItems.{}.member.Keys' "
-                                 "failed to satisfy constraint: Member must have length greater than "
-                                 "or equal to 1",
-                                 table));
+      return Invalid(
+          fmt::format("1 validation error detected: Value at 'RequestItems.{}.member.Keys' "
+                      "failed to satisfy constraint: Member must have length greater than "
+                      "or equal to 1",
+                      table));
     }
     keys += part.keys.size();
   }
   if (keys == 0) {
-    return Invalid("1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: "
-                   "Member must have length greater than or equal to 1");
+    return Invalid(
+        "1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: "
+        "Member must have length greater than or equal to 1");
   }
   if (keys > tables::kMaxBatchGetKeys) {
     return Invalid("Too many items requested for the BatchGetItem call");
@@ -76,7 +78,8 @@ Result<BatchPart> PrepareRows(const Catalog& catalog, const std::string& name,
   std::set<std::string> seen;
   for (const Item& key : part.keys) {
     std::string row_key = TRY(RowKeyOf(*table, key));
-    if (!seen.insert(row_key).second) return Invalid("Provided list of item keys contains duplicates");
+    if (!seen.insert(row_key).second)
+      return Invalid("Provided list of item keys contains duplicates");
     prepared.row_keys.push_back(std::move(row_key));
   }
   return prepared;
@@ -98,8 +101,8 @@ Result<std::map<std::string, BatchPart>> PrepareBatch(const Catalog& catalog,
   return parts;
 }
 
-void LeaveUnprocessed(const std::string& table, const tables::BatchGetRequest::Part& part, size_t key,
-                      tables::BatchGetReply* reply) {
+void LeaveUnprocessed(const std::string& table, const tables::BatchGetRequest::Part& part,
+                      size_t key, tables::BatchGetReply* reply) {
   auto [place, added] = reply->unprocessed.try_emplace(table);
   if (added) {
     place->second.projection = part.projection;
@@ -118,10 +121,11 @@ struct PreparedGet {
 Result<std::vector<PreparedGet>> PrepareGets(const Catalog& catalog,
                                              const tables::TransactGetRequest& request) {
   if (request.gets.empty() || request.gets.size() > tables::kMaxTransactActions) {
-    return Invalid(fmt::format("1 validation error detected: Value at 'transactItems' failed to satisfy "
-                               "constraint: Member must have length {} than or equal to {}",
-                               request.gets.empty() ? "greater" : "less",
-                               request.gets.empty() ? 1 : tables::kMaxTransactActions));
+    return Invalid(
+        fmt::format("1 validation error detected: Value at 'transactItems' failed to satisfy "
+                    "constraint: Member must have length {} than or equal to {}",
+                    request.gets.empty() ? "greater" : "less",
+                    request.gets.empty() ? 1 : tables::kMaxTransactActions));
   }
   std::vector<PreparedGet> prepared;
   for (const tables::GetRequest& get : request.gets) {
@@ -135,7 +139,8 @@ Result<std::vector<PreparedGet>> PrepareGets(const Catalog& catalog,
   return prepared;
 }
 
-// The row of each get; a key that does not fit its table cancels the whole.
+// The row of each get. The first key that does not fit its table cancels the whole, unless
+// another item is asked for twice, which refuses it.
 Result<std::vector<std::string>> RowKeysOf(const tables::TransactGetRequest& request,
                                            const std::vector<PreparedGet>& prepared,
                                            tables::TransactGetReply* reply) {
@@ -143,17 +148,17 @@ Result<std::vector<std::string>> RowKeysOf(const tables::TransactGetRequest& req
   std::set<std::string> seen;
   for (size_t i = 0; i < prepared.size(); ++i) {
     Result<std::string> row_key = RowKeyOf(*prepared[i].table, request.gets[i].key);
-    if (!row_key.has_value()) {
+    if (row_key.has_value()) {
+      if (!seen.insert(*row_key).second) {
+        return Invalid("Transaction request cannot include multiple operations on one item");
+      }
+      row_keys[i] = *std::move(row_key);
+    } else if (!reply->cancelled) {
       reply->cancelled = true;
       reply->reasons.resize(prepared.size());
       reply->reasons[i] = {.code = tables::CancellationCode::kValidationError,
                            .message = row_key.error().message};
-      return row_keys;
     }
-    if (!seen.insert(*row_key).second) {
-      return Invalid("Transaction request cannot include multiple operations on one item");
-    }
-    row_keys[i] = *std::move(row_key);
   }
   return row_keys;
 }

@@ -1,5 +1,11 @@
 #include "tables/embedded/store.h"
 
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <vector>
+
 #include <fmt/format.h>
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
@@ -11,12 +17,6 @@
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
-
-#include <array>
-#include <atomic>
-#include <cstdio>
-#include <mutex>
-#include <vector>
 
 #include "tables/embedded/status.h"
 
@@ -107,21 +107,27 @@ bool Mentions(const rocksdb::Status& status, std::string_view words) {
 
 Error OpenError(const rocksdb::Status& status, const std::string& folder) {
   const std::string doing = fmt::format("opening the data folder '{}'", folder);
-  if (Mentions(status, "ock file") || Mentions(status, "lock hold") || Mentions(status, "LOCK")) {
+  // What the file system says of a lock that this process, or another, holds.
+  if (Mentions(status, "lock hold by current process") ||
+      Mentions(status, "Resource temporarily unavailable")) {
     return {ErrorCode::kInUse,
             fmt::format("{}: another process has it open (stop that process, or name another "
                         "folder): {}",
                         doing, status.ToString())};
   }
   if (Mentions(status, "Permission denied") || Mentions(status, "Read-only file system")) {
-    return {ErrorCode::kDenied,
-            fmt::format("{}: {} (make the folder writable, or name another)", doing,
-                        status.ToString())};
+    return {ErrorCode::kDenied, fmt::format("{}: {} (make the folder writable, or name another)",
+                                            doing, status.ToString())};
   }
+  // RocksDB takes a file that it cannot read for a wrong option.
+  if (status.IsInvalidArgument())
+    return ToError(rocksdb::Status::IOError(status.ToString()), doing);
   return ToError(status, doing);
 }
 
-std::string MarkerText() { return fmt::format("tidemark data folder, format {}\n", Store::kFormat); }
+std::string MarkerText() {
+  return fmt::format("tidemark data folder, format {}\n", Store::kFormat);
+}
 
 Status CheckMarkerText(const std::string& text, const std::string& folder) {
   uint32_t format = 0;
@@ -131,9 +137,10 @@ Status CheckMarkerText(const std::string& text, const std::string& folder) {
                                                   folder)};
   }
   if (format > Store::kFormat) {
-    return Invalid(fmt::format("the data folder '{}' has format {}, and this version reads up to {}; "
-                               "use the version that wrote it, or a newer one",
-                               folder, format, Store::kFormat));
+    return Invalid(
+        fmt::format("the data folder '{}' has format {}, and this version reads up to {}; "
+                    "use the version that wrote it, or a newer one",
+                    folder, format, Store::kFormat));
   }
   return Done{};
 }
@@ -173,7 +180,8 @@ void Batch::Delete(Family family, std::string_view key) {
   CHECK(rep_->batch.Delete(rep_->handle(family), ToSlice(key)).ok());
 }
 void Batch::DeleteRange(Family family, const Range& range) {
-  CHECK(rep_->batch.DeleteRange(rep_->handle(family), ToSlice(range.low), ToSlice(range.high)).ok());
+  CHECK(
+      rep_->batch.DeleteRange(rep_->handle(family), ToSlice(range.low), ToSlice(range.high)).ok());
 }
 bool Batch::empty() const { return rep_->batch.Count() == 0; }
 size_t Batch::size_bytes() const { return rep_->batch.GetDataSize(); }
@@ -263,7 +271,9 @@ struct Store::Rep {
 };
 
 Status Store::Rep::PrepareFolder() {
-  if (env->FileExists(marker_file()).ok()) {
+  const rocksdb::Status marked = env->FileExists(marker_file());
+  if (!marked.ok() && !marked.IsNotFound()) return OpenError(marked, options.folder);
+  if (marked.ok()) {
     std::string text;
     const rocksdb::Status read = rocksdb::ReadFileToString(env.get(), marker_file(), &text);
     if (!read.ok()) return OpenError(read, options.folder);
@@ -282,9 +292,10 @@ Status Store::Rep::PrepareFolder() {
   for (const std::string& child : children) {
     // A marker aside is what a crash left of a folder being made.
     if (child == "." || child == ".." || child == "TIDEMARK.new") continue;
-    return Invalid(fmt::format("the folder '{}' is not empty and not a data folder of tidemark "
-                               "(it holds '{}'); name another",
-                               options.folder, child));
+    return Invalid(
+        fmt::format("the folder '{}' is not empty and not a data folder of tidemark "
+                    "(it holds '{}'); name another",
+                    options.folder, child));
   }
   if (read_only()) {
     return Error{ErrorCode::kNotFound,
@@ -296,7 +307,8 @@ Status Store::Rep::PrepareFolder() {
 // Makes a folder and puts its name on disk.
 Status Store::Rep::MakeOne(const std::string& folder) {
   const size_t slash = folder.rfind('/');
-  const std::string parent = slash == std::string::npos ? "." : folder.substr(0, std::max<size_t>(slash, 1));
+  const std::string parent =
+      slash == std::string::npos ? "." : folder.substr(0, std::max<size_t>(slash, 1));
   rocksdb::Status status = env->CreateDirIfMissing(folder);
   if (status.ok()) status = Sync(parent);
   if (!status.ok()) return OpenError(status, options.folder);
@@ -351,7 +363,8 @@ Status Store::Rep::OpenDatabase() {
                                           &families, &opened);
   } else {
     if (!env->FileExists(database_folder()).ok()) TRY(MakeOne(database_folder()));
-    status = rocksdb::DB::Open(database_options, database_folder(), descriptors, &families, &opened);
+    status =
+        rocksdb::DB::Open(database_options, database_folder(), descriptors, &families, &opened);
   }
   if (!status.ok()) return OpenError(status, options.folder);
   database.reset(opened);
@@ -446,13 +459,15 @@ Status Store::Write(Batch* batch, Sync sync) {
 
 Status Store::Writable() const {
   if (rep_->read_only()) {
-    return Error{ErrorCode::kDenied, "the data folder is open for reading only; nothing was written"};
+    return Error{ErrorCode::kDenied,
+                 "the data folder is open for reading only; nothing was written"};
   }
   if (rep_->trouble->stopped()) {
-    return Error{ErrorCode::kUnavailable,
-                 fmt::format("writes are stopped because the disk failed ({}); nothing was written. "
-                             "Check the disk, then open the data folder again",
-                             rep_->trouble->reason())};
+    return Error{
+        ErrorCode::kUnavailable,
+        fmt::format("writes are stopped because the disk failed ({}); nothing was written. "
+                    "Check the disk, then open the data folder again",
+                    rep_->trouble->reason())};
   }
   return Done{};
 }
@@ -460,10 +475,11 @@ Status Store::Writable() const {
 Status Store::HasSpace() const {
   const uint64_t free_bytes = rep_->free_bytes;
   if (free_bytes < rep_->options.disk_reserve_bytes) {
-    return Error{ErrorCode::kUnavailable,
-                 fmt::format("the disk has {} MB left, less than the {} MB kept in reserve; nothing "
-                             "was written. Free some space and try again",
-                             free_bytes >> 20, rep_->options.disk_reserve_bytes >> 20)};
+    return Error{
+        ErrorCode::kUnavailable,
+        fmt::format("the disk has {} MB left, less than the {} MB kept in reserve; nothing "
+                    "was written. Free some space and try again",
+                    free_bytes >> 20, rep_->options.disk_reserve_bytes >> 20)};
   }
   return Done{};
 }

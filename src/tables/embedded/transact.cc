@@ -1,8 +1,8 @@
 #include "tables/embedded/transact.h"
 
-#include <fmt/format.h>
-
 #include <set>
+
+#include <fmt/format.h>
 
 #include "base/bytes.h"
 #include "base/hashing.h"
@@ -93,21 +93,24 @@ size_t SizeOf(const tables::TransactAction& action) {
 Status ValidateTransaction(const tables::TransactWriteRequest& request) {
   const size_t count = request.actions.size();
   if (count == 0 || count > tables::kMaxTransactActions) {
-    return Invalid(fmt::format("1 validation error detected: Value at 'transactItems' failed to satisfy "
-                               "constraint: Member must have length {} than or equal to {}",
-                               count == 0 ? "greater" : "less",
-                               count == 0 ? 1 : tables::kMaxTransactActions));
+    return Invalid(
+        fmt::format("1 validation error detected: Value at 'transactItems' failed to satisfy "
+                    "constraint: Member must have length {} than or equal to {}",
+                    count == 0 ? "greater" : "less", count == 0 ? 1 : tables::kMaxTransactActions));
   }
-  if (request.token && (request.token->empty() || request.token->size() > tables::kMaxTokenLength)) {
-    return Invalid(fmt::format("1 validation error detected: Value '{}' at 'clientRequestToken' failed to "
-                               "satisfy constraint: Member must have length between 1 and {}",
-                               *request.token, tables::kMaxTokenLength));
+  if (request.token &&
+      (request.token->empty() || request.token->size() > tables::kMaxTokenLength)) {
+    return Invalid(
+        fmt::format("1 validation error detected: Value '{}' at 'clientRequestToken' failed to "
+                    "satisfy constraint: Member must have length between 1 and {}",
+                    *request.token, tables::kMaxTokenLength));
   }
   size_t bytes = 0;
   for (const tables::TransactAction& action : request.actions) bytes += SizeOf(action);
   if (bytes > tables::kMaxTransactBytes) {
-    return Invalid(fmt::format("The transaction's items have {} bytes together; at most {} are allowed",
-                               bytes, tables::kMaxTransactBytes));
+    return Invalid(
+        fmt::format("The transaction's items have {} bytes together; at most {} are allowed", bytes,
+                    tables::kMaxTransactBytes));
   }
   return Done{};
 }
@@ -141,7 +144,8 @@ Result<bool> TransactChange::AnsweredByToken(Group* group) {
   const std::optional<TokenRecord> used = TRY(group->FindToken(*token_));
   if (!used) return false;
   const bool same = used->fingerprint == fingerprint_;
-  reply_.outcome = same ? tables::TransactOutcome::kApplied : tables::TransactOutcome::kTokenMismatch;
+  reply_.outcome =
+      same ? tables::TransactOutcome::kApplied : tables::TransactOutcome::kTokenMismatch;
   reply_.replayed = same;
   return true;
 }
@@ -152,19 +156,20 @@ void TransactChange::Cancel(size_t action, tables::CancellationReason reason) {
   reply_.reasons[action] = std::move(reason);
 }
 
-// Fewer targets than writes when a key does not fit its table, which cancels the transaction.
+// The first key that does not fit its table cancels the transaction, unless another item is
+// named twice, which refuses it.
 Result<std::vector<Target>> TransactChange::FindTargets(const Catalog& catalog) {
   for (const Write& write : writes_) TRY(catalog.Need(write.table));
   std::vector<Target> targets;
   std::set<std::string> rows;
   for (size_t i = 0; i < writes_.size(); ++i) {
     Result<Target> target = FindTarget(writes_[i], catalog);
-    if (!target.has_value()) {
+    if (target.has_value()) {
+      if (!rows.insert(target->row_key).second) return Invalid(std::string(kTwiceInTransaction));
+      targets.push_back(*std::move(target));
+    } else if (reply_.reasons.empty()) {
       Cancel(i, {.code = CancellationCode::kValidationError, .message = target.error().message});
-      break;
     }
-    if (!rows.insert(target->row_key).second) return Invalid(std::string(kTwiceInTransaction));
-    targets.push_back(*std::move(target));
   }
   return targets;
 }
@@ -173,6 +178,7 @@ Status TransactChange::Evaluate(Group* group) {
   reply_ = {};
   if (TRY(AnsweredByToken(group))) return Done{};
   std::vector<Target> targets = TRY(FindTargets(group->catalog()));
+  if (reply_.outcome == tables::TransactOutcome::kCancelled) return Done{};
   std::vector<ItemChange> changes;
   for (size_t i = 0; i < targets.size(); ++i) {
     Result<Decision> decision = Decide(writes_[i], std::move(targets[i]), group);
@@ -204,9 +210,10 @@ Result<BatchChange> BatchChange::Prepare(const tables::BatchWriteRequest& reques
   BatchChange change;
   for (const auto& [table, actions] : request.tables) {
     if (actions.empty()) {
-      return Invalid(fmt::format("1 validation error detected: Value at 'requestItems.{}' failed to "
-                                 "satisfy constraint: Member must have length greater than or equal to 1",
-                                 table));
+      return Invalid(
+          fmt::format("1 validation error detected: Value at 'requestItems.{}' failed to "
+                      "satisfy constraint: Member must have length greater than or equal to 1",
+                      table));
     }
     for (const tables::BatchWriteRequest::Action& action : actions) {
       if (const auto* put = std::get_if<tables::BatchWriteRequest::Put>(&action)) {
@@ -220,8 +227,9 @@ Result<BatchChange> BatchChange::Prepare(const tables::BatchWriteRequest& reques
     }
   }
   if (change.writes_.empty()) {
-    return Invalid("1 validation error detected: Value at 'requestItems' failed to satisfy constraint: "
-                   "Member must have length greater than or equal to 1");
+    return Invalid(
+        "1 validation error detected: Value at 'requestItems' failed to satisfy constraint: "
+        "Member must have length greater than or equal to 1");
   }
   if (change.writes_.size() > tables::kMaxBatchWrites) {
     return Invalid("Too many items requested for the BatchWriteItem call");
