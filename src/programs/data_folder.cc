@@ -1,5 +1,7 @@
 #include "programs/data_folder.h"
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +11,10 @@
 namespace tidemark::programs {
 
 namespace {
+
+// Other commands have the folder for a moment each; a server has it for longer than we wait.
+constexpr int kMaxOpenAttempts = 20;
+constexpr std::chrono::milliseconds kOpenPause(50);
 
 Result<Settings> LoadSettings(const FolderOptions& options) {
   SettingSources sources{.file = options.settings, .environment = ReadEnvironment()};
@@ -39,16 +45,21 @@ Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOpt
                                                                  Use use) {
   Settings settings = TRY(LoadSettings(options));
   bool every_second = settings.Text("durability") == "every-second";
-  std::string folder = settings.Text("data");
-  auto opened = embedded::EmbeddedTables::Open(
-      {.folder = folder,
-       .durability =
-           every_second ? embedded::Durability::kEverySecond : embedded::Durability::kSynced,
-       .access = use == Use::kRead ? embedded::Access::kReadOnly : embedded::Access::kReadWrite,
-       .create_if_missing = use == Use::kCreate,
-       .background = false});
-  if (!opened) return Explain(std::move(opened).error(), folder);
-  return opened;
+  embedded::Options store{
+      .folder = settings.Text("data"),
+      .durability =
+          every_second ? embedded::Durability::kEverySecond : embedded::Durability::kSynced,
+      .access = use == Use::kRead ? embedded::Access::kReadOnly : embedded::Access::kReadWrite,
+      .create_if_missing = use == Use::kCreate,
+      .background = false};
+  for (int attempt = 1;; ++attempt) {
+    auto opened = embedded::EmbeddedTables::Open(store);
+    if (opened) return opened;
+    if (opened.error().code != ErrorCode::kInUse || attempt == kMaxOpenAttempts) {
+      return Explain(std::move(opened).error(), store.folder);
+    }
+    std::this_thread::sleep_for(kOpenPause);
+  }
 }
 
 }  // namespace tidemark::programs

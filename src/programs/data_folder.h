@@ -26,7 +26,8 @@ enum class Use {
 // Where the tables are: the flag, the variable TIDEMARK_DATA, the settings file, the default.
 Result<std::string> FindDataFolder(const FolderOptions& options);
 
-// kNotFound when there is no such folder, kUnavailable while another process has it open.
+// kNotFound when there is no such folder, kUnavailable when another process has it open and
+// keeps it for more than a moment.
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOptions& options,
                                                                  Use use);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <initializer_list>
 #include <sstream>
 #include <string>
@@ -208,7 +209,7 @@ TEST_F(TablesCommandsTest, SaysThatSettingsAreMissing) {
   EXPECT_THAT(outcome.err, HasSubstr("none.toml"));
 }
 
-// One process at a time has a folder; the others are told so, and wait.
+// One process at a time has a folder; the others are told so.
 TEST_F(TablesCommandsTest, LeavesAFolderAloneThatAnotherProcessHas) {
   MakeUsers();
   auto held = embedded::EmbeddedTables::Open({.folder = path("data")});
@@ -513,6 +514,21 @@ TEST_F(TablesCommandsTest, SaysThatATableHasNoStream) {
 TEST_F(TablesCommandsTest, FollowsUntilItsLimit) {
   MakeMessages();
   EXPECT_EQ(LinesOf(Do({"streams", "tail", "messages", "--follow", "--limit", "3"})).size(), 3u);
+}
+
+// A follower holds the folder only while it looks, so others can write beside it.
+TEST_F(TablesCommandsTest, FollowsWhatComesLater) {
+  MakeMessages();
+  TempFolder elsewhere;
+  std::future<Outcome> tail = std::async(std::launch::async, [&] {
+    return RunProgram({.arguments = {"tables", "streams", "tail", "messages", "--follow", "--limit",
+                                     "4", "--data", path("data")},
+                       .folder = elsewhere.path()});
+  });
+  Do({"put", "messages", "--item", R"({"channel":{"S":"c"},"ts":{"N":"11"}})"});
+  std::vector<std::string> lines = LinesOf(tail.get().out);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_THAT(lines[3], HasSubstr(R"("ts":{"N":"11"})"));
 }
 
 // ---- Folders ----
