@@ -283,12 +283,6 @@ Status Store::Rep::PrepareFolder() {
   const rocksdb::Status listed = env->GetChildren(options.folder, &children);
   const bool missing = listed.IsNotFound() || Mentions(listed, "No such file");
   if (!listed.ok() && !missing) return OpenError(listed, options.folder);
-  if (missing && (!options.create_if_missing || read_only())) {
-    return Error{ErrorCode::kNotFound,
-                 fmt::format("there is no data folder '{}'; create a table to make it, or name "
-                             "another",
-                             options.folder)};
-  }
   for (const std::string& child : children) {
     // A marker aside is what a crash left of a folder being made.
     if (child == "." || child == ".." || child == "TIDEMARK.new") continue;
@@ -297,9 +291,11 @@ Status Store::Rep::PrepareFolder() {
                     "(it holds '{}'); name another",
                     options.folder, child));
   }
-  if (read_only()) {
+  if (!options.create_if_missing || read_only()) {
     return Error{ErrorCode::kNotFound,
-                 fmt::format("the folder '{}' is empty; create a table first", options.folder)};
+                 fmt::format("there is no data folder '{}'; create a table to make it, or name "
+                             "another",
+                             options.folder)};
   }
   return MakeFolder();
 }
