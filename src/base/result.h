@@ -114,9 +114,9 @@ using Status = Result<Done>;
 
 }  // namespace tidemark
 
-// Yields the value of a Result, or returns its Error from the function around it.
-// A statement expression is the one way in C++ to both return and yield; GCC and
-// clang have it, and every compiler we build with is one of them.
+// Yields the value of a Result, or returns its Error from the function around it, by the
+// statement expressions of GCC and clang. Not in a braced initializer behind a member that owns
+// memory: on the early return GCC 12 does not destroy that member.
 #define TRY(expression)                        \
   __extension__({                              \
     auto try_result_ = (expression);           \
