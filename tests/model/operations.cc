@@ -284,6 +284,7 @@ Value Operations::ValueFor(const std::string& name) {
 }
 
 Item Operations::Key(const std::string& table) {
+  // Whether a wrong key is told before, after or beside what else is wrong is left open.
   if (!in_transaction_ && Chance(1)) return {{"wrong", "key"}};
   const std::string letter(1, static_cast<char>('a' + Below(12)));
   if (table == "hash") return {{"id", letter}};
@@ -494,14 +495,16 @@ Operation Operations::BatchWrite() {
 
 Operation Operations::TransactGet() {
   tables::TransactGetRequest request;
-  for (uint64_t left = 1 + Below(5); left > 0; --left) request.gets.push_back(MakeGet());
+  const uint64_t count = 1 + Below(5);
+  in_transaction_ = count > 1;
+  while (request.gets.size() < count) request.gets.push_back(MakeGet());
+  in_transaction_ = false;
   return {Show(request), [=](Side& side) { return Render(side.tables->TransactGet(request)); }};
 }
 
 Operation Operations::TransactWrite() {
   tables::TransactWriteRequest request;
   const uint64_t count = 1 + Below(4);
-  // Whether a wrong key is told beside the failed conditions of others is left open.
   in_transaction_ = count > 1;
   while (request.actions.size() < count) request.actions.push_back(MakeAction());
   in_transaction_ = false;
