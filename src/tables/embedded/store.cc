@@ -1,5 +1,6 @@
 #include "tables/embedded/store.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -18,6 +19,7 @@
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
 
+#include "tables/embedded/log_tail.h"
 #include "tables/embedded/status.h"
 
 namespace tidemark::embedded {
@@ -85,7 +87,7 @@ rocksdb::DBOptions DatabaseOptions(rocksdb::Env* env, const std::shared_ptr<Trou
   options.create_missing_column_families = true;
   options.paranoid_checks = true;
   // A torn last record is what a crash leaves. Damage before the end is not, and refuses to
-  // open: the default mode would drop everything behind it without a word.
+  // open; what this mode takes for a torn end and is not, ExamineLogs has found before.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   options.track_and_verify_wals_in_manifest = true;
   options.recycle_log_file_num = 0;
@@ -254,6 +256,8 @@ struct Store::Rep {
   Status WriteMarker();
   rocksdb::Status Sync(const std::string& folder) const;
   Status LockForReading();
+  Status ExamineLogs();
+  rocksdb::Status ExamineLog(const std::string& path, LogTail* tail);
   Status OpenDatabase();
   Result<bool> Get(Family family, std::string_view key, std::string* value,
                    const rocksdb::Snapshot* snapshot) const;
@@ -346,7 +350,40 @@ Status Store::Rep::LockForReading() {
   return Done{};
 }
 
+Status Store::Rep::ExamineLogs() {
+  std::vector<std::string> names;
+  const rocksdb::Status listed = env->GetChildren(database_folder(), &names);
+  if (listed.IsNotFound() || Mentions(listed, "No such file")) return Done{};
+  if (!listed.ok()) return OpenError(listed, options.folder);
+  std::erase_if(names, [](const std::string& name) { return !name.ends_with(".log"); });
+  for (const std::string& name : names) {
+    LogTail tail;
+    const rocksdb::Status status = ExamineLog(database_folder() + "/" + name, &tail);
+    if (!status.ok()) return OpenError(status, options.folder);
+    if (tail.end() != LogEnd::kDamaged) continue;
+    return Error{
+        ErrorCode::kCorrupt,
+        fmt::format("opening the data folder '{}': the log '{}' is damaged in front of "
+                    "acknowledged writes; restore a backup, and keep the folder for a look",
+                    options.folder, name)};
+  }
+  return Done{};
+}
+
+rocksdb::Status Store::Rep::ExamineLog(const std::string& path, LogTail* tail) {
+  std::unique_ptr<rocksdb::SequentialFile> file;
+  rocksdb::Status status = env->NewSequentialFile(path, &file, rocksdb::EnvOptions());
+  std::string scratch(LogTail::kBlockBytes, '\0');
+  rocksdb::Slice block;
+  do {
+    if (status.ok()) status = file->Read(scratch.size(), &block, scratch.data());
+    if (status.ok()) tail->Add(ToView(block));
+  } while (status.ok() && block.size() == scratch.size());
+  return status;
+}
+
 Status Store::Rep::OpenDatabase() {
+  TRY(ExamineLogs());
   const auto cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
   for (const char* name : kFamilyNames) descriptors.emplace_back(name, FamilyOptions(cache));
