@@ -1,5 +1,4 @@
 // Queries of a table: which items, in which order, in which pages.
-#include "tables/limits.h"
 #include "tests/contract/contract.h"
 
 namespace tidemark::contract {

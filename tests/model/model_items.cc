@@ -1,9 +1,8 @@
 // Items of the model: one at a time, in batches and in transactions. All writes are
 // prepared (is the request right?), located (which item?), evaluated (what would it become?)
 // and stored, so that a transaction is the same four steps over many.
-#include <algorithm>
-#include <set>
 #include <utility>
+#include <vector>
 
 #include "base/expiry.h"
 #include "expression/projection.h"

@@ -30,12 +30,6 @@ bool IsExpired(const item::Item& item, const std::string& attribute, EpochSecond
 
 bool IsChanging(IndexState state) { return state != IndexState::kActive; }
 
-// The indexes of a table as they are after the request.
-std::vector<IndexSpec> WithAdded(std::vector<IndexSpec> specs, const IndexSpec& added) {
-  specs.push_back(added);
-  return specs;
-}
-
 }  // namespace
 
 bool ModelTables::KeyOrder::operator()(const item::Key& left, const item::Key& right) const {
@@ -132,7 +126,8 @@ Status ModelTables::CheckUpdate(const Table& table, const tables::UpdateTableReq
     }
     std::vector<IndexSpec> specs;
     for (const Index& index : table.indexes) specs.push_back(index.spec);
-    return CheckIndexes(table.keys, WithAdded(std::move(specs), *request.add_index));
+    specs.push_back(*request.add_index);
+    return CheckIndexes(table.keys, specs);
   }
   return Done{};
 }

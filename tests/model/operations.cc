@@ -1,11 +1,10 @@
 #include "tests/model/operations.h"
 
-#include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "item/order.h"
 #include "tests/model/render.h"
 
 namespace tidemark::model {

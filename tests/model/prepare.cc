@@ -1,6 +1,7 @@
 #include "tests/model/prepare.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 #include <string_view>
