@@ -5,12 +5,11 @@
 //
 // One NEXT a writer: the number of its first operation. An acknowledgement is one
 // Acknowledgement, written at once, so that those of several writers do not mix.
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include "tests/crash/acknowledgement.h"

@@ -55,7 +55,10 @@ TEST_F(FolderTest, OfANewerFormatIsRefusedAndLeftAlone) {
   ASSERT_NO_FATAL_FAILURE(Fill());
   const std::string marker = machine_.folder() + "/TIDEMARK";
   std::string text;
-  { std::ifstream file(marker); std::getline(file, text); }
+  {
+    std::ifstream file(marker);
+    std::getline(file, text);
+  }
   Replace(marker, "tidemark data folder, format 999\n");
   const Error error = ErrorOf(machine_.options());
   EXPECT_EQ(error.code, ErrorCode::kInvalid);
@@ -88,12 +91,10 @@ TEST_F(FolderTest, ThatIsMissingIsNotMadeAgainstTheWill) {
   EXPECT_FALSE(std::filesystem::exists(machine_.folder()));
 }
 
-bool ChangesAnything(const FileCall& call) { return Changes(call); }
-
 TEST_F(FolderTest, ReadsWithoutWriting) {
   ASSERT_NO_FATAL_FAILURE(Fill());
   // A disk that takes no byte shows that none is written.
-  machine_.files().Arm({.matches = ChangesAnything, .persistent = true});
+  machine_.files().Arm({.persistent = true});
   embedded::Options options = machine_.options();
   options.access = embedded::Access::kReadOnly;
   auto tables = EmbeddedTables::Open(options);
@@ -115,8 +116,7 @@ TEST_F(FolderTest, OnAFullDiskIsAnErrorOrReadableAndLosesNothing) {
     SCOPED_TRACE("free bytes " + std::to_string(bytes));
     machine_.files().SetFreeBytes(bytes);
     auto tables = machine_.Open();
-    EXPECT_TRUE(tables || tables.error().code == ErrorCode::kUnavailable)
-        << tables.error().message;
+    EXPECT_TRUE(tables || tables.error().code == ErrorCode::kUnavailable) << tables.error().message;
     tables = Error{};
     ExpectUntouched();
     if (HasFatalFailure()) return;

@@ -68,13 +68,12 @@ struct Case {
 
 class IoErrorTest : public ::testing::TestWithParam<Case> {};
 
-INSTANTIATE_TEST_SUITE_P(
-    Every, IoErrorTest,
-    ::testing::Values(Case{FaultEffect::kError, false, "ErrorOnce"},
-                      Case{FaultEffect::kError, true, "ErrorFromThenOn"},
-                      Case{FaultEffect::kNoSpace, false, "NoSpaceOnce"},
-                      Case{FaultEffect::kNoSpace, true, "NoSpaceFromThenOn"}),
-    [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(Every, IoErrorTest,
+                         ::testing::Values(Case{FaultEffect::kError, false, "ErrorOnce"},
+                                           Case{FaultEffect::kError, true, "ErrorFromThenOn"},
+                                           Case{FaultEffect::kNoSpace, false, "NoSpaceOnce"},
+                                           Case{FaultEffect::kNoSpace, true, "NoSpaceFromThenOn"}),
+                         [](const auto& tested) { return tested.param.name; });
 
 // The n-th call fails, for every n, of any kind: in opening, making the table, and working. Every
 // second time the power goes too, so that nothing is saved by the cache of the machine.

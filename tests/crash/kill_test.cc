@@ -1,14 +1,12 @@
 // The promise under test: an acknowledged write survives the death of the process. A writer
 // process is killed again and again; its acknowledgements are kept by this one.
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -68,7 +66,8 @@ class WriterProcess {
 
  private:
   static std::string Program() {
-    return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "crash_writer").string();
+    return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "crash_writer")
+        .string();
   }
 
   pid_t id_ = 0;
@@ -106,7 +105,10 @@ class KillTest : public ::testing::TestWithParam<const char*> {
     const std::string folder = temporary.path() + "/data";
     Ledger ledger(seed, kWriters);
     SeededRandom random(seed);
-    { auto tables = Reopen(folder); EXPECT_TRUE(tables && EnsureTable(*tables)); }
+    {
+      auto tables = Reopen(folder);
+      EXPECT_TRUE(tables && EnsureTable(*tables));
+    }
     uint64_t kill = 0;
     for (; kill < std::min(kills, kKillsOfAFolder) && !HasFailure(); ++kill) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", kill " + std::to_string(kill));

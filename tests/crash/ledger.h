@@ -46,7 +46,7 @@ class Ledger {
 
  private:
   struct Writer {
-    uint64_t base = 0;               // Operations that the last check found.
+    uint64_t base = 0;              // Operations that the last check found.
     std::vector<Outcome> outcomes;  // Acknowledged since.
   };
   // What the recovered folder may hold of one writer's operations.

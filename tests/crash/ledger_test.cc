@@ -10,7 +10,6 @@
 namespace tidemark::crash {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 

@@ -12,7 +12,6 @@ namespace {
 
 using embedded::EmbeddedTables;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 constexpr uint64_t kSeed = 77'001;
 
@@ -36,7 +35,7 @@ void WorkUntilTheCut(Machine& machine, Ledger* ledger, uint64_t operations) {
   ASSERT_TRUE(!error || machine.files().fired()) << ::testing::PrintToString(error);
 }
 
-// Spec: a power cut at every input/output boundary of a script of 200 operations.
+// The cut comes at every input/output boundary of a script of 200 operations in turn.
 TEST(PowerCutTest, LosesNothingAcknowledgedAtAnyBoundaryOfAScript) {
   bool done = false;
   uint64_t nth = 1;
@@ -66,7 +65,6 @@ TEST(PowerCutTest, LosesNothingAcknowledgedInManyCutsOfOneFolder) {
     Ledger ledger(kSeed + cut, 1);
     for (uint64_t i = 0; i < kCutsOfAFolder && cut < cuts; ++i, ++cut) {
       SCOPED_TRACE("seed " + std::to_string(ledger.seed()) + ", cut " + std::to_string(i));
-      machine.files().SetTearing(Tearing::kPrefix);
       machine.files().Arm(
           {.nth = 1 + machine.random().Below(160), .effect = FaultEffect::kPowerCut});
       WorkUntilTheCut(machine, &ledger, 60);

@@ -270,9 +270,7 @@ void Apply(const std::vector<Change>& changes, Things* things) {
   }
 }
 
-bool Counts(const Operation& operation) {
-  return operation.steps.front().kind == StepKind::kCount;
-}
+bool Counts(const Operation& operation) { return operation.steps.front().kind == StepKind::kCount; }
 
 std::optional<uint32_t> OwnerOf(const std::string& id) {
   if (!id.starts_with("w")) return std::nullopt;

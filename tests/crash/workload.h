@@ -27,8 +27,8 @@ inline constexpr const char* kCounter = "counter";  // The id of the shared coun
 enum class StepKind {
   kPut,
   kPutIfAbsent,
-  kAdd,           // One more to n; makes the thing when it is absent.
-  kMove,          // Into another group, which moves its index row; drops the payload.
+  kAdd,   // One more to n; makes the thing when it is absent.
+  kMove,  // Into another group, which moves its index row; drops the payload.
   kDelete,
   kCheckPresent,  // Only in a transaction: it fails when the thing is absent.
   kCount,         // One more to the shared counter.

@@ -1,12 +1,11 @@
 #include "tests/support/fault_file_system.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/check.h"
 
@@ -119,8 +118,8 @@ class FaultFileSystem::Writer final : public rocksdb::FSWritableFileOwnerWrapper
       return target()->Append(part, options, debug);
     });
   }
-  IOStatus Append(const Slice& data, const IOOptions& options,
-                  const rocksdb::DataVerificationInfo&, IODebugContext* debug) override {
+  IOStatus Append(const Slice& data, const IOOptions& options, const rocksdb::DataVerificationInfo&,
+                  IODebugContext* debug) override {
     return Append(data, options, debug);
   }
   IOStatus PositionedAppend(const Slice&, uint64_t, const IOOptions&, IODebugContext*) override {
@@ -193,16 +192,15 @@ class FaultFileSystem::PlacedReader final : public rocksdb::FSRandomAccessFileOw
 
   IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
                 IODebugContext* debug) const override {
-    return files_->Do({FileCallKind::kRead, path_, offset}, generation_, [&] {
-      return target()->Read(offset, n, options, result, scratch, debug);
-    });
+    return files_->Do({FileCallKind::kRead, path_, offset}, generation_,
+                      [&] { return target()->Read(offset, n, options, result, scratch, debug); });
   }
   IOStatus MultiRead(rocksdb::FSReadRequest* requests, size_t count, const IOOptions& options,
                      IODebugContext* debug) override {
     for (size_t i = 0; i < count; ++i) {
       rocksdb::FSReadRequest& request = requests[i];
-      request.status = Read(request.offset, request.len, options, &request.result, request.scratch,
-                            debug);
+      request.status =
+          Read(request.offset, request.len, options, &request.result, request.scratch, debug);
     }
     return IOStatus::OK();
   }
@@ -335,7 +333,8 @@ IOStatus FaultFileSystem::Admit(const FileCall& call, uint64_t generation) {
 }
 
 IOStatus FaultFileSystem::Append(const std::shared_ptr<Content>& content, const std::string& path,
-                                 const Slice& data, uint64_t generation, const WriteForReal& write) {
+                                 const Slice& data, uint64_t generation,
+                                 const WriteForReal& write) {
   std::lock_guard lock(mutex_);
   IOStatus status = Admit({FileCallKind::kWrite, path}, generation);
   uint64_t length = data.size();
@@ -523,7 +522,8 @@ IOStatus FaultFileSystem::NewDirectory(const std::string& path, const IOOptions&
 
 IOStatus FaultFileSystem::FileExists(const std::string& path, const IOOptions& options,
                                      IODebugContext* debug) {
-  return Do({FileCallKind::kLook, path}, [&] { return target()->FileExists(path, options, debug); });
+  return Do({FileCallKind::kLook, path},
+            [&] { return target()->FileExists(path, options, debug); });
 }
 
 IOStatus FaultFileSystem::GetChildren(const std::string& folder, const IOOptions& options,

@@ -125,8 +125,7 @@ class FaultFileSystem final : public rocksdb::FileSystemWrapper {
   rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
                                     std::unique_ptr<rocksdb::FSWritableFile>* result,
                                     rocksdb::IODebugContext* debug) override;
-  rocksdb::IOStatus ReopenWritableFile(const std::string& path,
-                                       const rocksdb::FileOptions& options,
+  rocksdb::IOStatus ReopenWritableFile(const std::string& path, const rocksdb::FileOptions& options,
                                        std::unique_ptr<rocksdb::FSWritableFile>* result,
                                        rocksdb::IODebugContext* debug) override;
   rocksdb::IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path,

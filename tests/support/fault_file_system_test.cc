@@ -144,7 +144,10 @@ TEST_F(FaultFileSystemTest, MayLeaveZeroPagesInWhatWasNotSynced) {
 
 TEST_F(FaultFileSystemTest, SyncsWhatWasWrittenBeforeTheFileWasOpenedAgain) {
   for (int i = 0; i < 20; ++i) {
-    { auto file = Create("file"); ASSERT_TRUE(Append(*file, "text").ok() && SyncFolder().ok()); }
+    {
+      auto file = Create("file");
+      ASSERT_TRUE(Append(*file, "text").ok() && SyncFolder().ok());
+    }
     std::unique_ptr<rocksdb::FSWritableFile> again;
     ASSERT_TRUE(files_->ReopenWritableFile(Path("file"), {}, &again, nullptr).ok());
     ASSERT_TRUE(Sync(*again).ok());
@@ -220,7 +223,8 @@ TEST_F(FaultFileSystemTest, FollowsFilesIntoARenamedFolder) {
     ASSERT_TRUE(files_->RenameFile(Path("copy.tmp"), Path("copy"), {}, nullptr).ok());
     files_->PowerCut();
     files_->Restart();
-    EXPECT_FALSE(std::filesystem::exists(Path("copy")) && std::filesystem::exists(Path("copy.tmp")));
+    EXPECT_FALSE(std::filesystem::exists(Path("copy")) &&
+                 std::filesystem::exists(Path("copy.tmp")));
     const auto contents = Contents("copy/file");
     EXPECT_TRUE(!contents || contents == "text");
     std::filesystem::remove_all(Path("copy"));
