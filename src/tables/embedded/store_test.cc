@@ -136,6 +136,20 @@ TEST_F(StoreTest, RefusesToOpenALogThatIsDamagedInTheMiddle) {
   EXPECT_EQ(error.code, ErrorCode::kCorrupt) << error.message;
 }
 
+// A length that points behind the end of the log looks like a torn end to RocksDB.
+TEST_F(StoreTest, RefusesToOpenALogWithADamagedLength) {
+  {
+    const auto store = Open();
+    for (const char* key : {"a", "b", "c"}) ASSERT_TRUE(Put(store.get(), key, "1").has_value());
+  }
+  const std::string log = LogFile();
+  ASSERT_FALSE(log.empty());
+  // Four bytes of checksum, then two of length, low byte first: the highest bit of it.
+  FlipBit(log, 8 * 5 + 7);
+  const Error error = OpenError();
+  EXPECT_EQ(error.code, ErrorCode::kCorrupt) << error.message;
+}
+
 TEST_F(StoreTest, OpensALogWithATornEnd) {
   {
     const auto store = Open();
