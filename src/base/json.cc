@@ -106,7 +106,7 @@ std::optional<size_t> FaultOffset(std::string_view text) {
   ondemand::parser parser;
   ondemand::document document;
   ondemand::value root;
-  if (parser.allocate(text.size(), kMaxJsonDepth) || parser.iterate(padded).get(document) ||
+  if (parser.allocate(text.size(), kMaxJsonDepth + 2) || parser.iterate(padded).get(document) ||
       document.get_value().get(root) || !VisitAll(root, 0)) {
     return std::nullopt;
   }

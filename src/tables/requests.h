@@ -67,7 +67,7 @@ struct TagRequest {
 
 // ---- Items ----
 
-using Names = std::map<std::string, std::string, std::less<>>;    // "#n" → attribute name
+using Names = std::map<std::string, std::string, std::less<>>;   // "#n" → attribute name
 using Values = std::map<std::string, item::Value, std::less<>>;  // ":v" → value
 
 struct GetRequest {
@@ -114,8 +114,9 @@ struct DeleteRequest {
 
 struct WriteReply {
   bool applied = true;  // False: the condition did not hold, and nothing was written.
-  std::optional<item::Item> attributes = std::nullopt;  // As return_values asks, when there are any.
-  std::optional<item::Item> failed_on = std::nullopt;   // As on_failure asks.
+  std::optional<item::Item> attributes =
+      std::nullopt;                                    // As return_values asks, when there are any.
+  std::optional<item::Item> failed_on = std::nullopt;  // As on_failure asks.
 };
 
 // ---- Reading many ----
@@ -133,7 +134,7 @@ struct QueryRequest {
   std::optional<Select> select = std::nullopt;
   bool forward = true;
   bool consistent = false;
-  std::optional<uint32_t> limit = std::nullopt;  // Of items looked at, before the filter.
+  std::optional<uint32_t> limit = std::nullopt;          // Of items looked at, before the filter.
   std::optional<item::Item> start_after = std::nullopt;  // A reply's `last`.
 };
 
@@ -148,14 +149,15 @@ struct ScanRequest {
   bool consistent = false;
   std::optional<uint32_t> limit = std::nullopt;
   std::optional<item::Item> start_after = std::nullopt;
-  std::optional<uint32_t> segment = std::nullopt;  // Given with total_segments, for a parallel scan.
+  std::optional<uint32_t> segment =
+      std::nullopt;  // Given with total_segments, for a parallel scan.
   std::optional<uint32_t> total_segments = std::nullopt;
 };
 
 struct Page {
-  std::vector<item::Item> items;  // Empty when only the count was asked for.
-  uint64_t count = 0;             // Items that passed the filter.
-  uint64_t scanned = 0;           // Items looked at.
+  std::vector<item::Item> items;                  // Empty when only the count was asked for.
+  uint64_t count = 0;                             // Items that passed the filter.
+  uint64_t scanned = 0;                           // Items looked at.
   std::optional<item::Item> last = std::nullopt;  // Set when there may be more.
 };
 
@@ -168,15 +170,19 @@ struct BatchGetRequest {
   std::map<std::string, Part> tables;
 };
 struct BatchGetReply {
-  std::map<std::string, std::vector<item::Item>> items;  // Absent items are left out.
+  std::map<std::string, std::vector<item::Item>> items;      // Absent items are left out.
   std::map<std::string, BatchGetRequest::Part> unprocessed;  // What did not fit into 16 MB.
 };
 
 // ---- Writing many ----
 
 struct BatchWriteRequest {
-  struct Put { item::Item item; };
-  struct Delete { item::Item key; };
+  struct Put {
+    item::Item item;
+  };
+  struct Delete {
+    item::Item key;
+  };
   using Action = std::variant<Put, Delete>;
   std::map<std::string, std::vector<Action>> tables;
 };
@@ -203,7 +209,12 @@ struct TransactWriteRequest {
   std::optional<std::string> token = std::nullopt;
 };
 
-enum class CancellationCode { kNone, kConditionalCheckFailed, kTransactionConflict, kValidationError };
+enum class CancellationCode {
+  kNone,
+  kConditionalCheckFailed,
+  kTransactionConflict,
+  kValidationError
+};
 
 struct CancellationReason {
   CancellationCode code = CancellationCode::kNone;

@@ -10,7 +10,7 @@
 //
 // All methods may be called from any thread, and block until they are done. Every method
 // fails with kInvalid when the request is wrong (nothing was written then), kNotFound when
-// the table, index or stream does not exist, kUnavailable when nothing was done and trying
+// the table or stream does not exist, kUnavailable when nothing was done and trying
 // later may help, and kUnknown when a write may or may not have been applied.
 #pragma once
 

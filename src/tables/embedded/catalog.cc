@@ -1,8 +1,8 @@
 #include "tables/embedded/catalog.h"
 
-#include <fmt/format.h>
-
 #include <functional>
+
+#include <fmt/format.h>
 
 #include "base/bytes.h"
 #include "item/encoding.h"
@@ -45,11 +45,12 @@ tables::StreamSummary Summarize(const Stream& stream) {
 }
 
 tables::IndexDescription Describe(const Index& index) {
-  return {.spec = index.spec,
-          .state = index.fill.complete ? tables::IndexState::kActive : tables::IndexState::kCreating,
-          .backfilling = !index.fill.complete,
-          .item_count = index.counts->items,
-          .size_bytes = index.counts->bytes};
+  return {
+      .spec = index.spec,
+      .state = index.fill.complete ? tables::IndexState::kActive : tables::IndexState::kCreating,
+      .backfilling = !index.fill.complete,
+      .item_count = index.counts->items,
+      .size_bytes = index.counts->bytes};
 }
 
 }  // namespace
@@ -133,7 +134,8 @@ Status Catalog::ReadCounts(const Store& store, const Snapshot& snapshot, Keyspac
   Reader reader(value);
   counts->items = reader.Fixed64();
   counts->bytes = reader.Fixed64();
-  if (!reader.AtEnd()) return Error{ErrorCode::kCorrupt, "a row of counts is damaged; restore a backup"};
+  if (!reader.AtEnd())
+    return Error{ErrorCode::kCorrupt, "a row of counts is damaged; restore a backup"};
   return Done{};
 }
 

@@ -94,7 +94,8 @@ void EncodeFill(const Fill& fill, Map* map) {
 }
 
 Fill DecodeFill(Fields* fields) {
-  return {.complete = fields->Need<bool>("complete"), .done_to = fields->Need<Binary>("done_to").bytes};
+  return {.complete = fields->Need<bool>("complete"),
+          .done_to = fields->Need<Binary>("done_to").bytes};
 }
 
 void EncodeThroughput(const std::optional<tables::Throughput>& throughput, Map* map) {
@@ -106,7 +107,8 @@ void EncodeThroughput(const std::optional<tables::Throughput>& throughput, Map* 
 std::optional<tables::Throughput> DecodeThroughput(Fields* fields) {
   const std::optional<int64_t> read_units = fields->MaybeInt("read_units");
   if (!read_units) return std::nullopt;
-  return tables::Throughput{.read_units = *read_units, .write_units = fields->NeedInt("write_units")};
+  return tables::Throughput{.read_units = *read_units,
+                            .write_units = fields->NeedInt("write_units")};
 }
 
 Map EncodeIndex(const Index& index) {
@@ -162,7 +164,8 @@ ExpiryList DecodeExpiry(const Map& map, Fields* owner) {
   return expiry;
 }
 
-StreamPtr FindStream(const std::optional<int64_t>& id, const std::map<StreamId, StreamPtr>& streams) {
+StreamPtr FindStream(const std::optional<int64_t>& id,
+                     const std::map<StreamId, StreamPtr>& streams) {
   if (!id) return nullptr;
   auto place = streams.find(static_cast<StreamId>(*id));
   return place == streams.end() ? nullptr : place->second;

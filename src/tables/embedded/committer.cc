@@ -39,7 +39,8 @@ Status Committer::Commit(Change* change, Reserve reserve) {
   Waiter self(change);
   std::unique_lock lock(mutex_);
   if (queue_.size() >= kMaxWaiting) {
-    return Error{ErrorCode::kUnavailable, "too many writes are waiting; nothing was written, try later"};
+    return Error{ErrorCode::kUnavailable,
+                 "too many writes are waiting; nothing was written, try later"};
   }
   queue_.push_back(&self);
   if (led_) {
@@ -120,7 +121,8 @@ Status Committer::Write(Group* group) {
 namespace {
 
 // A row that says nothing: writing it with a sync puts on disk all that was written before it.
-// RocksDB 7.8 has a fault in the call made for this (docs/decisions/0004-rocksdb-behind-one-file.md).
+// RocksDB 7.8 has a fault in the call made for this
+// (docs/decisions/0004-rocksdb-behind-one-file.md).
 class SyncMark final : public Change {
  public:
   Status Evaluate(Group* group) override {

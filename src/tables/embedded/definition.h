@@ -14,11 +14,11 @@ namespace tidemark::embedded {
 
 // What becomes of the catalog.
 struct Definition {
-  TablePtr table;     // Made or altered.
-  TablePtr dropped;   // Deleted, with all its rows.
+  TablePtr table;                           // Made or altered.
+  TablePtr dropped;                         // Deleted, with all its rows.
   std::vector<Keyspace> dropped_keyspaces;  // Indexes and expiry lists, deleted with all rows.
-  std::vector<StreamPtr> streams;          // Made or altered.
-  std::vector<StreamPtr> dropped_streams;  // Deleted, with all their records.
+  std::vector<StreamPtr> streams;           // Made or altered.
+  std::vector<StreamPtr> dropped_streams;   // Deleted, with all their records.
 };
 
 class DefinitionChange final : public Change {

@@ -1,9 +1,9 @@
 #include "tables/embedded/engine_metrics.h"
 
-#include <gtest/gtest.h>
-
 #include <fstream>
 #include <sstream>
+
+#include <gtest/gtest.h>
 
 namespace tidemark::embedded {
 namespace {
@@ -17,7 +17,8 @@ TEST(EngineMetricsTest, EveryMetricIsDocumentedWithItsKindAndMeaning) {
   EngineMetrics engine(&metrics);
   ASSERT_FALSE(metrics.List().empty());
   for (const auto& [name, description] : metrics.List()) {
-    const std::string row = "| `" + name + "` | " + description.kind + " | " + description.help + " |";
+    const std::string row =
+        "| `" + name + "` | " + description.kind + " | " + description.help + " |";
     EXPECT_NE(document.str().find(row), std::string::npos) << row;
   }
 }

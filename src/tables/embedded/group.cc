@@ -16,9 +16,7 @@ constexpr char kTokenPrefix = 'k';
 
 std::string TokenRowKey(const std::string& token) { return kTokenPrefix + token; }
 
-const item::Item* Pointer(const std::optional<item::Item>& item) {
-  return item ? &*item : nullptr;
-}
+const item::Item* Pointer(const std::optional<item::Item>& item) { return item ? &*item : nullptr; }
 
 tables::ChangeKind KindOf(const ItemChange& change) {
   if (!*change.previous) return tables::ChangeKind::kInsert;

@@ -24,7 +24,8 @@ item::Item Projected(const Table& table, const Index& index, const item::Item& i
 bool Carries(const Table& table, const Index& index, std::string_view attribute) {
   const tables::IndexProjection& projection = index.spec.projection;
   if (projection.kind == tables::ProjectionKind::kAll) return true;
-  if (IsKeyAttribute(table.keys, attribute) || IsKeyAttribute(index.spec.keys, attribute)) return true;
+  if (IsKeyAttribute(table.keys, attribute) || IsKeyAttribute(index.spec.keys, attribute))
+    return true;
   return projection.kind == tables::ProjectionKind::kInclude &&
          std::find(projection.included.begin(), projection.included.end(), attribute) !=
              projection.included.end();

@@ -1,9 +1,9 @@
 #include "tables/embedded/row_key.h"
 
 #define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
+
+#include <xxhash.h>
 
 #include "base/bytes.h"
 #include "item/order.h"
@@ -15,7 +15,8 @@ namespace {
 using expression::SortOperator;
 
 uint32_t HashOf(std::string_view encoded_partition) {
-  return static_cast<uint32_t>(XXH3_64bits(encoded_partition.data(), encoded_partition.size()) >> 32);
+  return static_cast<uint32_t>(XXH3_64bits(encoded_partition.data(), encoded_partition.size()) >>
+                               32);
 }
 
 std::string PartitionPrefix(Keyspace keyspace, const item::Value& partition) {
@@ -52,7 +53,9 @@ item::Key ReadHashedKey(Reader* reader, const item::KeySchema& schema) {
   return key;
 }
 
-Error DamagedKey() { return {ErrorCode::kCorrupt, "a row's key does not decode; restore a backup"}; }
+Error DamagedKey() {
+  return {ErrorCode::kCorrupt, "a row's key does not decode; restore a backup"};
+}
 
 // The smallest key that is greater than every key that begins with `prefix`.
 std::string After(std::string prefix) { return PrefixRange(std::move(prefix)).high; }
@@ -140,12 +143,18 @@ Range ConditionRange(Keyspace keyspace, const expression::KeyCondition& conditio
   const expression::SortCondition& sort = *condition.sort;
   const std::string low = WithSort(partition, sort.low);
   switch (sort.op) {
-    case SortOperator::kEqual: return PrefixRange(low);
-    case SortOperator::kLess: return {partition, low};
-    case SortOperator::kLessOrEqual: return {partition, After(low)};
-    case SortOperator::kGreater: return {After(low), After(partition)};
-    case SortOperator::kGreaterOrEqual: return {low, After(partition)};
-    case SortOperator::kBetween: return {low, After(WithSort(partition, sort.high))};
+    case SortOperator::kEqual:
+      return PrefixRange(low);
+    case SortOperator::kLess:
+      return {partition, low};
+    case SortOperator::kLessOrEqual:
+      return {partition, After(low)};
+    case SortOperator::kGreater:
+      return {After(low), After(partition)};
+    case SortOperator::kGreaterOrEqual:
+      return {low, After(partition)};
+    case SortOperator::kBetween:
+      return {low, After(WithSort(partition, sort.high))};
     case SortOperator::kBeginsWith: {
       std::string prefix = partition;
       item::EncodeOrderedPrefix(sort.low, &prefix);

@@ -14,9 +14,11 @@ struct Meaning {
 
 Meaning MeaningOf(const rocksdb::Status& status) {
   if (status.IsCorruption()) {
-    return {ErrorCode::kCorrupt, "the data is damaged; restore a backup, and keep the folder for a look"};
+    return {ErrorCode::kCorrupt,
+            "the data is damaged; restore a backup, and keep the folder for a look"};
   }
-  if (status.IsNoSpace()) return {ErrorCode::kUnavailable, "the disk is full; free some space and open again"};
+  if (status.IsNoSpace())
+    return {ErrorCode::kUnavailable, "the disk is full; free some space and open again"};
   if (status.IsIOError() || status.IsBusy() || status.IsTimedOut() || status.IsTryAgain()) {
     return {ErrorCode::kUnavailable, "check the disk and the folder's permissions"};
   }

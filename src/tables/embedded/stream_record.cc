@@ -1,8 +1,8 @@
 #include "tables/embedded/stream_record.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
+
+#include <fmt/format.h>
 
 #include "base/bytes.h"
 #include "item/encoding.h"
@@ -51,7 +51,9 @@ Result<std::optional<uint64_t>> LastSequence(const Store& store, uint32_t stream
   return std::optional<uint64_t>(TRY(SequenceOfRowKey(cursor.key())));
 }
 
-std::string SequenceText(uint64_t sequence) { return fmt::format("{:0{}}", sequence, kSequenceDigits); }
+std::string SequenceText(uint64_t sequence) {
+  return fmt::format("{:0{}}", sequence, kSequenceDigits);
+}
 
 std::optional<uint64_t> ParseSequence(std::string_view text) {
   uint64_t sequence = 0;

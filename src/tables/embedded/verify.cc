@@ -1,9 +1,9 @@
 #include "tables/embedded/verify.h"
 
-#include <fmt/format.h>
-
 #include <map>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "item/encoding.h"
 #include "item/size.h"
@@ -75,7 +75,8 @@ class Verifier {
     TRY(cursor.status());
     report_.items += sums.rows;
     TRY(VerifyCounts(table.name, table.keyspace, sums));
-    for (const Index& index : table.indexes) TRY(VerifyIndex(table, index, expected[index.keyspace]));
+    for (const Index& index : table.indexes)
+      TRY(VerifyIndex(table, index, expected[index.keyspace]));
     if (table.expiry) TRY(VerifyExpiry(table, expected[table.expiry->keyspace]));
     return Done{};
   }
@@ -160,8 +161,8 @@ class Verifier {
     known_.insert(table.expiry->keyspace);
     const uint64_t rows = TRY(CountRows(table.expiry->keyspace));
     if (table.expiry->fill.complete && rows != expected.rows) {
-      Problem(fmt::format("table {}: {} expiry rows for {} items with a time to live", table.name, rows,
-                          expected.rows));
+      Problem(fmt::format("table {}: {} expiry rows for {} items with a time to live", table.name,
+                          rows, expected.rows));
     }
     return Done{};
   }
@@ -174,7 +175,8 @@ class Verifier {
       TRY(DecodeStreamRecord(cursor.key(), cursor.value()));
       ++report_.stream_records;
       if (sequence == next) continue;
-      Problem(fmt::format("stream {}: record {} follows where {} must", stream.Arn(), sequence, next));
+      Problem(
+          fmt::format("stream {}: record {} follows where {} must", stream.Arn(), sequence, next));
       next = sequence;
     }
     return cursor.status();
@@ -185,8 +187,8 @@ class Verifier {
     std::string low(4, '\0');
     known_.insert(UINT32_MAX);
     for (Keyspace keyspace : known_) {
-      const Range own = keyspace == UINT32_MAX ? Range{std::string(4, '\xff'), ""}
-                                               : KeyspaceRange(keyspace);
+      const Range own =
+          keyspace == UINT32_MAX ? Range{std::string(4, '\xff'), ""} : KeyspaceRange(keyspace);
       Cursor cursor = Walk(Family::kRows, {low, own.low});
       cursor.SeekToFirst();
       TRY(cursor.status());

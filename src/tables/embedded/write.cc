@@ -23,7 +23,8 @@ using tables::ReturnValues;
 using MaybeItem = std::optional<Item>;
 
 constexpr std::string_view kPutTooLarge = "Item size has exceeded the maximum allowed size";
-constexpr std::string_view kUpdateTooLarge = "Item size to update has exceeded the maximum allowed size";
+constexpr std::string_view kUpdateTooLarge =
+    "Item size to update has exceeded the maximum allowed size";
 
 // What the write requests have in common: everything but the function.
 template <typename Request>
@@ -36,7 +37,8 @@ Result<Write> PrepareCommon(const Request& request) {
   return write;
 }
 
-Status ParseConditionInto(const std::optional<std::string>& text, Bindings* bindings, Write* write) {
+Status ParseConditionInto(const std::optional<std::string>& text, Bindings* bindings,
+                          Write* write) {
   if (!text) return Done{};
   write->condition = TRY(expression::ParseCondition(*text, "ConditionExpression", bindings));
   return Done{};
@@ -47,7 +49,9 @@ Status OnlyOldValues(ReturnValues values) {
   return Invalid("ReturnValues can only be ALL_OLD or NONE");
 }
 
-Result<MaybeItem> ReplaceBySource(const MaybeItem&, const Item& source) { return MaybeItem(source); }
+Result<MaybeItem> ReplaceBySource(const MaybeItem&, const Item& source) {
+  return MaybeItem(source);
+}
 Result<MaybeItem> RemoveItem(const MaybeItem&, const Item&) { return MaybeItem(); }
 Result<MaybeItem> KeepItem(const MaybeItem& previous, const Item&) { return previous; }
 Result<MaybeItem> MakeIfAbsent(const MaybeItem& previous, const Item& source) {
@@ -67,9 +71,10 @@ bool IsKeyAttribute(const item::KeySchema& keys, const std::string& attribute) {
 Status CheckKeyUntouched(const Write& write, const Table& table) {
   for (const expression::Path& path : write.updated) {
     if (!IsKeyAttribute(table.keys, path.attribute())) continue;
-    return Invalid(fmt::format("One or more parameter values were invalid: Cannot update attribute {}. "
-                               "This attribute is part of the key",
-                               path.attribute()));
+    return Invalid(
+        fmt::format("One or more parameter values were invalid: Cannot update attribute {}. "
+                    "This attribute is part of the key",
+                    path.attribute()));
   }
   return Done{};
 }
@@ -91,11 +96,16 @@ MaybeItem Touched(const MaybeItem& item, const std::vector<expression::Path>& pa
 
 MaybeItem Returned(const Write& write, const MaybeItem& previous, const MaybeItem& next) {
   switch (write.return_values) {
-    case ReturnValues::kNone: return std::nullopt;
-    case ReturnValues::kAllOld: return previous;
-    case ReturnValues::kAllNew: return next;
-    case ReturnValues::kUpdatedOld: return Touched(previous, write.updated);
-    case ReturnValues::kUpdatedNew: return Touched(next, write.updated);
+    case ReturnValues::kNone:
+      return std::nullopt;
+    case ReturnValues::kAllOld:
+      return previous;
+    case ReturnValues::kAllNew:
+      return next;
+    case ReturnValues::kUpdatedOld:
+      return Touched(previous, write.updated);
+    case ReturnValues::kUpdatedNew:
+      return Touched(next, write.updated);
   }
   return std::nullopt;
 }
@@ -106,7 +116,8 @@ Result<Write> Prepare(const tables::PutRequest& request) {
   Write write = TRY(PrepareCommon(request));
   TRY(OnlyOldValues(request.return_values));
   TRY(item::ValidateItem(request.item));
-  Bindings bindings = TRY(Bindings::Make(request.names, request.values, request.condition.has_value()));
+  Bindings bindings =
+      TRY(Bindings::Make(request.names, request.values, request.condition.has_value()));
   TRY(ParseConditionInto(request.condition, &bindings, &write));
   TRY(bindings.AllUsed());
   write.source = request.item;
@@ -142,7 +153,8 @@ Result<Write> Prepare(const tables::DeleteRequest& request) {
   Write write = TRY(PrepareCommon(request));
   TRY(OnlyOldValues(request.return_values));
   TRY(item::ValidateItem(request.key));
-  Bindings bindings = TRY(Bindings::Make(request.names, request.values, request.condition.has_value()));
+  Bindings bindings =
+      TRY(Bindings::Make(request.names, request.values, request.condition.has_value()));
   TRY(ParseConditionInto(request.condition, &bindings, &write));
   TRY(bindings.AllUsed());
   write.source = request.key;

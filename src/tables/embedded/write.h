@@ -21,7 +21,7 @@ namespace tidemark::embedded {
 
 struct Write {
   std::string table;
-  item::Item source;       // Has the key: an item's key attributes, or the whole item of a put.
+  item::Item source;  // Has the key: an item's key attributes, or the whole item of a put.
   bool whole_item = false;
   std::optional<expression::Condition> condition;
   // From the previous item to the next; nullopt is no item. `source` is this write's.
