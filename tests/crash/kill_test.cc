@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Every, KillTest, ::testing::Values("synced", "every_sec
                          [](const auto& tested) { return std::string(tested.param); });
 
 TEST_P(KillTest, LosesNothingAcknowledged) {
-  const uint64_t kills = Repetitions("TIDEMARK_KILLS", 50, 5'000);
+  const uint64_t kills = Repetitions("TIDEMARK_KILLS", 100, 5'000);
   for (uint64_t done = 0; done < kills && !HasFailure();) {
     done += KillOften(kSeed + done, kills - done);
   }
