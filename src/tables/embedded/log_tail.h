@@ -7,8 +7,9 @@
 //   if (tail.end() == LogEnd::kDamaged) refuse;
 //
 // A log is synced with every group of writes, so that a crash tears at most the last batch. A whole
-// batch with a later number behind the first unreadable place therefore proves damage. For one log
-// and one thread. The format is RocksDB's, without recycling and compression.
+// batch with a later number behind the first unreadable place therefore proves damage; only in the
+// every-second mode can a power cut leave such a log too, and it is refused all the same. For one
+// log and one thread. The format is RocksDB's, without recycling and compression.
 #pragma once
 
 #include <cstdint>
