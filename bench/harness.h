@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
@@ -80,6 +81,22 @@ inline double ParallelRate(double seconds, int clients, const std::function<void
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   stop = true;
   for (std::thread& thread : threads) thread.join();
+  return static_cast<double>(operations) / (Seconds() - start);
+}
+
+// Operations a second of one loop that keeps `in_flight` of them under way: `submit` starts the
+// operation of this number, and calls back when it is done.
+inline double InFlightRate(
+    double seconds, int in_flight,
+    const std::function<void(uint64_t number, std::function<void()> done)>& submit) {
+  std::counting_semaphore<> slots(in_flight);
+  const double start = Seconds();
+  uint64_t operations = 0;
+  while (operations % 64 != 0 || Seconds() - start < seconds) {
+    slots.acquire();
+    submit(operations++, [&slots] { slots.release(); });
+  }
+  for (int i = 0; i < in_flight; ++i) slots.acquire();
   return static_cast<double>(operations) / (Seconds() - start);
 }
 

@@ -1,6 +1,8 @@
 #include "tables/embedded/committer.h"
 
-#include <condition_variable>
+#include <algorithm>
+#include <semaphore>
+#include <utility>
 
 namespace tidemark::embedded {
 
@@ -10,18 +12,30 @@ constexpr size_t kWorkingSetBytes = 16 << 20;
 // Bounds on one group, so that a flood does not make the first of it wait for the last.
 constexpr size_t kMaxGroupChanges = 1'024;
 constexpr size_t kMaxGroupBytes = 8 << 20;
-// Every waiter is a blocked caller; more than this is a caller gone wild.
+// How long a leader lets others catch up: some tens of microseconds, far less than a sync.
+constexpr size_t kMaxAwaited = 64;
+constexpr int kMaxAwaitTurns = 100;
+// More than this is a caller gone wild.
 constexpr size_t kMaxWaiting = 65'536;
+
+Error TooManyWaiting() {
+  return {ErrorCode::kUnavailable, "too many writes are waiting; nothing was written, try later"};
+}
 
 }  // namespace
 
 struct Committer::Waiter {
-  explicit Waiter(Change* waiting) : change(waiting) {}
-
-  Change* change;
+  Change* change = nullptr;
   Status outcome = Done{};
-  enum class State { kWaiting, kLeads, kDone } state = State::kWaiting;
-  std::condition_variable wake;
+  bool leads = false;
+
+  // Of a caller that blocks: released once, when it is to lead or is answered. Shared, because
+  // the caller may be gone before the release has returned.
+  std::shared_ptr<std::binary_semaphore> wake = nullptr;
+
+  // Of one that does not.
+  std::unique_ptr<Change> owned = nullptr;
+  std::function<void(Status)> done = nullptr;
 };
 
 Committer::Committer(Store* store, Catalog* catalog, const Clock& clock, Durability durability,
@@ -33,39 +47,121 @@ Committer::Committer(Store* store, Catalog* catalog, const Clock& clock, Durabil
       metrics_(metrics),
       items_(*store, kWorkingSetBytes) {}
 
-Status Committer::Commit(Change* change, Reserve reserve) {
+Committer::~Committer() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  thread_wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+Status Committer::Admit(Reserve reserve) const {
   TRY(store_->Writable());
   if (reserve == Reserve::kKeep) TRY(store_->HasSpace());
-  Waiter self(change);
-  std::unique_lock lock(mutex_);
-  if (queue_.size() >= kMaxWaiting) {
-    return Error{ErrorCode::kUnavailable,
-                 "too many writes are waiting; nothing was written, try later"};
+  return Done{};
+}
+
+Status Committer::Commit(Change* change, Reserve reserve) {
+  TRY(Admit(reserve));
+  thread_local const auto wake = std::make_shared<std::binary_semaphore>(0);
+  Waiter self{.change = change, .wake = wake};
+  bool leads = false;
+  {
+    std::lock_guard lock(mutex_);
+    if (queue_.size() >= kMaxWaiting) return TooManyWaiting();
+    Enqueue(&self);
+    leads = self.leads = !std::exchange(led_, true);
   }
-  queue_.push_back(&self);
-  if (led_) {
-    self.wake.wait(lock, [&] { return self.state != Waiter::State::kWaiting; });
+  if (!leads) {
+    wake->acquire();
+    leads = self.leads;
   }
-  if (self.state == Waiter::State::kDone) return std::move(self.outcome);
-  led_ = true;
-  Lead(&lock);
+  if (leads) Lead();
   return std::move(self.outcome);
 }
 
-// The caller leads one group, its own change among it, and hands on to the first who waits then.
-void Committer::Lead(std::unique_lock<std::mutex>* lock) {
-  const Waiters group = TakeGroup();
-  lock->unlock();
-  Process(group);
-  lock->lock();
-  for (Waiter* waiter : group) {
-    waiter->state = Waiter::State::kDone;
-    waiter->wake.notify_one();
+void Committer::Submit(std::unique_ptr<Change> change, std::function<void(Status)> done) {
+  Status admitted = Admit(Reserve::kKeep);
+  if (!admitted.has_value()) return done(std::move(admitted));
+  std::unique_lock lock(mutex_);
+  if (queue_.size() >= kMaxWaiting) {
+    lock.unlock();
+    return done(TooManyWaiting());
   }
-  led_ = !queue_.empty();
-  if (!led_) return;
-  queue_.front()->state = Waiter::State::kLeads;
-  queue_.front()->wake.notify_one();
+  auto waiter = std::make_unique<Waiter>();
+  waiter->change = change.get();
+  waiter->owned = std::move(change);
+  waiter->done = std::move(done);
+  Enqueue(waiter.release());
+  if (!thread_.joinable()) thread_ = std::thread([this] { LeadForSubmitted(); });
+  if (std::exchange(led_, true)) return;
+  thread_leads_ = true;
+  thread_wake_.notify_one();
+}
+
+void Committer::LeadForSubmitted() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    thread_wake_.wait(lock, [&] { return thread_leads_ || stopping_; });
+    if (!std::exchange(thread_leads_, false)) return;
+    lock.unlock();
+    Lead();
+    lock.lock();
+  }
+}
+
+// Whoever leads decides and writes one group, hands on to the first who waits then, and answers.
+void Committer::Lead() {
+  AwaitCompany();
+  Waiters group;
+  {
+    std::lock_guard lock(mutex_);
+    group = TakeGroup();
+  }
+  last_group_ = group.size();
+  Process(group);
+  HandOn();
+  Answer(group);
+}
+
+void Committer::HandOn() {
+  std::shared_ptr<std::binary_semaphore> wake;
+  {
+    std::lock_guard lock(mutex_);
+    led_ = !queue_.empty();
+    if (!led_) return;
+    queue_.front()->leads = true;
+    wake = queue_.front()->wake;
+    thread_leads_ = wake == nullptr;
+  }
+  wake ? wake->release() : thread_wake_.notify_one();
+}
+
+void Committer::Answer(const Waiters& group) {
+  for (Waiter* waiter : group) {
+    if (waiter->done) {
+      const std::unique_ptr<Waiter> submitted(waiter);
+      submitted->done(std::move(submitted->outcome));
+    } else if (!waiter->leads) {
+      // From its release on the waiter may be gone.
+      const std::shared_ptr<std::binary_semaphore> wake = waiter->wake;
+      wake->release();
+    }
+  }
+}
+
+void Committer::Enqueue(Waiter* waiter) {
+  queue_.push_back(waiter);
+  waiting_ = queue_.size();
+}
+
+// Those who were just answered are about to come again: a moment for them lets more share the next
+// write. A lone one is never kept waiting.
+void Committer::AwaitCompany() const {
+  if (last_group_ <= 1) return;
+  const size_t wanted = std::min(2 * last_group_, kMaxAwaited);
+  for (int turn = 0; turn < kMaxAwaitTurns && waiting_ < wanted; ++turn) std::this_thread::yield();
 }
 
 Committer::Waiters Committer::TakeGroup() {
@@ -75,6 +171,7 @@ Committer::Waiters Committer::TakeGroup() {
     group.push_back(queue_.front());
     queue_.pop_front();
   }
+  waiting_ = queue_.size();
   return group;
 }
 

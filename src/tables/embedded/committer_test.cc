@@ -1,6 +1,11 @@
 #include "tables/embedded/committer.h"
 
+#include <atomic>
 #include <functional>
+#include <optional>
+#include <semaphore>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -59,6 +64,91 @@ TEST_F(CommitterTest, AcknowledgedMeansSynced) {
   for (int id = 0; id < 30; ++id) ASSERT_TRUE(Put(id).has_value());
   LosePowerAndOpen();
   for (int id = 0; id < 30; ++id) EXPECT_TRUE(Has(id)) << id;
+}
+
+// A caller that does not wait is promised the same, by the same way through the disk.
+TEST_F(CommitterTest, AnsweredMeansSyncedForThoseWhoDoNotWait) {
+  Open();
+  std::counting_semaphore<> answers(0);
+  for (int id = 0; id < 30; ++id) {
+    tables_->Submit(tables::PutRequest{.table = kTable, .item = {{"id", std::to_string(id)}}},
+                    [&](const Result<tables::WriteReply>& reply) {
+                      CHECK(reply.has_value() && reply->applied);
+                      answers.release();
+                    });
+  }
+  for (int id = 0; id < 30; ++id) answers.acquire();
+  LosePowerAndOpen();
+  for (int id = 0; id < 30; ++id) EXPECT_TRUE(Has(id)) << id;
+}
+
+// Those who wait and those who do not share groups; the lead goes from one kind to the other.
+TEST_F(CommitterTest, NoIncrementIsLostBetweenThoseWhoWaitAndThoseWhoDoNot) {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 250;
+  Open(Durability::kEverySecond);
+  const tables::UpdateRequest increment{.table = kTable,
+                                        .key = {{"id", "count"}},
+                                        .update = "ADD n :one",
+                                        .values = {{":one", item::Number::FromInt(1)}}};
+  std::counting_semaphore<> answers(0);
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, waits = thread % 2 == 0] {
+      for (int i = 0; i < kEach; ++i) {
+        if (waits) {
+          CHECK(tables_->Update(increment).has_value());
+        } else {
+          tables_->Submit(increment, [&](const Result<tables::WriteReply>& reply) {
+            CHECK(reply.has_value());
+            answers.release();
+          });
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int i = 0; i < kThreads / 2 * kEach; ++i) answers.acquire();
+  const auto item = tables_->Get({.table = kTable, .key = {{"id", "count"}}});
+  ASSERT_TRUE(item.has_value() && item->has_value());
+  EXPECT_EQ(*(*item)->Find("n"), item::Value(item::Number::FromInt(kThreads * kEach)));
+}
+
+// What is submitted is answered, whatever becomes of it.
+TEST_F(CommitterTest, ThoseWhoDoNotWaitHearOfRefusalsAndFailedConditions) {
+  Open();
+  std::binary_semaphore answered(0);
+  std::optional<Result<tables::WriteReply>> answer;
+  const auto submit = [&](const EmbeddedTables::WriteRequest& request) {
+    tables_->Submit(request, [&](Result<tables::WriteReply> reply) {
+      answer = std::move(reply);
+      answered.release();
+    });
+    answered.acquire();
+  };
+  submit(tables::PutRequest{
+      .table = kTable, .item = {{"id", "a"}}, .condition = "not an expression ("});
+  EXPECT_EQ(answer->error().code, ErrorCode::kInvalid);
+  submit(tables::DeleteRequest{.table = "missing", .key = {{"id", "a"}}});
+  EXPECT_EQ(answer->error().code, ErrorCode::kNotFound);
+  submit(tables::DeleteRequest{
+      .table = kTable, .key = {{"id", "a"}}, .condition = "attribute_exists(id)"});
+  EXPECT_FALSE((*answer)->applied);
+}
+
+// Closing waits for what was submitted.
+TEST_F(CommitterTest, ClosingAnswersAllThatWasSubmitted) {
+  Open(Durability::kEverySecond);
+  std::atomic<int> answers = 0;
+  for (int id = 0; id < 100; ++id) {
+    tables_->Submit(tables::PutRequest{.table = kTable, .item = {{"id", std::to_string(id)}}},
+                    [&](const Result<tables::WriteReply>& reply) {
+                      CHECK(reply.has_value());
+                      ++answers;
+                    });
+  }
+  tables_.reset();
+  EXPECT_EQ(answers, 100);
 }
 
 // In the relaxed mode a second's writes may go, but not those of the second before.

@@ -171,6 +171,18 @@ Result<tables::WriteReply> EmbeddedTables::Delete(const tables::DeleteRequest& r
   return change.TakeReply();
 }
 
+void EmbeddedTables::Submit(const WriteRequest& request,
+                            std::function<void(Result<tables::WriteReply>)> done) {
+  Result<Write> write = std::visit([](const auto& one) { return Prepare(one); }, request);
+  if (!write.has_value()) return done(std::move(write).error());
+  auto change = std::make_unique<WriteChange>(*std::move(write));
+  WriteChange* decided = change.get();
+  engine_->committer.Submit(std::move(change), [decided, done = std::move(done)](Status outcome) {
+    if (!outcome.has_value()) return done(std::move(outcome).error());
+    done(decided->TakeReply());
+  });
+}
+
 Result<tables::Page> EmbeddedTables::Query(const tables::QueryRequest& request) {
   return RunQuery(*engine_->store, *engine_->catalog, request);
 }

@@ -1,5 +1,7 @@
 #include "tables/embedded/write.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "expression/bindings.h"
@@ -81,8 +83,7 @@ Status CheckKeyUntouched(const Write& write, const Table& table) {
 
 Status CheckNext(const Write& write, const Table& table, const Item& next) {
   if (item::SizeBytes(next) > item::kMaxItemBytes) return Invalid(std::string(write.too_large));
-  // An update can nest values deeper than any value it was given.
-  if (!write.updated.empty()) TRY(item::ValidateItem(next));
+  if (write.nests) TRY(item::ValidateItem(next));
   return CheckIndexKeys(table, next);
 }
 
@@ -137,6 +138,8 @@ Result<Write> Prepare(const tables::UpdateRequest& request) {
   if (request.update) {
     expression::Update update = TRY(expression::ParseUpdate(*request.update, &bindings));
     write.updated = update.Paths();
+    write.nests = std::any_of(write.updated.begin(), write.updated.end(),
+                              [](const expression::Path& path) { return path.steps.size() > 1; });
     write.apply = [update](const MaybeItem& previous, const Item& source) {
       return ApplyUpdate(update, previous, source);
     };

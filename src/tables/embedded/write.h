@@ -29,7 +29,8 @@ struct Write {
                                                   const item::Item& source)>
       apply;
   std::vector<expression::Path> updated;  // The paths that an update touches.
-  std::string_view too_large;             // What is said of an item over the limit.
+  bool nests = false;  // Writes inside a value, and so may nest deeper than any it was given.
+  std::string_view too_large;  // What is said of an item over the limit.
   tables::ReturnValues return_values = tables::ReturnValues::kNone;
   tables::OnConditionFailure on_failure = tables::OnConditionFailure::kNone;
 };
