@@ -46,6 +46,19 @@ Status ParseConditionInto(const std::optional<std::string>& text, Bindings* bind
   return Done{};
 }
 
+// A write whose only expression is its condition.
+template <typename Request>
+Result<Write> PrepareConditional(const Request& request, const Item& source) {
+  Write write = TRY(PrepareCommon(request));
+  TRY(item::ValidateItem(source));
+  const std::optional<std::string> condition = request.condition;
+  Bindings bindings = TRY(Bindings::Make(request.names, request.values, condition.has_value()));
+  TRY(ParseConditionInto(condition, &bindings, &write));
+  TRY(bindings.AllUsed());
+  write.source = source;
+  return write;
+}
+
 Status OnlyOldValues(ReturnValues values) {
   if (values == ReturnValues::kNone || values == ReturnValues::kAllOld) return Done{};
   return Invalid("ReturnValues can only be ALL_OLD or NONE");
@@ -114,14 +127,8 @@ MaybeItem Returned(const Write& write, const MaybeItem& previous, const MaybeIte
 }  // namespace
 
 Result<Write> Prepare(const tables::PutRequest& request) {
-  Write write = TRY(PrepareCommon(request));
   TRY(OnlyOldValues(request.return_values));
-  TRY(item::ValidateItem(request.item));
-  Bindings bindings =
-      TRY(Bindings::Make(request.names, request.values, request.condition.has_value()));
-  TRY(ParseConditionInto(request.condition, &bindings, &write));
-  TRY(bindings.AllUsed());
-  write.source = request.item;
+  Write write = TRY(PrepareConditional(request, request.item));
   write.whole_item = true;
   write.apply = ReplaceBySource;
   write.too_large = kPutTooLarge;
@@ -153,26 +160,15 @@ Result<Write> Prepare(const tables::UpdateRequest& request) {
 }
 
 Result<Write> Prepare(const tables::DeleteRequest& request) {
-  Write write = TRY(PrepareCommon(request));
   TRY(OnlyOldValues(request.return_values));
-  TRY(item::ValidateItem(request.key));
-  Bindings bindings =
-      TRY(Bindings::Make(request.names, request.values, request.condition.has_value()));
-  TRY(ParseConditionInto(request.condition, &bindings, &write));
-  TRY(bindings.AllUsed());
-  write.source = request.key;
+  Write write = TRY(PrepareConditional(request, request.key));
   write.apply = RemoveItem;
   write.return_values = request.return_values;
   return write;
 }
 
 Result<Write> Prepare(const tables::ConditionCheck& request) {
-  Write write = TRY(PrepareCommon(request));
-  TRY(item::ValidateItem(request.key));
-  Bindings bindings = TRY(Bindings::Make(request.names, request.values, true));
-  TRY(ParseConditionInto(request.condition, &bindings, &write));
-  TRY(bindings.AllUsed());
-  write.source = request.key;
+  Write write = TRY(PrepareConditional(request, request.key));
   write.apply = KeepItem;
   return write;
 }
