@@ -32,7 +32,7 @@ LAYERS = {
     "objects/s3": ["base", "objects", "aws", "http"],
 }
 APPS = ["gate", "dedup", "archive", "documents", "attempts"]
-SERVERS = ["dynamodb", "api", "lambda"]
+SERVERS = ["dynamodb", "api", "lambda", "demo"]
 LAYERS.update({f"apps/{app}": ["base", "item", "tables", "objects", "slack"] for app in APPS})
 BELOW_SERVERS = list(LAYERS)
 LAYERS.update({f"servers/{server}": BELOW_SERVERS for server in SERVERS})

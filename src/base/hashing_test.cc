@@ -1,27 +1,52 @@
 #include "base/hashing.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace tidemark {
 namespace {
 
-std::string Hex(std::string_view bytes) {
-  std::string text;
-  for (char byte : bytes) text += fmt::format("{:02x}", static_cast<uint8_t>(byte));
-  return text;
-}
+Secret Key(std::string text) { return Secret(std::move(text)); }
 
 // The published vectors: hashes are stored and compared with other programs'.
 TEST(HashingTest, GivesThePublishedSha256Vectors) {
-  EXPECT_EQ(Hex(Sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(Hex(Sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(Hex(Sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
+  EXPECT_EQ(ToHex(Sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(ToHex(Sha256("abc")),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(ToHex(Sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
 
 TEST(HashingTest, HashesZeroBytesAsBytes) {
   EXPECT_NE(Sha256(std::string_view("\0", 1)), Sha256(""));
+}
+
+// RFC 4231, cases 1, 2 and 6: a short key, and one longer than a block.
+TEST(HashingTest, GivesThePublishedHmacVectors) {
+  EXPECT_EQ(ToHex(HmacSha256(Key(std::string(20, '\x0b')), {"Hi There"})),
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+  EXPECT_EQ(ToHex(HmacSha256(Key("Jefe"), {"what do ya want for nothing?"})),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  EXPECT_EQ(ToHex(HmacSha256(Key(std::string(131, '\xaa')),
+                             {"Test Using Larger Than Block-Size Key - Hash Key First"})),
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
+TEST(HashingTest, HmacOverPartsIsThatOverTheWhole) {
+  EXPECT_EQ(HmacSha256(Key("k"), {"a", "", "bc"}), HmacSha256(Key("k"), {"abc"}));
+  EXPECT_NE(HmacSha256(Key("k"), {"abc"}), HmacSha256(Key("l"), {"abc"}));
+}
+
+// A secret that was never set must not crash the check that refuses it.
+TEST(HashingTest, HmacTakesAnEmptyKey) {
+  EXPECT_EQ(ToHex(HmacSha256(Secret(), {""})),
+            "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
+}
+
+TEST(HashingTest, ComparesWholeTexts) {
+  EXPECT_TRUE(EqualInConstantTime("", ""));
+  EXPECT_TRUE(EqualInConstantTime("abc", "abc"));
+  EXPECT_FALSE(EqualInConstantTime("abc", "abd"));
+  EXPECT_FALSE(EqualInConstantTime("abc", "ab"));
 }
 
 }  // namespace

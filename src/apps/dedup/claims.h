@@ -1,0 +1,89 @@
+// Claims decides, in one table, who handles an event: claim → renew → complete, release or fail.
+//
+//   ClaimReply reply = TRY(claims.Take({.keys = {event_id}}));
+//   if (reply.outcome == ClaimOutcome::kNew) { Work(); TRY(claims.Complete(*reply.claim)); }
+//
+// A claim of one key is one conditional write in which an expired row counts as absent. Each
+// carries a random nonce and a generation; whoever settles must show both, so a worker that lost
+// its lease changes nothing and is told. A write whose reply was lost is repeated, and recognised
+// by its nonce. Throttling is retried with growing waits under one deadline.
+//
+// What is promised: at least once with an overlap of at most the clocks' skew beyond the lease;
+// exactly once for an effect that is written in the same transaction as Completion.
+//
+// Errors are the store's: kUnavailable or kUnknown after the retries, anything else at once.
+// May be called from any thread.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/dedup/claim.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "base/retry.h"
+#include "base/sleeper.h"
+#include "tables/tables.h"
+
+namespace tidemark::dedup {
+
+inline constexpr std::string_view kDefaultTable = "slack-classify-bot-processed-events";
+
+struct ClaimsOptions {
+  std::string table = std::string(kDefaultTable);
+  std::chrono::seconds window = std::chrono::hours(6);  // How long a key is remembered.
+  std::chrono::seconds lease = std::chrono::seconds(60);
+  // How far clocks of processes may differ: the owner stops this much before the lease ends, a
+  // taker waits this much longer.
+  std::chrono::seconds skew = std::chrono::seconds(2);
+  uint32_t max_failures = 5;
+  RetryPolicy retry = {.max_retries = 4,
+                       .first_wait = std::chrono::milliseconds(25),
+                       .longest_wait = std::chrono::milliseconds(400),
+                       .jitter = 0.5};
+  std::chrono::milliseconds deadline = std::chrono::milliseconds(1000);
+};
+
+class Claims {
+ public:
+  // All outlive this.
+  Claims(ClaimsOptions options, tables::Tables* tables, const Clock* clock, Random* random,
+         Sleeper* sleeper);
+
+  // Makes the table as the seed lays it out unless it is there; kInvalid when one of that name
+  // is keyed in another way.
+  Status CreateTable();
+  // kNotFound, with what to do, when it is missing.
+  Status CheckTable();
+
+  Result<ClaimReply> Take(const ClaimRequest& request);
+  // The seed's one call: claims and completes at once. kNew, or why not.
+  Result<ClaimReply> Mark(const ClaimRequest& request);
+
+  // On success the claim's lease_until is moved on.
+  Result<SettleOutcome> Renew(Claim* claim);
+  // `result` is kept with the claim and given to those who come later; at most 1 KB.
+  Result<SettleOutcome> Complete(const Claim& claim, std::string_view result = {});
+  // Free again, as if it had never been claimed.
+  Result<SettleOutcome> Release(const Claim& claim);
+  // Free again, unless it has failed too often: then it is kFailed until it expires.
+  Result<SettleOutcome> Fail(const Claim& claim, std::string_view why);
+
+  // What Complete would write, as actions for a transaction with the effect itself. When the
+  // transaction is cancelled by one of them, the claim was superseded.
+  std::vector<tables::TransactAction> Completion(const Claim& claim);
+
+ private:
+  const ClaimsOptions options_;
+  tables::Tables& tables_;
+  const Clock& clock_;
+  Random& random_;
+  Sleeper& sleeper_;
+};
+
+}  // namespace tidemark::dedup

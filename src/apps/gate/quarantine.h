@@ -1,0 +1,55 @@
+// Quarantine keeps what Slack did sign and the gate refused: the raw bytes, for a day. Each is
+// checked again from time to time and, when it passes, handed back: nothing that Slack signed is
+// lost to an outage of its Web API.
+//
+// Table "tidemark-quarantine": key event_key (team:event_id), attributes body, team_id, reason,
+// received_at, checks, next_check, ttl. A second delivery of the same event changes nothing.
+// May be called from any thread; two processes that release the same event both hand it over, and
+// dedup decides.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "apps/gate/verdict.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "slack/event.h"
+#include "tables/tables.h"
+
+namespace tidemark::gate {
+
+struct QuarantineOptions {
+  std::string table = "tidemark-quarantine";
+  std::chrono::seconds life = std::chrono::hours(24);
+  // Before the first new check; doubled after each, up to an hour.
+  std::chrono::seconds first_recheck = std::chrono::seconds(30);
+};
+
+struct RecheckReport {
+  size_t looked_at = 0;
+  size_t promoted = 0;
+  size_t kept = 0;
+};
+
+class Quarantine {
+ public:
+  Quarantine(QuarantineOptions options, tables::Tables* tables, const Clock* clock);
+
+  Status CreateTable();
+  Status Keep(const slack::EventCallback& callback, std::string_view body, const Verdict& verdict);
+
+  // Hands what is due to `check`, and what it allows to `promote`; the row goes once that
+  // succeeded.
+  Result<RecheckReport> Recheck(
+      const std::function<Verdict(const slack::EventCallback&)>& check,
+      const std::function<Status(const slack::EventCallback&, std::string_view body)>& promote);
+
+ private:
+  const QuarantineOptions options_;
+  tables::Tables& tables_;
+  const Clock& clock_;
+};
+
+}  // namespace tidemark::gate

@@ -1,0 +1,29 @@
+// The limits of the http folder.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace tidemark::http {
+
+struct ServerLimits {
+  size_t max_head_bytes = 16 << 10;
+  size_t max_headers = 100;
+  // Slack's events stay far below; documents may be large.
+  size_t max_body_bytes = 1 << 20;
+  size_t max_connections = 10'000;
+  size_t max_connections_per_address = 2'000;
+  // Bytes read ahead of the request at the handler: what is pipelined beyond waits in the kernel.
+  size_t max_pipelined_bytes = 64 << 10;
+  std::chrono::milliseconds head_timeout = std::chrono::seconds(10);
+  std::chrono::milliseconds body_timeout = std::chrono::seconds(30);
+  std::chrono::milliseconds idle_timeout = std::chrono::seconds(60);
+  std::chrono::milliseconds write_timeout = std::chrono::seconds(30);
+};
+
+// The most that a client reads of an answer unless the caller says otherwise.
+inline constexpr size_t kMaxAnswerBytes = 8 << 20;
+// Routes' work that waits for a worker; beyond it the answer is 503.
+inline constexpr size_t kMaxWaitingWork = 4'096;
+
+}  // namespace tidemark::http

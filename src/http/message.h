@@ -1,0 +1,78 @@
+// What goes over the wire, as values: a request with its headers and body, and the reply.
+//
+// Header names compare without regard to case. A Headers keeps repeated names apart and in
+// order, so that code which must see exactly one of a header can tell.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidemark::http {
+
+// The methods that are served and sent; any other is answered with 501.
+enum class Method { kGet, kHead, kPost, kPut, kPatch, kDelete, kOptions };
+
+std::string_view ToString(Method method);
+
+struct Header {
+  std::string name;
+  std::string value;
+  friend bool operator==(const Header&, const Header&) = default;
+};
+
+class Headers {
+ public:
+  Headers() = default;
+  Headers(std::initializer_list<Header> headers) : headers_(headers) {}
+
+  void Add(std::string name, std::string value);
+  // Replaces every header of the name by one.
+  void Set(std::string name, std::string value);
+
+  // The first of the name.
+  std::optional<std::string_view> Find(std::string_view name) const;
+  // Every value of the name, in order.
+  std::vector<std::string_view> FindAll(std::string_view name) const;
+
+  auto begin() const { return headers_.begin(); }
+  auto end() const { return headers_.end(); }
+  size_t size() const { return headers_.size(); }
+  void clear() { headers_.clear(); }
+
+ private:
+  std::vector<Header> headers_;
+};
+
+// A request as it came in. The body is whole and exactly the bytes that were received.
+struct Request {
+  Method method = Method::kGet;
+  std::string path;   // As received, still percent-encoded: "/api/v1/claims/a%2Fb".
+  std::string query;  // What follows the '?', still encoded; empty when there is none.
+  Headers headers;
+  std::string body;
+  std::string peer;  // The client's address, without its port.
+  std::string id;    // Names this request in the log and in X-Request-Id.
+};
+
+struct Response {
+  int status = 200;
+  Headers headers = {};
+  std::string body = {};
+};
+
+// "OK" for 200; "Unknown" for what has no name here.
+std::string_view StatusText(int status);
+
+// A reply with a body of this content type.
+Response Text(int status, std::string body);  // text/plain; charset=utf-8
+Response Json(int status, std::string body);  // application/json
+
+// application/problem+json: a title for the status, and a detail that says what was wrong and
+// what to do. `detail` may be empty: refusals that must not explain themselves have none.
+Response Problem(int status, std::string_view detail);
+
+}  // namespace tidemark::http
