@@ -21,29 +21,6 @@ namespace tidemark {
 
 namespace {
 
-const Setting kProgramSettings[] = {
-    {.name = "data",
-     .kind = SettingKind::kText,
-     .default_value = "tidemark-data",
-     .help = "The folder that holds the tables."},
-    {.name = "durability",
-     .kind = SettingKind::kChoice,
-     .default_value = "synced",
-     .help = "When a write is on disk: synced, before it is answered; every-second, up to a "
-             "second later, which a power failure may lose.",
-     .choices = {"synced", "every-second"}},
-    {.name = "log.level",
-     .kind = SettingKind::kChoice,
-     .default_value = "info",
-     .help = "The least important lines that are logged.",
-     .choices = {"debug", "info", "warning", "error"}},
-    {.name = "log.format",
-     .kind = SettingKind::kChoice,
-     .default_value = "text",
-     .help = "Lines for people (text) or for programs (json).",
-     .choices = {"text", "json"}},
-};
-
 std::string Quoted(std::string_view text) {
   std::string quoted;
   JsonWriter(&quoted).String(text);
@@ -53,6 +30,7 @@ std::string Quoted(std::string_view text) {
 std::string Expected(const Setting& setting) {
   switch (setting.kind) {
     case SettingKind::kText:
+    case SettingKind::kSecret:
       return "a text";
     case SettingKind::kInteger:
       return "a whole number";
@@ -94,6 +72,7 @@ std::optional<int64_t> ParseMilliseconds(std::string_view text) {
 std::optional<int64_t> ParseValue(const Setting& setting, std::string_view text) {
   switch (setting.kind) {
     case SettingKind::kText:
+    case SettingKind::kSecret:
       return 0;
     case SettingKind::kInteger:
       return ParseInteger(text);
@@ -204,8 +183,6 @@ Result<toml::table> ParseToml(const std::string& text, const std::string& path) 
 }
 
 }  // namespace
-
-std::span<const Setting> ProgramSettings() { return kProgramSettings; }
 
 std::string VariableName(const Setting& setting) {
   return "TIDEMARK_" + UpperWithUnderscores(setting.name);
@@ -321,11 +298,29 @@ std::chrono::milliseconds Settings::Duration(std::string_view name) const {
   return std::chrono::milliseconds(Find(name, {SettingKind::kDuration}).number);
 }
 
+Result<Secret> Settings::GetSecret(std::string_view name) const {
+  const Value& value = Find(name, {SettingKind::kSecret});
+  constexpr std::string_view kFromFile = "file:";
+  if (!value.text.starts_with(kFromFile)) return Secret(std::string(value.text));
+  const std::string path = value.text.substr(kFromFile.size());
+  auto text = ReadText(path);
+  if (!text) {
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("{}: {} is to be read from the file {}, which cannot be read: {}",
+                             value.source, name, Quoted(path), std::strerror(errno))};
+  }
+  // Editors and `echo` leave a line end behind, which is never part of a secret.
+  while (!text->empty() && (text->back() == '\n' || text->back() == '\r')) text->pop_back();
+  return Secret(std::move(*text));
+}
+
 std::string Settings::Describe() const {
   std::string lines;
   for (size_t i = 0; i < table_.size(); ++i) {
-    lines +=
-        fmt::format("{} = {}  ({})\n", table_[i].name, Quoted(values_[i].text), values_[i].source);
+    const Value& value = values_[i];
+    const bool hidden = table_[i].kind == SettingKind::kSecret && !value.text.empty();
+    lines += fmt::format("{} = {}  ({})\n", table_[i].name, hidden ? "…" : Quoted(value.text),
+                         value.source);
   }
   return lines;
 }

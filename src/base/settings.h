@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/secret.h"
 
 namespace tidemark {
 
@@ -33,6 +34,7 @@ enum class SettingKind {
   kBool,      // true or false
   kDuration,  // a whole number and a unit: 250ms, 30s, 5m, 2h, 90d
   kChoice,    // one of Setting::choices
+  kSecret,    // a text that is never shown; "file:PATH" stands for what the file holds
 };
 
 struct Setting {
@@ -76,8 +78,11 @@ class Settings {
   int64_t Integer(std::string_view name) const;
   bool Bool(std::string_view name) const;
   std::chrono::milliseconds Duration(std::string_view name) const;
+  // Empty when it is not set. kNotFound when it is to be read from a file that cannot be read.
+  Result<Secret> GetSecret(std::string_view name) const;
 
-  // One line a setting, in the order of the table: name, value and where it came from.
+  // One line a setting, in the order of the table: name, value and where it came from. A secret's
+  // value is left out.
   std::string Describe() const;
 
  private:

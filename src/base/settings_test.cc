@@ -26,6 +26,7 @@ const Setting kTable[] = {
      .kind = SettingKind::kChoice,
      .default_value = "info",
      .choices = {"debug", "info"}},
+    {.name = "cache.key", .kind = SettingKind::kSecret, .other_variables = {"CACHE_KEY"}},
 };
 
 class SettingsTest : public testing::Test {
@@ -196,13 +197,39 @@ TEST_F(SettingsTest, DescribesEachValueWithItsSource) {
                 "cache.max-entries = \"100\"  (default)\n"
                 "cache.enabled = \"true\"  (default)\n"
                 "cache.keep = \"5m\"  (environment variable TIDEMARK_CACHE_KEEP)\n"
-                "log.level = \"debug\"  (--log-level)\n");
+                "log.level = \"debug\"  (--log-level)\n"
+                "cache.key = \"\"  (default)\n");
 }
 
 TEST(EnvironmentTest, ReadsTheProcessesVariables) {
   ASSERT_EQ(setenv("TIDEMARK_SETTINGS_TEST", "a=b", /*overwrite=*/1), 0);
   EXPECT_EQ(ReadEnvironment()["TIDEMARK_SETTINGS_TEST"], "a=b");
   unsetenv("TIDEMARK_SETTINGS_TEST");
+}
+
+TEST_F(SettingsTest, NeverShowsASecret) {
+  const Settings settings =
+      Settings::Load(kTable, {.environment = {{"CACHE_KEY", "hunter2"}}}).value();
+  EXPECT_EQ(settings.GetSecret("cache.key").value().Reveal(), "hunter2");
+  EXPECT_THAT(settings.Describe(), testing::Not(HasSubstr("hunter2")));
+  EXPECT_THAT(settings.Describe(), HasSubstr("cache.key = …  (environment variable CACHE_KEY)"));
+}
+
+// As service managers hand secrets over: in files, with the line end that tools append.
+TEST_F(SettingsTest, ReadsASecretFromTheFileItNames) {
+  const std::string file = WriteFile("hunter2\n");
+  const Settings settings =
+      Settings::Load(kTable, {.flags = {{"cache.key", "file:" + file}}}).value();
+  EXPECT_EQ(settings.GetSecret("cache.key").value().Reveal(), "hunter2");
+}
+
+TEST_F(SettingsTest, SaysWhichSecretsFileCannotBeRead) {
+  const Settings settings =
+      Settings::Load(kTable, {.flags = {{"cache.key", "file:nowhere"}}}).value();
+  const auto secret = settings.GetSecret("cache.key");
+  ASSERT_FALSE(secret);
+  EXPECT_EQ(secret.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(secret.error().message, HasSubstr("\"nowhere\""));
 }
 
 }  // namespace
