@@ -1,0 +1,140 @@
+#include "slack/event.h"
+
+#include <initializer_list>
+#include <optional>
+#include <utility>
+
+namespace tidemark::slack {
+
+namespace {
+
+using MaybeJson = std::optional<Json>;
+
+MaybeJson Find(const MaybeJson& json, std::string_view name) {
+  return json ? json->Find(name) : std::nullopt;
+}
+
+MaybeJson First(const MaybeJson& array) {
+  if (!array) return std::nullopt;
+  for (Json element : array->Elements()) return element;
+  return std::nullopt;
+}
+
+// Empty when it is missing, null or of another kind.
+std::string Text(const MaybeJson& json, std::string_view name) {
+  const auto value = Find(json, name);
+  return std::string(value ? value->AsString().value_or("") : "");
+}
+
+int64_t Int(const MaybeJson& json, std::string_view name) {
+  const auto value = Find(json, name);
+  return value ? value->AsInt().value_or(0) : 0;
+}
+
+bool Bool(const MaybeJson& json, std::string_view name) {
+  const auto value = Find(json, name);
+  return value && value->AsBool().value_or(false);
+}
+
+// Slack gives an entity as its id or, in other events, as an object that has the id.
+std::string Id(const MaybeJson& json, std::string_view name) {
+  const auto value = Find(json, name);
+  return value && value->IsObject() ? Text(value, "id") : Text(json, name);
+}
+
+std::string FirstOf(std::initializer_list<std::string> texts) {
+  for (const std::string& text : texts) {
+    if (!text.empty()) return text;
+  }
+  return "";
+}
+
+File ParseFile(Json json) {
+  return {.id = Text(json, "id"),
+          .name = Text(json, "name"),
+          .mode = Text(json, "mode"),
+          .mimetype = Text(json, "mimetype"),
+          .size = Int(json, "size"),
+          .is_external = Bool(json, "is_external")};
+}
+
+// files[], or the single file of old messages and of file_shared, or the bare file_id of
+// file_deleted.
+std::vector<File> ParseFiles(const MaybeJson& event) {
+  std::vector<File> files;
+  if (const auto list = Find(event, "files")) {
+    for (Json file : list->Elements()) files.push_back(ParseFile(file));
+  }
+  if (!files.empty()) return files;
+  if (const auto file = Find(event, "file"); file && file->IsObject()) return {ParseFile(*file)};
+  const std::string id = FirstOf({Text(event, "file_id"), Text(event, "file")});
+  if (!id.empty()) files.push_back({.id = id});
+  return files;
+}
+
+std::string ParseUser(const MaybeJson& event, const MaybeJson& message) {
+  return FirstOf({Id(event, "user"), Text(event, "user_id"), Text(event, "actor_id"),
+                  Id(message, "user"), Id(Find(event, "previous_message"), "user")});
+}
+
+std::string ParseChannel(const MaybeJson& event) {
+  return FirstOf({Id(event, "channel"), Text(event, "channel_id"), Text(event, "new_channel_id"),
+                  Id(Find(event, "item"), "channel")});
+}
+
+Event ParseEvent(const MaybeJson& json) {
+  // A message that was changed or deleted lies inside the event about it.
+  const auto message = Find(json, "message");
+  Event event{.type = Text(json, "type"),
+              .subtype = Text(json, "subtype"),
+              .user = ParseUser(json, message),
+              .channel = ParseChannel(json),
+              .ts = Text(json, "ts"),
+              .event_ts = Text(json, "event_ts"),
+              .thread_ts = FirstOf({Text(json, "thread_ts"), Text(message, "thread_ts")}),
+              .bot_id = FirstOf({Text(json, "bot_id"), Text(message, "bot_id"),
+                                 Text(Find(json, "previous_message"), "bot_id")}),
+              .text = FirstOf({Text(json, "text"), Text(message, "text")}),
+              .channel_type = Text(json, "channel_type"),
+              .hidden = Bool(json, "hidden"),
+              .user_deleted = Bool(Find(json, "user"), "deleted"),
+              .old_channel = Text(json, "old_channel_id"),
+              .files = ParseFiles(json)};
+  if (event.files.empty()) event.files = ParseFiles(message);
+  return event;
+}
+
+Result<Envelope> ParseCallback(Json root) {
+  const auto event = root.Find("event");
+  if (Text(event, "type").empty()) {
+    return Invalid("an event_callback must have an \"event\" object with a text \"type\"");
+  }
+  const auto authorization = First(root.Find("authorizations"));
+  return EventCallback{
+      .team_id = FirstOf({Text(authorization, "team_id"), Text(root, "team_id")}),
+      .event_team_id = Text(root, "team_id"),
+      .enterprise_id = FirstOf({Text(authorization, "enterprise_id"), Text(root, "enterprise_id")}),
+      .api_app_id = Text(root, "api_app_id"),
+      .event_id = Text(root, "event_id"),
+      .event_time = Int(root, "event_time"),
+      .event = ParseEvent(event)};
+}
+
+}  // namespace
+
+Result<Envelope> ParseEnvelope(std::string_view body) {
+  const JsonDocument document = TRY(JsonDocument::Parse(body));
+  const Json root = document.root();
+  std::string type = Text(root, "type");
+  if (type.empty()) return Invalid("the body must be a JSON object with a text \"type\"");
+  if (type == "event_callback") return ParseCallback(root);
+  if (type == "url_verification") return UrlVerification{.challenge = Text(root, "challenge")};
+  if (type == "app_rate_limited") {
+    return AppRateLimited{.team_id = Text(root, "team_id"),
+                          .api_app_id = Text(root, "api_app_id"),
+                          .minute = Int(root, "minute_rate_limited")};
+  }
+  return UnknownEnvelope{.type = std::move(type)};
+}
+
+}  // namespace tidemark::slack
