@@ -1,5 +1,7 @@
 #include "slack/event.h"
 
+#include <algorithm>
+#include <charconv>
 #include <initializer_list>
 #include <optional>
 #include <utility>
@@ -104,6 +106,51 @@ Event ParseEvent(const MaybeJson& json) {
   return event;
 }
 
+constexpr size_t kEscapeLength = 6;  // A backslash, a u, four digits.
+
+// The code of the escape at the start, or nullopt when there is none.
+std::optional<uint32_t> EscapedCode(std::string_view text) {
+  if (text.size() < kEscapeLength || !text.starts_with("\\u")) return std::nullopt;
+  uint32_t code = 0;
+  const char* const end = text.data() + kEscapeLength;
+  if (std::from_chars(text.data() + 2, end, code, 16).ptr != end) return std::nullopt;
+  return code;
+}
+
+bool IsHighSurrogate(uint32_t code) { return code >= 0xd800 && code < 0xdc00; }
+bool IsLowSurrogate(uint32_t code) { return code >= 0xdc00 && code < 0xe000; }
+
+// How many bytes at the start go together: a pair, an escape, or one byte.
+size_t UnitLength(std::string_view text) {
+  if (!text.starts_with('\\')) return 1;
+  const auto code = EscapedCode(text);
+  if (!code) return std::min<size_t>(2, text.size());
+  if (!IsHighSurrogate(*code)) return kEscapeLength;
+  const auto next = EscapedCode(text.substr(kEscapeLength));
+  return next && IsLowSurrogate(*next) ? 2 * kEscapeLength : kEscapeLength;
+}
+
+// Half a surrogate pair is no text, and the parser refuses it; but it is what remains when
+// somebody cuts a text in the middle of an emoji. U+FFFD takes its place.
+std::string ReplaceHalfPairs(std::string_view body) {
+  std::string repaired;
+  repaired.reserve(body.size());
+  for (size_t at = 0; at < body.size();) {
+    const std::string_view unit = body.substr(at, UnitLength(body.substr(at)));
+    const auto code = unit.size() == kEscapeLength ? EscapedCode(unit) : std::nullopt;
+    const bool half = code && (IsHighSurrogate(*code) || IsLowSurrogate(*code));
+    repaired += half ? "\\ufffd" : unit;
+    at += unit.size();
+  }
+  return repaired;
+}
+
+// Only a body that does not parse is looked at again: the rest pays nothing.
+Result<JsonDocument> ParseBody(std::string_view body) {
+  auto document = JsonDocument::Parse(body);
+  return document ? std::move(document) : JsonDocument::Parse(ReplaceHalfPairs(body));
+}
+
 Result<Envelope> ParseCallback(Json root) {
   const auto event = root.Find("event");
   if (Text(event, "type").empty()) {
@@ -123,7 +170,7 @@ Result<Envelope> ParseCallback(Json root) {
 }  // namespace
 
 Result<Envelope> ParseEnvelope(std::string_view body) {
-  const JsonDocument document = TRY(JsonDocument::Parse(body));
+  const JsonDocument document = TRY(ParseBody(body));
   const Json root = document.root();
   std::string type = Text(root, "type");
   if (type.empty()) return Invalid("the body must be a JSON object with a text \"type\"");

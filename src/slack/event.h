@@ -69,7 +69,7 @@ struct UnknownEnvelope {
 using Envelope = std::variant<EventCallback, UrlVerification, AppRateLimited, UnknownEnvelope>;
 
 // kInvalid when the body is no JSON object with a text "type", or an event_callback has no inner
-// event with a type.
+// event with a type. Half a surrogate pair in a text becomes U+FFFD.
 Result<Envelope> ParseEnvelope(std::string_view body);
 
 }  // namespace tidemark::slack
