@@ -17,9 +17,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "apps/gate/tokens.h"
 #include "apps/gate/verdict.h"
@@ -54,7 +56,7 @@ struct ExistenceOptions {
   MissingToken missing_token = MissingToken::kRefuse;
   bool refuse_archived_channels = false;
   bool partial = true;  // Whether a subject without user or channel may be verified.
-  // Checks of one team that may go on to Slack, a minute; what is beyond is unknown.
+  // Checks of one team that may go on to Slack, a minute; what is beyond is unknown. 0: no limit.
   uint32_t checks_per_team_minute = 120;
   // Sets of look-ups at the same time, so that a slow Slack does not hold every worker.
   size_t max_under_way = 16;
@@ -73,8 +75,10 @@ class Existence {
   Verdict Check(const Subject& subject);
 
   // What was verified of this team, user or channel so far counts no longer, in any process.
+  // kInvalid when it is no id of the kind.
   Status Invalidate(slack::EntityKind kind, const std::string& id);
-  // Likewise for one triple.
+  // Likewise for one triple: for its user and its channel, and for its team when it has neither.
+  // The team's own row stays, on which all its other triples depend.
   Status InvalidateTriple(const Subject& subject);
 
  private:

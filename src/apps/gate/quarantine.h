@@ -8,10 +8,13 @@
 // dedup decides.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
 
+#include "apps/gate/metrics.h"
 #include "apps/gate/verdict.h"
 #include "base/clock.h"
 #include "base/result.h"
@@ -35,21 +38,30 @@ struct RecheckReport {
 
 class Quarantine {
  public:
-  Quarantine(QuarantineOptions options, tables::Tables* tables, const Clock* clock);
+  using Check = std::function<Verdict(const slack::EventCallback&)>;
+  using Promote = std::function<Status(const slack::EventCallback&, std::string_view body)>;
 
+  // All outlive this; metrics may be null.
+  Quarantine(QuarantineOptions options, tables::Tables* tables, const Clock* clock,
+             Metrics* metrics = nullptr);
+
+  // Makes the table unless it is there. kInvalid when there is one with other keys.
   Status CreateTable();
+  // kInvalid when the body is larger than an item of a table may be.
   Status Keep(const slack::EventCallback& callback, std::string_view body, const Verdict& verdict);
 
   // Hands what is due to `check`, and what it allows to `promote`; the row goes once that
-  // succeeded.
-  Result<RecheckReport> Recheck(
-      const std::function<Verdict(const slack::EventCallback&)>& check,
-      const std::function<Status(const slack::EventCallback&, std::string_view body)>& promote);
+  // succeeded. What did not pass waits twice as long as before.
+  Result<RecheckReport> Recheck(const Check& check, const Promote& promote);
 
  private:
+  Result<bool> RecheckOne(const item::Item& row, const Check& check, const Promote& promote);
+  Status Postpone(const item::Item& row);
+
   const QuarantineOptions options_;
   tables::Tables& tables_;
   const Clock& clock_;
+  const QuarantineMetrics metrics_;
 };
 
 }  // namespace tidemark::gate

@@ -1,0 +1,185 @@
+#include "apps/gate/cache_rows.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/gate/limits.h"
+#include "base/expiry.h"
+#include "tables/ensure_table.h"
+
+namespace tidemark::gate {
+
+using item::Number;
+
+namespace {
+
+constexpr std::string_view kKey = "cache_key";
+constexpr std::string_view kTtl = "ttl";
+constexpr std::string_view kVerifiedAt = "verified_at";
+constexpr std::string_view kGeneration = "generation";
+constexpr std::string_view kState = "state";
+
+// A comparison with what is absent, or of another type, does not hold: only a live row of the same
+// generation with a later observation keeps its place.
+constexpr std::string_view kUnlessNewer =
+    "NOT (#ttl > :now AND #ttl <= :horizon AND #generation = :generation "
+    "AND #verified_at > :verified_at)";
+
+item::KeySchema CacheKeys() { return {.partition = {.name = std::string(kKey)}}; }
+
+const std::string* FindText(const item::Item& row, std::string_view name) {
+  const item::Value* value = row.Find(name);
+  return value ? value->As<std::string>() : nullptr;
+}
+
+// nullopt when there is none, or it is no whole number.
+std::optional<int64_t> FindInt(const item::Item& row, std::string_view name) {
+  const item::Value* value = row.Find(name);
+  const Number* number = value ? value->As<Number>() : nullptr;
+  if (number == nullptr) return std::nullopt;
+  std::optional<int64_t> floor = number->Floor();
+  return floor && Number::FromInt(*floor) == *number ? floor : std::nullopt;
+}
+
+std::string_view ToString(EntityState state) {
+  switch (state) {
+    case EntityState::kActive:
+      return "active";
+    case EntityState::kInactive:
+      return "inactive";
+    case EntityState::kAbsent:
+      break;
+  }
+  return "absent";
+}
+
+std::optional<EntityState> StateOf(std::string_view text) {
+  for (EntityState state : {EntityState::kActive, EntityState::kInactive, EntityState::kAbsent}) {
+    if (text == ToString(state)) return state;
+  }
+  return std::nullopt;
+}
+
+EpochSeconds LifeOf(EntityState state) {
+  return state == EntityState::kActive ? kVerifiedLifeSeconds : kRefusedLifeSeconds;
+}
+
+// A row from further ahead was written by a clock that is wrong.
+EpochSeconds Horizon(EpochSeconds now) { return now + kVerifiedLifeSeconds + kMaxClockSkewSeconds; }
+
+item::Item RowOf(const std::string& key, const std::string& generation, EpochSeconds verified_at,
+                 EpochSeconds life) {
+  return {{std::string(kKey), key},
+          {std::string(kTtl), Number::FromInt(verified_at + life)},
+          {std::string(kVerifiedAt), Number::FromInt(verified_at)},
+          {std::string(kGeneration), generation}};
+}
+
+item::Item KeyItem(std::string key) { return {{std::string(kKey), std::move(key)}}; }
+
+}  // namespace
+
+std::string EntityKey(const slack::Lookup& entity) {
+  return fmt::format("entity#{}#{}", slack::ToString(entity.kind), entity.id);
+}
+
+std::string GenerationKey(std::string_view id) { return fmt::format("generation#{}", id); }
+
+item::Item TripleRow(const std::string& key, const std::string& generation,
+                     EpochSeconds verified_at) {
+  return RowOf(key, generation, verified_at, kVerifiedLifeSeconds);
+}
+
+item::Item EntityRow(const slack::Lookup& entity, const std::string& generation,
+                     const Observation& observation) {
+  item::Item row =
+      RowOf(EntityKey(entity), generation, observation.verified_at, LifeOf(observation.state));
+  row.Set(kState, std::string(ToString(observation.state)));
+  return row;
+}
+
+Status VerifyRow(const item::Item& row, EpochSeconds now) {
+  std::optional<int64_t> ttl = FindInt(row, kTtl);
+  if (!ttl) return Invalid("the row has no ttl that is a whole number; set one in epoch seconds");
+  if (*ttl <= 0 || !IsLive(*ttl, now)) {
+    return Invalid(fmt::format("the row's ttl {} is not after now, {}", *ttl, now));
+  }
+  return Done{};
+}
+
+Belief Believe(const item::Item& row, std::string_view generation, EpochSeconds now) {
+  std::optional<int64_t> ttl = FindInt(row, kTtl);
+  if (!ttl) return Belief::kCorrupt;
+  const std::string* written_under = FindText(row, kGeneration);
+  bool is_current = written_under != nullptr && *written_under == generation;
+  bool is_live = IsLive(*ttl, now) && *ttl <= Horizon(now);
+  return is_current && is_live ? Belief::kBelieved : Belief::kNot;
+}
+
+std::optional<Observation> ObservationIn(const item::Item& row) {
+  const std::string* text = FindText(row, kState);
+  std::optional<EntityState> state = text ? StateOf(*text) : std::nullopt;
+  std::optional<int64_t> ttl = FindInt(row, kTtl);
+  if (!state || !ttl) return std::nullopt;
+  return Observation{.state = *state, .verified_at = *ttl - LifeOf(*state)};
+}
+
+std::optional<int64_t> GenerationIn(const item::Item& row) { return FindInt(row, kGeneration); }
+
+CacheRows::CacheRows(std::string table, tables::Tables* tables, const Clock* clock)
+    : table_(std::move(table)), tables_(*tables), clock_(*clock) {}
+
+Status CacheRows::CreateTable() {
+  // Without a throughput it is paid by the request: there is no capacity to plan.
+  return tables::EnsureTable(tables_, {.table = table_, .keys = CacheKeys()}, std::string(kTtl));
+}
+
+Result<Rows> CacheRows::Read(const std::vector<std::string>& keys) {
+  tables::BatchGetRequest::Part part;
+  for (const std::string& key : keys) part.keys.push_back(KeyItem(key));
+  tables::BatchGetRequest request;
+  request.tables.emplace(table_, std::move(part));
+  tables::BatchGetReply reply = TRY(tables_.BatchGet(request));
+  if (!reply.unprocessed.empty()) {
+    return Error{ErrorCode::kUnavailable, "some rows were not read; try later"};
+  }
+  Rows rows;
+  for (item::Item& row : reply.items[table_]) {
+    std::string key = *FindText(row, kKey);
+    rows.emplace(std::move(key), std::move(row));
+  }
+  return rows;
+}
+
+Result<CacheRows::Written> CacheRows::Write(item::Item row) {
+  const EpochSeconds now = clock_.NowSeconds();
+  TRY(VerifyRow(row, now));
+  const std::string* generation = FindText(row, kGeneration);
+  tables::PutRequest request{
+      .table = table_,
+      .item = row,
+      .condition = std::string(kUnlessNewer),
+      .names = {{"#ttl", std::string(kTtl)},
+                {"#generation", std::string(kGeneration)},
+                {"#verified_at", std::string(kVerifiedAt)}},
+      .values = {{":now", Number::FromInt(now)},
+                 {":horizon", Number::FromInt(Horizon(now))},
+                 {":generation", generation ? *generation : std::string()},
+                 {":verified_at", Number::FromInt(FindInt(row, kVerifiedAt).value_or(now))}},
+      .return_values = tables::ReturnValues::kAllOld};
+  tables::WriteReply reply = TRY(tables_.Put(request));
+  return Written{.applied = reply.applied, .previous = std::move(reply.attributes)};
+}
+
+Status CacheRows::Raise(const std::string& id) {
+  // Raised twice is as good as raised once: after a lost reply the caller just tries again.
+  TRY(tables_.Update({.table = table_,
+                      .key = KeyItem(GenerationKey(id)),
+                      .update = "ADD #generation :one",
+                      .names = {{"#generation", std::string(kGeneration)}},
+                      .values = {{":one", Number::FromInt(1)}}}));
+  return Done{};
+}
+
+}  // namespace tidemark::gate

@@ -1,0 +1,152 @@
+#include "apps/gate/gate.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/gate/metrics.h"
+#include "apps/gate/replay_memory.h"
+#include "apps/gate/subject.h"
+#include "base/hashing.h"
+
+namespace tidemark::gate {
+
+namespace {
+
+// Secrets' ids have no line breaks, so no two pairs make one text.
+std::string ReplayKey(std::string_view secret_id, std::string_view signature) {
+  return Sha256(fmt::format("{}\n{}", secret_id, signature));
+}
+
+}  // namespace
+
+class Gate::State {
+ public:
+  State(GateOptions options, slack::SignatureVerifier verifier, Existence* existence,
+        const Clock* clock, const Logger* logger, Metrics* metrics)
+      : options_(options),
+        verifier_(std::move(verifier)),
+        existence_(*existence),
+        clock_(*clock),
+        logger_(logger),
+        metrics_(metrics),
+        replays_(options.max_replay_entries, clock) {}
+
+  Authentication Authenticate(const slack::SignedRequest& request, std::string_view request_id);
+  void Forget(const Authentication& authentication) {
+    if (authentication.authentic) replays_.Forget(authentication.replay_key);
+  }
+  Status Notice(const slack::EventCallback& callback);
+  Verdict CheckExistence(const slack::EventCallback& callback, std::string_view request_id);
+
+ private:
+  Authentication VerifySignature(const slack::SignedRequest& request);
+  void VerifyFirstTime(Authentication* authentication);
+  void CountVerdict(Decision decision);
+  void Audit(std::initializer_list<LogField> fields) const {
+    if (logger_ != nullptr) logger_->Log(LogLevel::kWarning, "gate refused", fields);
+  }
+
+  const GateOptions options_;
+  const slack::SignatureVerifier verifier_;
+  Existence& existence_;
+  const Clock& clock_;
+  const Logger* const logger_;
+  const GateMetrics metrics_;
+  ReplayMemory replays_;
+};
+
+Authentication Gate::State::Authenticate(const slack::SignedRequest& request,
+                                         std::string_view request_id) {
+  Authentication authentication = VerifySignature(request);
+  if (authentication.authentic) {
+    VerifyFirstTime(&authentication);
+  } else {
+    Count(metrics_.signature_failures);
+  }
+  if (!authentication.authentic) {
+    Audit({{"decision", "unauthenticated"},
+           {"reason", authentication.reason},
+           {"request_id", request_id}});
+  }
+  return authentication;
+}
+
+Authentication Gate::State::VerifySignature(const slack::SignedRequest& request) {
+  if (request.body.size() > options_.max_body_bytes) return {.reason = "body_too_large"};
+  slack::SignatureCheck check = verifier_.Verify(request, clock_.NowSeconds());
+  if (check.verdict != slack::SignatureVerdict::kValid) {
+    return {.reason = std::string(ToString(check.verdict))};
+  }
+  std::string replay_key = ReplayKey(check.secret_id, request.signatures.front());
+  return {.authentic = true,
+          .secret_id = std::move(check.secret_id),
+          .replay_key = std::move(replay_key)};
+}
+
+void Gate::State::VerifyFirstTime(Authentication* authentication) {
+  Remembered remembered = replays_.Remember(authentication->replay_key);
+  if (remembered == Remembered::kFirst) return;
+  Count(metrics_.replays);
+  authentication->authentic = false;
+  authentication->reason = remembered == Remembered::kSeen ? "replayed" : "replay_memory_full";
+}
+
+Status Gate::State::Notice(const slack::EventCallback& callback) {
+  for (const slack::Lookup& ended : EndedBy(callback)) {
+    TRY(existence_.Invalidate(ended.kind, ended.id)
+            .WithContext(fmt::format("invalidating {}", ended.id)));
+  }
+  return Done{};
+}
+
+Verdict Gate::State::CheckExistence(const slack::EventCallback& callback,
+                                    std::string_view request_id) {
+  std::variant<Subject, Verdict> subject = SubjectOf(callback);
+  Verdict verdict = std::holds_alternative<Subject>(subject)
+                        ? existence_.Check(std::get<Subject>(subject))
+                        : std::get<Verdict>(std::move(subject));
+  CountVerdict(verdict.decision);
+  if (verdict.decision != Decision::kAllow) {
+    Audit({{"decision", ToString(verdict.decision)},
+           {"reason", ToString(verdict.reason)},
+           {"team", callback.team_id},
+           {"user", callback.event.user},
+           {"channel", callback.event.channel},
+           {"request_id", request_id},
+           {"detail", verdict.detail}});
+  }
+  return verdict;
+}
+
+void Gate::State::CountVerdict(Decision decision) {
+  switch (decision) {
+    case Decision::kAllow:
+      return Count(metrics_.allowed);
+    case Decision::kDeny:
+      return Count(metrics_.denied);
+    case Decision::kUnknown:
+      return Count(metrics_.unknown);
+  }
+}
+
+Gate::Gate(GateOptions options, slack::SignatureVerifier verifier, Existence* existence,
+           const Clock* clock, const Logger* logger, Metrics* metrics)
+    : state_(std::make_unique<State>(options, std::move(verifier), existence, clock, logger,
+                                     metrics)) {}
+Gate::~Gate() = default;
+
+Authentication Gate::Authenticate(const slack::SignedRequest& request,
+                                  std::string_view request_id) {
+  return state_->Authenticate(request, request_id);
+}
+
+void Gate::Forget(const Authentication& authentication) { state_->Forget(authentication); }
+
+Status Gate::Notice(const slack::EventCallback& callback) { return state_->Notice(callback); }
+
+Verdict Gate::CheckExistence(const slack::EventCallback& callback, std::string_view request_id) {
+  return state_->CheckExistence(callback, request_id);
+}
+
+}  // namespace tidemark::gate

@@ -1,0 +1,86 @@
+#include "apps/gate/subject.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "apps/gate/question.h"
+
+namespace tidemark::gate {
+
+using slack::EntityKind;
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kEndOfTeam = {"tokens_revoked", "app_uninstalled",
+                                                        "team_access_revoked"};
+constexpr std::array<std::string_view, 7> kEndOfChannel = {
+    "channel_deleted", "channel_archive", "channel_left", "channel_id_changed",
+    "group_deleted",   "group_archive",   "group_left"};
+// Slack's own voice, and what stands for the authors of messages whose accounts are gone.
+constexpr std::array<std::string_view, 2> kNoRealUser = {"USLACKBOT", "UREVOKEDU"};
+
+template <size_t n>
+bool Contains(const std::array<std::string_view, n>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Archiving comes as an event, and as a message about it.
+std::string_view KindOf(const slack::Event& event) {
+  return event.type == "message" && !event.subtype.empty() ? event.subtype : event.type;
+}
+
+Verdict Deny(Reason reason, std::string detail) {
+  return {Decision::kDeny, reason, std::move(detail)};
+}
+
+bool NamesUser(const slack::Event& event) {
+  return !event.user.empty() && !event.user_deleted && !Contains(kNoRealUser, event.user);
+}
+
+bool NamesChannel(const slack::Event& event) {
+  return !event.channel.empty() && !Contains(kEndOfChannel, KindOf(event));
+}
+
+Result<Subject> ParseSubject(const slack::EventCallback& callback) {
+  const slack::Event& event = callback.event;
+  Subject subject{.team = TRY(slack::TeamId::Parse(callback.team_id))};
+  // Ids that are not looked up must be ids all the same.
+  if (!event.user.empty()) {
+    slack::UserId user = TRY(slack::UserId::Parse(event.user));
+    if (NamesUser(event)) subject.user = std::move(user);
+  }
+  if (!event.channel.empty()) {
+    slack::ChannelId channel = TRY(slack::ChannelId::Parse(event.channel));
+    if (NamesChannel(event)) subject.channel = std::move(channel);
+  }
+  return subject;
+}
+
+}  // namespace
+
+std::variant<Subject, Verdict> SubjectOf(const slack::EventCallback& callback) {
+  if (callback.team_id.empty()) return Deny(Reason::kNoIds, "the event names no team");
+  Result<Subject> subject = ParseSubject(callback);
+  if (!subject) return Deny(Reason::kBadId, subject.error().message);
+  // The credential is dead by now: its end is believed on the signature alone.
+  if (Contains(kEndOfTeam, callback.event.type)) {
+    return Verdict{Decision::kAllow, Reason::kNothingToVerify};
+  }
+  return *std::move(subject);
+}
+
+std::vector<slack::Lookup> EndedBy(const slack::EventCallback& callback) {
+  const slack::Event& event = callback.event;
+  std::vector<slack::Lookup> ended;
+  if (Contains(kEndOfTeam, event.type)) ended.push_back({EntityKind::kTeam, callback.team_id});
+  if (event.user_deleted) ended.push_back({EntityKind::kUser, event.user});
+  if (Contains(kEndOfChannel, KindOf(event))) {
+    ended.push_back({EntityKind::kChannel, event.channel});
+    ended.push_back({EntityKind::kChannel, event.old_channel});
+  }
+  std::erase_if(ended, [](const slack::Lookup& one) { return !VerifyId(one); });
+  return ended;
+}
+
+}  // namespace tidemark::gate
