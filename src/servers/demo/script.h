@@ -1,0 +1,102 @@
+// What the generator of events plays: scenes drawn by weight, each of which makes one thing happen
+// in the workspace and emits the one or several events that Slack sends about it. events.h is the
+// door to it.
+//
+// One thread at a time.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "servers/demo/events.h"
+#include "servers/demo/shapes.h"
+#include "servers/demo/stage.h"
+
+namespace tidemark::demo {
+
+// Each method makes one thing happen, which is one event or several. What finds nobody to happen to
+// becomes a plain message.
+class Script {
+ public:
+  Script(EventOptions options, Workspace workspace);
+
+  GeneratedEvent Next();
+
+ private:
+  struct Scene {
+    // Of ten thousand messages, how many come of this; other events in proportion.
+    uint64_t weight;
+    void (Script::*play)();
+  };
+  static const std::vector<Scene>& Scenes();
+
+  using WriteFields = std::function<void(JsonWriter*)>;
+
+  void Post();
+  void Reply();
+  void Broadcast();
+  void PostAsBot();
+  void PostMe();
+  void ShareFile();
+  void Edit();
+  void UpdateAsBot();
+  void Delete();
+  void Bury();
+  void Join();
+  void Leave();
+  void SetTopic();
+  void SetPurpose();
+  void Rename();
+  void Create();
+  void Archive();
+  void Remove();
+  void ChangeId();
+  void ConvertToPrivate();
+  void React();
+  void Unreact();
+  void Pin();
+  void ChangeStatus();
+  void Deactivate();
+  void ChangeEmoji();
+
+  Message Draft(const Channel& channel);
+  std::string PickTimeOf(const Channel& channel);
+  Message& Say(const Channel& channel, Message message, Changes changes = {});
+  Message* AnswerSomebody(std::string_view subtype);
+  Message* PickBuriedReply();
+  void Unfurl(Message* message);
+  void EmitChange(const Message& previous, const Message& message);
+  void EmitDeletion(const Message& message);
+  void EmitReplied(const Message& root);
+  void EmitNotice(const Channel& channel, std::string_view subtype, const User& user,
+                  const std::string& text, const WriteFields& more, Changes changes = {});
+  void EmitMembership(std::string_view type, const Channel& channel, std::string_view user);
+  void EmitReaction(std::string_view type, const Message& message, const Reaction& reaction);
+  void EmitUser(const User& user);
+  void Emit(std::string_view name, const WriteFields& write_fields, Changes changes = {});
+  std::string MakeEventId();
+  void WriteAuthorization(JsonWriter* writer) const;
+
+  const EventOptions options_;
+  const Team team_;
+  const std::string app_id_;
+  const std::string bot_user_;
+  Stage stage_;
+  const size_t target_channels_;
+  const Surroundings surroundings_;
+  const std::string gauge_bot_;
+  const std::string run_;  // Makes the ids of this run's events differ from another's.
+  uint64_t total_weight_ = 0;
+  uint64_t events_ = 0;
+  uint64_t created_ = 0;
+  std::string last_channel_;
+  std::string last_ts_;
+  std::vector<std::string> emoji_;
+  std::deque<GeneratedEvent> ready_;
+};
+
+}  // namespace tidemark::demo
