@@ -5,8 +5,9 @@
 //
 // Redirects are not followed; the answer to one is handed to the caller, who decides whom it
 // trusts. The proxy variables of the environment are ignored. Peers' certificates are verified.
-// Nothing is sent again once the other side may have seen it, except GET and HEAD when the caller
-// allows retries. May be called from any thread; connections are kept and shared.
+// Nothing is sent again once the other side may have seen it, except GET and HEAD: once on a new
+// connection when a kept one turns out to be closed, and after failures when the caller allows
+// retries. May be called from any thread; connections are kept and shared.
 #pragma once
 
 #include <chrono>
@@ -32,14 +33,14 @@ struct OutgoingRequest {
   // What one attempt may take at most; the deadline binds all the same.
   std::chrono::milliseconds timeout = std::chrono::seconds(10);
   size_t max_answer_bytes = kMaxAnswerBytes;
-  // For GET and HEAD: after a broken connection or a 502, 503 or 504.
+  // For GET and HEAD: after no or a broken connection or a 502, 503 or 504.
   uint32_t max_retries = 0;
 };
 
 enum class Outcome {
   kAnswered,  // There is a whole answer, whatever its status.
-  kNotSent,   // The other side has seen nothing: no connection, no such name, a bad URL.
-  kTimedOut,  // It may have been seen, and may yet be acted on.
+  kNotSent,   // The other side has seen nothing: no connection, no such name, a bad URL or header.
+  kTimedOut,  // No whole answer in time. It may have been seen, and may yet be acted on.
   kBroken,    // Likewise: the connection ended, or what came back is not HTTP.
   kTooLarge,  // An answer came, over the caller's bound.
 };
@@ -48,6 +49,7 @@ struct Exchange {
   Outcome outcome = Outcome::kNotSent;
   Response response = {};   // When answered.
   std::string detail = {};  // Otherwise: what went wrong, for the log. Never a header or a body.
+  std::chrono::microseconds took = {};  // The last attempt.
 };
 
 class Client {
@@ -62,6 +64,10 @@ class Client {
     return std::move(SendAll({&request, 1}, deadline).front());
   }
 };
+
+// The whole seconds of the Retry-After header, up to an hour; zero when there are none. Its other
+// form, a date, is not understood.
+std::chrono::seconds RetryAfter(const Headers& headers);
 
 struct ClientOptions {
   // Of connections that are kept for later requests.
@@ -82,6 +88,9 @@ class CurlClient final : public Client {
 
  private:
   class Pool;
+
+  const Clock& clock_;
+  Sleeper& sleeper_;
   std::unique_ptr<Pool> pool_;
 };
 

@@ -23,6 +23,11 @@ struct ServerLimits {
 
 // The most that a client reads of an answer unless the caller says otherwise.
 inline constexpr size_t kMaxAnswerBytes = 8 << 20;
+// Likewise of an answer's head.
+inline constexpr size_t kMaxAnswerHeadBytes = 64 << 10;
+inline constexpr size_t kMaxUrlBytes = 16 << 10;
+// Connections that the requests of one SendAll have open at once; the others wait.
+inline constexpr long kMaxConnectionsPerSend = 64;
 // Routes' work that waits for a worker; beyond it the answer is 503.
 inline constexpr size_t kMaxWaitingWork = 4'096;
 

@@ -1,0 +1,53 @@
+#include "http/rounds.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tidemark::http {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct RoundsTest : testing::Test {
+  ManualClock clock;
+  ManualSleeper sleeper{&clock};
+};
+
+// What succeeds at once costs no wait.
+TEST_F(RoundsTest, GivesEverythingAtOnceFirst) {
+  Rounds rounds(3, &clock, &sleeper);
+  EXPECT_THAT(rounds.Next(), ElementsAre(0, 1, 2));
+  EXPECT_THAT(rounds.Next(), IsEmpty());
+  EXPECT_THAT(sleeper.slept(), IsEmpty());
+  EXPECT_THAT(Rounds(0, &clock, &sleeper).Next(), IsEmpty());
+}
+
+// A long wait of one does not hold the others up.
+TEST_F(RoundsTest, WaitsForEachOnItsOwn) {
+  Rounds rounds(3, &clock, &sleeper);
+  rounds.Next();
+  rounds.Again(2, seconds(1));
+  rounds.Again(0, seconds(5));
+  EXPECT_THAT(rounds.Next(), ElementsAre(2));
+  rounds.Again(2, seconds(2));
+  EXPECT_THAT(rounds.Next(), ElementsAre(2));
+  EXPECT_THAT(rounds.Next(), ElementsAre(0));
+  EXPECT_THAT(rounds.Next(), IsEmpty());
+  EXPECT_THAT(sleeper.slept(), ElementsAre(seconds(1), seconds(2), seconds(2)));
+}
+
+// Things that are due at the same moment go together.
+TEST_F(RoundsTest, JoinsWhatIsDue) {
+  Rounds rounds(3, &clock, &sleeper);
+  rounds.Next();
+  rounds.Again(2, seconds(1));
+  clock.Advance(milliseconds(500));
+  rounds.Again(1, milliseconds(500));
+  EXPECT_THAT(rounds.Next(), ElementsAre(1, 2));
+}
+
+}  // namespace
+}  // namespace tidemark::http
