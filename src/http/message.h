@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ namespace tidemark::http {
 enum class Method { kGet, kHead, kPost, kPut, kPatch, kDelete, kOptions };
 
 std::string_view ToString(Method method);
+
+// Of ASCII letters; other bytes must be the same.
+bool EqualIgnoringCase(std::string_view left, std::string_view right);
 
 struct Header {
   std::string name;
@@ -42,6 +46,7 @@ class Headers {
   auto end() const { return headers_.end(); }
   size_t size() const { return headers_.size(); }
   void clear() { headers_.clear(); }
+  void reserve(size_t count) { headers_.reserve(count); }
 
  private:
   std::vector<Header> headers_;

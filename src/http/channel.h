@@ -1,0 +1,55 @@
+// A connection with the socket below it, plain or TLS: reads, writes and closes as the Connection
+// asks, and keeps its time.
+//
+// A channel lives on its loop's thread. It stays alive while an operation is under way; when it is
+// closed it tells its owner, once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "http/connection.h"
+#include "http/message.h"
+#include "http/tls_context.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace tidemark::http {
+
+// The loop, as its channels see it.
+class ChannelOwner {
+ public:
+  virtual ~ChannelOwner() = default;
+
+  virtual boost::asio::io_context& io() = 0;
+  virtual ConnectionContext& connections() = 0;
+  // The channel of this id is closed.
+  virtual void Forget(uint64_t id, const std::string& admission_key) = 0;
+};
+
+struct ChannelNames {
+  uint64_t id = 0;
+  std::string peer;           // The client's address.
+  std::string admission_key;  // What it counts under.
+};
+
+class Channel : public std::enable_shared_from_this<Channel> {
+ public:
+  virtual ~Channel() = default;
+
+  // May close it at once.
+  virtual void Start() = 0;
+  virtual void Answer(uint64_t request, Response response) = 0;
+  // Ends when what is under way is answered; at once when nothing is.
+  virtual void Drain() = 0;
+  virtual void Close() = 0;
+};
+
+// Takes over a connected socket. `tls` is null for plain HTTP.
+std::shared_ptr<Channel> OpenChannel(ChannelOwner* owner, int socket, ChannelNames names,
+                                     const TlsContext* tls);
+
+}  // namespace tidemark::http

@@ -1,0 +1,110 @@
+#include "http/chunk_decoder.h"
+
+#include <algorithm>
+
+namespace tidemark::http {
+
+namespace {
+
+// More would be leading zeros only: no limit on bodies is that large.
+constexpr size_t kMaxDigits = 16;
+
+int HexValue(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+bool IsControl(char c) { return (static_cast<uint8_t>(c) < 0x20 && c != '\t') || c == 0x7f; }
+
+}  // namespace
+
+ChunkDecoder::Verdict ChunkDecoder::Decode(std::string_view* bytes, std::string* body) {
+  while (!bytes->empty()) {
+    if (state_ == State::kData) {
+      const size_t taken = std::min<uint64_t>(size_, bytes->size());
+      body->append(bytes->substr(0, taken));
+      bytes->remove_prefix(taken);
+      size_ -= taken;
+      if (size_ == 0) state_ = State::kDataReturn;
+      continue;
+    }
+    const Verdict verdict = Step(bytes->front(), body->size());
+    if (verdict == Verdict::kMore || verdict == Verdict::kDone) bytes->remove_prefix(1);
+    if (verdict != Verdict::kMore) return verdict;
+  }
+  return Verdict::kMore;
+}
+
+ChunkDecoder::Verdict ChunkDecoder::Step(char c, size_t body_bytes) {
+  switch (state_) {
+    case State::kFirstDigit:
+    case State::kDigits:
+      return Digit(c, body_bytes);
+    case State::kExtension:
+      return Text(c, State::kSizeLineFeed);
+    case State::kSizeLineFeed:
+      return Expect(c, '\n', size_ == 0 ? State::kTrailerStart : State::kData);
+    case State::kDataReturn:
+      return Expect(c, '\r', State::kDataLineFeed);
+    case State::kDataLineFeed:
+      return Expect(c, '\n', State::kFirstDigit);
+    case State::kTrailerStart:
+      return TrailerStart(c);
+    case State::kTrailer:
+      return Text(c, State::kTrailerLineFeed);
+    case State::kTrailerLineFeed:
+      return Expect(c, '\n', State::kTrailerStart);
+    case State::kEndLineFeed:
+      return Expect(c, '\n', State::kDone);
+    case State::kData:
+    case State::kDone:
+      break;
+  }
+  return Verdict::kMalformed;
+}
+
+ChunkDecoder::Verdict ChunkDecoder::Expect(char c, char expected, State next) {
+  if (c != expected) return Verdict::kMalformed;
+  state_ = next;
+  return next == State::kDone ? Verdict::kDone : Verdict::kMore;
+}
+
+ChunkDecoder::Verdict ChunkDecoder::Digit(char c, size_t body_bytes) {
+  const int value = HexValue(c);
+  if (state_ == State::kFirstDigit) {
+    size_ = 0;
+    digits_ = 0;
+  }
+  if (value < 0) return state_ == State::kDigits ? AfterSize(c) : Verdict::kMalformed;
+  if (++digits_ > kMaxDigits) return Verdict::kMalformed;
+  state_ = State::kDigits;
+  size_ = size_ * 16 + static_cast<uint64_t>(value);
+  return size_ > bounds_.max_body_bytes - body_bytes ? Verdict::kBodyTooLarge : Verdict::kMore;
+}
+
+ChunkDecoder::Verdict ChunkDecoder::AfterSize(char c) {
+  if (c != ';') return Expect(c, '\r', State::kSizeLineFeed);
+  state_ = State::kExtension;
+  return Verdict::kMore;
+}
+
+ChunkDecoder::Verdict ChunkDecoder::Text(char c, State at_return) {
+  if (c == '\r') {
+    state_ = at_return;
+    return Verdict::kMore;
+  }
+  if (IsControl(c)) return Verdict::kMalformed;
+  return ++extra_bytes_ > bounds_.max_extra_bytes ? Verdict::kExtraTooLarge : Verdict::kMore;
+}
+
+ChunkDecoder::Verdict ChunkDecoder::TrailerStart(char c) {
+  if (c == '\r') return Expect(c, '\r', State::kEndLineFeed);
+  // A trailer that begins with white space would be folded into the one before.
+  if (c == ' ' || c == '\t') return Verdict::kMalformed;
+  state_ = State::kTrailer;
+  return Text(c, State::kTrailerLineFeed);
+}
+
+}  // namespace tidemark::http

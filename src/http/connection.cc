@@ -1,0 +1,195 @@
+#include "http/connection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "http/reply_writer.h"
+
+namespace tidemark::http {
+
+namespace {
+
+// Replies to pipelined requests are sent together up to this many bytes.
+constexpr size_t kMaxBatchBytes = 64 << 10;
+// Copying a smaller body is cheaper than a second piece of a write.
+constexpr size_t kMaxCopiedBodyBytes = 16 << 10;
+constexpr size_t kMaxIdLength = 64;
+
+bool IsIdCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '_' || c == '-';
+}
+
+bool IsId(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxIdLength && std::ranges::all_of(text, IsIdCharacter);
+}
+
+}  // namespace
+
+std::string RequestIds::Next() {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  // A bijection of 64 bits (the finalizer of SplitMix64): a counter that looks random.
+  uint64_t bits = next_++;
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+  bits ^= bits >> 31;
+  std::string text(16, '0');
+  for (char& c : text) {
+    c = kDigits[bits & 15];
+    bits >>= 4;
+  }
+  return text;
+}
+
+std::string_view DateCache::Now() {
+  const EpochSeconds now = clock_.NowSeconds();
+  if (now != second_) {
+    second_ = now;
+    text_ = DateText(now);
+  }
+  return text_;
+}
+
+Connection::Connection(ConnectionContext* context, uint64_t id, std::string peer)
+    : context_(*context),
+      id_(id),
+      peer_(std::move(peer)),
+      input_(std::max(context->limits.max_head_bytes, context->limits.max_pipelined_bytes)),
+      parser_(context->limits) {}
+
+bool Connection::wants_bytes() const { return !finished_ && !at_handler_ && output_.empty(); }
+
+void Connection::Received(size_t bytes) {
+  input_.Added(bytes);
+  Process();
+}
+
+void Connection::Process() {
+  // A large body, or many replies, go out before the next request is looked at.
+  while (!finished_ && !at_handler_ && !input_.empty() && output_.body.empty() &&
+         output_.bytes.size() < kMaxBatchBytes) {
+    input_.Consume(parser_.Feed(input_.bytes()));
+    switch (parser_.state()) {
+      case RequestParser::State::kHead:
+        return;
+      case RequestParser::State::kBody:
+        return SendContinue();
+      case RequestParser::State::kComplete:
+        Dispatch();
+        break;
+      case RequestParser::State::kRefused:
+        return Refuse(parser_.refusal().status, parser_.refusal().detail);
+    }
+  }
+  if (wait() == Wait::kForNext) input_.Shrink();
+}
+
+void Connection::Dispatch() {
+  Request request = std::move(parser_.request());
+  request.peer = peer_;
+  request.id = IdOf(request);
+  exchange_.method = request.method;
+  if (context_.observer.logs()) exchange_.path = request.path;
+  exchange_.id = request.id;
+  exchange_.start = context_.clock.Monotonic();
+  exchange_.is_http_10 = parser_.is_http_10();
+  exchange_.keep_alive = parser_.keep_alive();
+  parser_.StartNext();
+  continue_sent_ = false;
+  ++request_;
+  at_handler_ = true;
+  Run(std::move(request));
+}
+
+void Connection::Run(Request request) {
+  Reply reply = [mailbox = context_.mailbox, connection = id_,
+                 number = request_](Response response) {
+    mailbox->Deliver(
+        {.connection = connection, .request = number, .response = std::move(response)});
+  };
+  const uint64_t number = request_;
+  context_.mailbox->SetCurrent(this);
+  try {
+    context_.handler.Handle(std::move(request), std::move(reply));
+  } catch (...) {
+    Answer(number, Problem(500, "The server failed at this request."));
+  }
+  context_.mailbox->SetCurrent(nullptr);
+}
+
+void Connection::Answer(uint64_t request, Response response) {
+  if (!at_handler_ || request != request_) return;
+  at_handler_ = false;
+  Write(std::move(response));
+}
+
+void Connection::SendContinue() {
+  // A client that sends its body without waiting needs no leave.
+  if (!parser_.expects_continue() || continue_sent_ || !parser_.request().body.empty()) return;
+  continue_sent_ = true;
+  output_.bytes.append("HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+void Connection::Refuse(int status, std::string_view detail) {
+  context_.observer.Refused();
+  exchange_ = {.id = context_.ids.Next(), .start = context_.clock.Monotonic()};
+  Write(Problem(status, detail));
+}
+
+void Connection::Write(Response response) {
+  const bool keep_alive = exchange_.keep_alive && !draining_;
+  if (!HasBody(response.status)) response.body.clear();
+  AppendReplyHead(response,
+                  {.date = context_.date.Now(),
+                   .request_id = exchange_.id,
+                   .is_http_10 = exchange_.is_http_10,
+                   .keep_alive = keep_alive},
+                  &output_.bytes);
+  if (exchange_.method == Method::kHead) response.body.clear();
+  const size_t body_bytes = response.body.size();
+  if (body_bytes <= kMaxCopiedBodyBytes) {
+    output_.bytes.append(response.body);
+  } else {
+    output_.body = std::move(response.body);
+  }
+  finished_ = finished_ || !keep_alive;
+  context_.observer.Answered({.method = exchange_.method ? ToString(*exchange_.method) : "",
+                              .path = exchange_.path,
+                              .peer = peer_,
+                              .request_id = exchange_.id,
+                              .status = response.status,
+                              .body_bytes = body_bytes,
+                              .time = context_.clock.Monotonic() - exchange_.start});
+}
+
+void Connection::TakeOutput(Output* into) {
+  into->clear();
+  std::swap(output_, *into);
+}
+
+Connection::Wait Connection::wait() const {
+  if (at_handler_) return Wait::kForHandler;
+  if (parser_.state() == RequestParser::State::kBody) return Wait::kForBody;
+  return input_.empty() && request_ > 0 ? Wait::kForNext : Wait::kForHead;
+}
+
+void Connection::TimedOut() {
+  // A client that has sent nothing of a request is not waiting for a reply.
+  const bool is_within_request = !input_.empty() || parser_.state() == RequestParser::State::kBody;
+  if (is_within_request) Refuse(408, "The request did not arrive in time.");
+  finished_ = true;
+}
+
+void Connection::Drain() {
+  draining_ = true;
+  const bool is_idle =
+      !at_handler_ && input_.empty() && parser_.state() == RequestParser::State::kHead;
+  if (is_idle) finished_ = true;
+}
+
+std::string Connection::IdOf(const Request& request) {
+  const auto given = request.headers.Find("X-Request-Id");
+  return given && IsId(*given) ? std::string(*given) : context_.ids.Next();
+}
+
+}  // namespace tidemark::http

@@ -1,0 +1,146 @@
+// HTTP on one connection, without the connection: bytes go in, requests go to the handler, and
+// replies come out as bytes. Who owns it does the reading, writing and waiting that it asks for.
+//
+//   connection.Received(count);              // What was read into Room().
+//   if (connection.has_output()) Send(connection.TakeOutput());
+//   if (connection.finished()) Close();
+//
+// All of it runs on one thread, the loop's. It never blocks and never throws.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/clock.h"
+#include "http/input_buffer.h"
+#include "http/limits.h"
+#include "http/mailbox.h"
+#include "http/message.h"
+#include "http/observer.h"
+#include "http/request_parser.h"
+#include "http/server.h"
+
+namespace tidemark::http {
+
+// Names requests that came without a name: 16 hexadecimal digits that do not repeat.
+class RequestIds {
+ public:
+  explicit RequestIds(uint64_t start) : next_(start) {}
+  std::string Next();
+
+ private:
+  uint64_t next_;
+};
+
+// The text of the Date header, made once a second.
+class DateCache {
+ public:
+  explicit DateCache(const Clock& clock) : clock_(clock) {}
+  std::string_view Now();
+
+ private:
+  const Clock& clock_;
+  EpochSeconds second_ = -1;
+  std::string text_;
+};
+
+// What the connections of one loop share.
+struct ConnectionContext {
+  const ServerLimits& limits;
+  Handler& handler;
+  const Clock& clock;
+  Observer& observer;
+  std::shared_ptr<Mailbox> mailbox;
+  RequestIds ids;
+  DateCache date;
+};
+
+class Connection {
+ public:
+  enum class Wait {
+    kForHead,     // The first request's, or the rest of a head.
+    kForBody,     // The rest of a body.
+    kForNext,     // Idle.
+    kForHandler,  // Which takes as long as it takes.
+  };
+  // A reply's bytes; a large body is kept apart, and goes out behind them in the same write.
+  struct Output {
+    std::string bytes;
+    std::string body;
+    bool empty() const { return bytes.empty() && body.empty(); }
+    void clear() {
+      bytes.clear();
+      body.clear();
+    }
+  };
+
+  // The context outlives it.
+  Connection(ConnectionContext* context, uint64_t id, std::string peer);
+
+  uint64_t id() const { return id_; }
+
+  // Whether it can use more bytes now, and where they go.
+  bool wants_bytes() const;
+  std::span<char> Room() { return input_.Room(); }
+  void Received(size_t bytes);
+  // The client sends no more.
+  void PeerFinished() { finished_ = true; }
+
+  // The handler's reply. Ignored unless it is to the request under way.
+  void Answer(uint64_t request, Response response);
+
+  bool has_output() const { return !output_.empty(); }
+  // Swaps the output with an empty one, whose memory is used again.
+  void TakeOutput(Output* into);
+  // Goes on with what is pipelined; after a reply, and when output was sent.
+  void Resume() { Process(); }
+
+  // Nothing more comes out of it, once its output is sent.
+  bool finished() const { return finished_; }
+
+  Wait wait() const;
+  // Requests so far: a wait that lasts into another request begins anew.
+  uint64_t requests() const { return request_; }
+  // The wait took too long.
+  void TimedOut();
+  // Answers what is under way, and nothing after it.
+  void Drain();
+
+ private:
+  // The request at the handler, as far as its reply and the log need it.
+  struct Exchange {
+    std::optional<Method> method = {};  // Unknown when it was refused.
+    std::string path = {};
+    std::string id = {};
+    std::chrono::nanoseconds start = {};
+    bool is_http_10 = false;
+    bool keep_alive = false;
+  };
+
+  void Process();
+  void Dispatch();
+  void Run(Request request);
+  void SendContinue();
+  void Refuse(int status, std::string_view detail);
+  void Write(Response response);
+  std::string IdOf(const Request& request);
+
+  ConnectionContext& context_;
+  const uint64_t id_;
+  const std::string peer_;
+  InputBuffer input_;
+  RequestParser parser_;
+  Exchange exchange_;
+  Output output_;
+  uint64_t request_ = 0;
+  bool at_handler_ = false;
+  bool continue_sent_ = false;
+  bool draining_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace tidemark::http

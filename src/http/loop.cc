@@ -1,0 +1,237 @@
+#include "http/loop.h"
+
+#include <arpa/inet.h>
+#include <cstring>
+#include <errno.h>
+#include <netinet/in.h>
+#include <optional>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <unordered_map>
+#include <utility>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+
+#include "http/channel.h"
+#include "http/mailbox.h"
+#include "http/reply_writer.h"
+
+namespace tidemark::http {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using Executor = asio::io_context::executor_type;
+using Timer = asio::basic_waitable_timer<SteadyClock, asio::wait_traits<SteadyClock>, Executor>;
+using Descriptor = asio::posix::basic_stream_descriptor<Executor>;
+
+constexpr std::chrono::milliseconds kAcceptPause{100};
+
+struct Client {
+  std::string address;
+  std::string admission_key;
+};
+
+// IPv4 inside of IPv6 is shown, and counts, as IPv4. A client of IPv6 has a network of 64 bits to
+// itself: all its addresses count as one.
+Client ClientOf(const sockaddr_storage& name) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (name.ss_family == AF_INET) {
+    inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(&name)->sin_addr, text, sizeof text);
+    return {.address = text, .admission_key = text};
+  }
+  const in6_addr& v6 = reinterpret_cast<const sockaddr_in6*>(&name)->sin6_addr;
+  if (IN6_IS_ADDR_V4MAPPED(&v6)) {
+    inet_ntop(AF_INET, &v6.s6_addr[12], text, sizeof text);
+    return {.address = text, .admission_key = text};
+  }
+  inet_ntop(AF_INET6, &v6, text, sizeof text);
+  return {.address = text, .admission_key = std::string(&v6.s6_addr[0], &v6.s6_addr[8])};
+}
+
+}  // namespace
+
+class Loop::State final : private ChannelOwner {
+ public:
+  State(const LoopContext& context, int listener, uint64_t first_id);
+  ~State() override;
+
+  void Run();
+  void Stop(std::chrono::milliseconds patience);
+
+ private:
+  void WaitForClients();
+  void AcceptAll();
+  void PauseAccepting();
+  void Welcome(int socket, const Client& client);
+  void TurnAway(int socket);
+  void DeliverReplies();
+  void Drain(std::chrono::milliseconds patience);
+  void CloseAll();
+  void EndIfDone();
+
+  asio::io_context& io() override { return io_; }
+  ConnectionContext& connections() override { return connections_; }
+  void Forget(uint64_t id, const std::string& admission_key) override;
+
+  const LoopContext context_;
+  // One thread runs the loop, and it alone touches the sockets; others only post.
+  asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
+  asio::executor_work_guard<Executor> work_{io_.get_executor()};
+  Descriptor listener_;
+  Timer timer_;  // Of the pause in accepting, and of the patience at the end.
+  ConnectionContext connections_;
+  std::unordered_map<uint64_t, std::shared_ptr<Channel>> channels_;
+  uint64_t next_id_ = 1;
+  bool stopping_ = false;
+};
+
+Loop::State::State(const LoopContext& context, int listener, uint64_t first_id)
+    : context_(context),
+      listener_(io_, listener),
+      timer_(io_),
+      connections_{.limits = context.limits,
+                   .handler = context.handler,
+                   .clock = context.clock,
+                   .observer = context.observer,
+                   .mailbox = std::make_shared<Mailbox>(
+                       [this] { asio::post(io_, [this] { DeliverReplies(); }); }),
+                   .ids = RequestIds(first_id),
+                   .date = DateCache(context.clock)} {}
+
+Loop::State::~State() {
+  connections_.mailbox->Close();
+  CloseAll();
+}
+
+void Loop::State::Run() {
+  connections_.mailbox->Open();
+  WaitForClients();
+  io_.run();
+}
+
+void Loop::State::Stop(std::chrono::milliseconds patience) {
+  asio::post(io_, [this, patience] { Drain(patience); });
+}
+
+void Loop::State::WaitForClients() {
+  listener_.async_wait(Descriptor::wait_read, [this](const error_code& error) {
+    if (!error && !stopping_) AcceptAll();
+  });
+}
+
+void Loop::State::AcceptAll() {
+  for (;;) {
+    sockaddr_storage name = {};
+    socklen_t length = sizeof name;
+    const int socket = accept4(listener_.native_handle(), reinterpret_cast<sockaddr*>(&name),
+                               &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (socket >= 0) {
+      Welcome(socket, ClientOf(name));
+    } else if (errno == EAGAIN) {
+      return WaitForClients();
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      return PauseAccepting();
+    }
+    // Other errors are of the one client, who has left again.
+  }
+}
+
+// Out of descriptors or memory: trying again at once would only burn the processor.
+void Loop::State::PauseAccepting() {
+  timer_.expires_after(kAcceptPause);
+  timer_.async_wait([this](const error_code& error) {
+    if (!error && !stopping_) AcceptAll();
+  });
+}
+
+void Loop::State::Welcome(int socket, const Client& client) {
+  if (!context_.admission.Enter(client.admission_key)) return TurnAway(socket);
+  context_.observer.Opened();
+  const uint64_t id = next_id_++;
+  const std::shared_ptr<Channel> channel = OpenChannel(
+      this, socket, {.id = id, .peer = client.address, .admission_key = client.admission_key},
+      context_.tls);
+  channels_.emplace(id, channel);
+  channel->Start();
+}
+
+// Says so to a client that speaks plain HTTP, as far as that goes without waiting.
+void Loop::State::TurnAway(int socket) {
+  context_.observer.Refused();
+  if (context_.tls == nullptr) {
+    Response busy = Problem(503, "There are too many connections: try again later.");
+    busy.headers.Add("Retry-After", "1");
+    std::string bytes;
+    AppendReplyHead(busy,
+                    {.date = connections_.date.Now(),
+                     .request_id = connections_.ids.Next(),
+                     .keep_alive = false},
+                    &bytes);
+    bytes += busy.body;
+    (void)send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    shutdown(socket, SHUT_WR);
+    // Unread bytes would turn the end into a reset.
+    (void)recv(socket, bytes.data(), bytes.size(), 0);
+  }
+  close(socket);
+}
+
+void Loop::State::Forget(uint64_t id, const std::string& admission_key) {
+  context_.admission.Leave(admission_key);
+  context_.observer.Closed();
+  channels_.erase(id);
+  EndIfDone();
+}
+
+void Loop::State::DeliverReplies() {
+  for (Letter& letter : connections_.mailbox->Take()) {
+    const auto found = channels_.find(letter.connection);
+    if (found == channels_.end()) continue;
+    const std::shared_ptr<Channel> channel = found->second;
+    channel->Answer(letter.request, std::move(letter.response));
+  }
+}
+
+void Loop::State::Drain(std::chrono::milliseconds patience) {
+  stopping_ = true;
+  error_code ignored;
+  listener_.close(ignored);
+  timer_.expires_after(patience);
+  timer_.async_wait([this](const error_code& error) {
+    if (!error) CloseAll();
+  });
+  const auto channels = channels_;
+  for (const auto& [id, channel] : channels) channel->Drain();
+  EndIfDone();
+}
+
+void Loop::State::CloseAll() {
+  const auto channels = channels_;
+  for (const auto& [id, channel] : channels) channel->Close();
+}
+
+void Loop::State::EndIfDone() {
+  if (!stopping_ || !channels_.empty()) return;
+  connections_.mailbox->Close();
+  timer_.cancel();
+  work_.reset();
+}
+
+Loop::Loop(const LoopContext& context, int listener, uint64_t first_id)
+    : state_(std::make_unique<State>(context, listener, first_id)) {}
+
+Loop::~Loop() = default;
+
+void Loop::Run() { state_->Run(); }
+
+void Loop::Stop(std::chrono::milliseconds patience) { state_->Stop(patience); }
+
+}  // namespace tidemark::http

@@ -1,0 +1,39 @@
+#include "http/mailbox.h"
+
+#include <utility>
+
+#include "http/connection.h"
+
+namespace tidemark::http {
+
+void Mailbox::Deliver(Letter letter) {
+  if (IsForCurrent(letter)) return current_->Answer(letter.request, std::move(letter.response));
+  const std::lock_guard lock(mutex_);
+  if (!open_) return;
+  letters_.push_back(std::move(letter));
+  if (letters_.size() == 1) wake_();
+}
+
+void Mailbox::Open() {
+  thread_ = std::this_thread::get_id();
+  const std::lock_guard lock(mutex_);
+  open_ = true;
+}
+
+std::vector<Letter> Mailbox::Take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(letters_, {});
+}
+
+void Mailbox::Close() {
+  const std::lock_guard lock(mutex_);
+  open_ = false;
+  letters_.clear();
+}
+
+bool Mailbox::IsForCurrent(const Letter& letter) const {
+  return std::this_thread::get_id() == thread_ && current_ != nullptr &&
+         current_->id() == letter.connection;
+}
+
+}  // namespace tidemark::http

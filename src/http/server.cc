@@ -1,0 +1,98 @@
+#include "http/server.h"
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "http/admission.h"
+#include "http/listener.h"
+#include "http/loop.h"
+#include "http/observer.h"
+#include "http/tls_context.h"
+
+namespace tidemark::http {
+
+class Server::State {
+ public:
+  struct Parts {
+    ServerLimits limits;
+    std::unique_ptr<TlsContext> tls;
+    Listeners listeners;
+  };
+
+  State(Parts parts, Handler* handler, const ServerContext& context)
+      : limits_(parts.limits),
+        tls_(std::move(parts.tls)),
+        address_(parts.listeners.address),
+        address_text_(address_.ToText()),
+        observer_(context.logger, context.metrics),
+        admission_(limits_) {
+    const LoopContext shared{.limits = limits_,
+                             .handler = *handler,
+                             .clock = *context.clock,
+                             .observer = observer_,
+                             .admission = admission_,
+                             .tls = tls_.get()};
+    for (const int socket : parts.listeners.sockets) {
+      loops_.push_back(std::make_unique<Loop>(shared, socket, context.random->Next()));
+    }
+    for (const auto& loop : loops_) threads_.emplace_back([&loop] { loop->Run(); });
+  }
+
+  void Stop(std::chrono::milliseconds patience) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& loop : loops_) loop->Stop(patience);
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+    loops_.clear();
+  }
+
+  Status ReloadCertificate() {
+    if (tls_ == nullptr) return Invalid("there is no certificate: the server speaks plain HTTP");
+    return tls_->Reload();
+  }
+
+  const ListenAddress& address() const { return address_; }
+  const std::string& address_text() const { return address_text_; }
+
+ private:
+  const ServerLimits limits_;
+  const std::unique_ptr<TlsContext> tls_;
+  const ListenAddress address_;
+  const std::string address_text_;
+  Observer observer_;
+  Admission admission_;
+  std::mutex mutex_;  // Of stopping.
+  std::vector<std::unique_ptr<Loop>> loops_;
+  std::vector<std::thread> threads_;
+};
+
+Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, Handler* handler,
+                                              const ServerContext& context) {
+  CHECK(handler != nullptr && context.clock != nullptr && context.random != nullptr);
+  const ListenAddress address = TRY(ListenAddress::Parse(options.listen));
+  State::Parts parts;
+  parts.limits = options.limits;
+  if (options.tls) parts.tls = TRY(TlsContext::Load(*options.tls));
+  const size_t cores = std::max(std::thread::hardware_concurrency(), 1U);
+  parts.listeners = TRY(Listen(address, options.loops > 0 ? options.loops : cores));
+  return std::unique_ptr<Server>(
+      new Server(std::make_unique<State>(std::move(parts), handler, context)));
+}
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Server::~Server() { Stop(std::chrono::milliseconds(0)); }
+
+const std::string& Server::address() const { return state_->address_text(); }
+
+uint16_t Server::port() const { return state_->address().port; }
+
+void Server::Stop(std::chrono::milliseconds patience) { state_->Stop(patience); }
+
+Status Server::ReloadCertificate() { return state_->ReloadCertificate(); }
+
+}  // namespace tidemark::http
