@@ -65,6 +65,7 @@ struct ClaimReply {
   std::optional<EpochSeconds> lease_until = std::nullopt;  // When running.
   std::optional<std::string> result = std::nullopt;        // When done: what was kept.
   bool fallback = false;                                   // Decided by memory.
+  bool own = false;  // When done or failed: it was by a claim with this very nonce.
 };
 
 enum class SettleOutcome {

@@ -16,13 +16,15 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "apps/dedup/attempt.h"
 #include "apps/dedup/claim.h"
+#include "apps/dedup/row.h"
+#include "apps/dedup/row_writer.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/result.h"
@@ -58,14 +60,14 @@ class Claims {
   // Makes the table as the seed lays it out unless it is there; kInvalid when one of that name
   // is keyed in another way.
   Status CreateTable();
-  // kNotFound, with what to do, when it is missing.
+  // kNotFound, with what to do, when it is missing; kInvalid when it is keyed in another way.
   Status CheckTable();
 
   Result<ClaimReply> Take(const ClaimRequest& request);
   // The seed's one call: claims and completes at once. kNew, or why not.
   Result<ClaimReply> Mark(const ClaimRequest& request);
 
-  // On success the claim's lease_until is moved on.
+  // On success the claim's lease_until is moved on, and its window begins anew.
   Result<SettleOutcome> Renew(Claim* claim);
   // `result` is kept with the claim and given to those who come later; at most 1 KB.
   Result<SettleOutcome> Complete(const Claim& claim, std::string_view result = {});
@@ -78,12 +80,33 @@ class Claims {
   // transaction is cancelled by one of them, the claim was superseded.
   std::vector<tables::TransactAction> Completion(const Claim& claim);
 
+  // Rows of claims that have not expired, in no order, from behind `after` (a page's `last`) on.
+  struct HistoryPage {
+    std::vector<Row> rows;
+    std::optional<std::string> last;  // Set when there may be more.
+  };
+  Result<HistoryPage> ListHistory(const std::optional<std::string>& after, uint32_t limit);
+
+  const ClaimsOptions& options() const { return options_; }
+
  private:
+  struct Change;
+
+  Terms terms() const { return {options_.window, options_.lease, options_.skew}; }
+  Result<ClaimReply> TakeAs(ClaimRequest request, RowStatus status);
+  tables::PutRequest PutFor(const Attempt& attempt, size_t index, const Found& found) const;
+  tables::UpdateRequest UpdateFor(const Claim& claim, const std::string& key, const Change& change);
+  Change CompletionChange(std::string_view result);
+  Change FailureChange(RowStatus status, std::string_view why);
+  enum class Applied { kNow, kBefore, kNo, kSuperseded };
+  Result<Applied> Apply(const Claim& claim, const Change& change);
+  Result<SettleOutcome> Settle(const Claim& claim, const Change& change);
+
   const ClaimsOptions options_;
   tables::Tables& tables_;
   const Clock& clock_;
   Random& random_;
-  Sleeper& sleeper_;
+  RowWriter writer_;
 };
 
 }  // namespace tidemark::dedup

@@ -1,0 +1,161 @@
+#include "apps/dedup/row.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/expiry.h"
+
+namespace tidemark::dedup {
+
+namespace {
+
+constexpr std::array<std::string_view, 13> kOwnNames = {
+    "event_key",    "processed_at", "ttl",          "status",   "owner",
+    "generation",   "lease_until",  "completed_at", "failures", "failure",
+    "payload_hash", "result",       "main_key"};
+
+bool IsOwnName(std::string_view name) {
+  return std::find(kOwnNames.begin(), kOwnNames.end(), name) != kOwnNames.end();
+}
+
+std::optional<std::string> TextIn(const item::Item& item, std::string_view name) {
+  const item::Value* value = item.Find(name);
+  const std::string* text = value ? value->As<std::string>() : nullptr;
+  return text ? std::optional(*text) : std::nullopt;
+}
+
+std::optional<int64_t> IntIn(const item::Item& item, std::string_view name) {
+  const item::Value* value = item.Find(name);
+  const item::Number* number = value ? value->As<item::Number>() : nullptr;
+  return number ? number->Floor() : std::nullopt;
+}
+
+void SetText(item::Item* item, std::string_view name, const std::string& text) {
+  if (!text.empty()) item->Set(name, text);
+}
+
+void SetInt(item::Item* item, std::string_view name, int64_t number) {
+  if (number != 0) item->Set(name, item::Number::FromInt(number));
+}
+
+RowStatus StatusIn(const item::Item& item) {
+  const std::optional<std::string> text = TextIn(item, "status");
+  for (RowStatus status : {RowStatus::kClaimed, RowStatus::kReleased, RowStatus::kFailed}) {
+    if (text == ToString(status)) return status;
+  }
+  return RowStatus::kDone;
+}
+
+Metadata MetadataIn(const item::Item& item) {
+  Metadata metadata;
+  for (const item::Attribute& attribute : item) {
+    const auto* text = attribute.value.As<std::string>();
+    if (text && !IsOwnName(attribute.name)) metadata.emplace(attribute.name, *text);
+  }
+  return metadata;
+}
+
+bool IsLapsed(const Row& row, const Wish& wish) {
+  return row.lease_until + wish.skew.count() < wish.now;
+}
+
+bool IsOtherPayload(const Row& row, const Wish& wish) {
+  return row.payload_hash && wish.payload_hash && *row.payload_hash != *wish.payload_hash;
+}
+
+}  // namespace
+
+std::string_view ToString(RowStatus status) {
+  switch (status) {
+    case RowStatus::kClaimed:
+      return "claimed";
+    case RowStatus::kDone:
+      return "done";
+    case RowStatus::kReleased:
+      return "released";
+    case RowStatus::kFailed:
+      return "failed";
+  }
+  return "done";
+}
+
+item::Item EncodeRow(const Row& row) {
+  item::Item item;
+  for (const auto& [name, value] : row.metadata) {
+    if (!name.empty() && !IsOwnName(name)) SetText(&item, name, value);
+  }
+  item.Set("event_key", row.key);
+  item.Set("status", std::string(ToString(row.status)));
+  item.Set("processed_at", item::Number::FromInt(row.processed_at));
+  SetText(&item, "owner", row.owner);
+  SetInt(&item, "generation", row.generation);
+  SetInt(&item, "lease_until", row.lease_until);
+  SetInt(&item, "completed_at", row.completed_at);
+  SetInt(&item, "failures", row.failures);
+  SetText(&item, "failure", row.failure);
+  SetText(&item, "main_key", row.main_key);
+  if (row.expires) item.Set("ttl", item::Number::FromInt(*row.expires));
+  if (row.payload_hash) SetText(&item, "payload_hash", *row.payload_hash);
+  if (row.result) SetText(&item, "result", *row.result);
+  return item;
+}
+
+Row DecodeRow(const item::Item& item) {
+  return {.key = TextIn(item, "event_key").value_or(""),
+          .status = StatusIn(item),
+          .owner = TextIn(item, "owner").value_or(""),
+          .generation = IntIn(item, "generation").value_or(0),
+          .processed_at = IntIn(item, "processed_at").value_or(0),
+          .completed_at = IntIn(item, "completed_at").value_or(0),
+          .lease_until = IntIn(item, "lease_until").value_or(0),
+          .expires = IntIn(item, "ttl"),
+          .failures = IntIn(item, "failures").value_or(0),
+          .failure = TextIn(item, "failure").value_or(""),
+          .payload_hash = TextIn(item, "payload_hash"),
+          .result = TextIn(item, "result"),
+          .main_key = TextIn(item, "main_key").value_or(""),
+          .metadata = MetadataIn(item)};
+}
+
+bool IsExpired(const Row& row, EpochSeconds now) {
+  return row.expires && !IsLive(*row.expires, now);
+}
+
+bool Fulfils(const Row& row, const Wish& wish) {
+  if (row.owner != wish.nonce || row.status != wish.status) return false;
+  return row.status == RowStatus::kDone || !IsLapsed(row, wish);
+}
+
+std::optional<ClaimReply> Objection(const Row& row, const Wish& wish) {
+  if (row.status == RowStatus::kReleased) return std::nullopt;
+  const bool own = row.owner == wish.nonce;
+  if (IsOtherPayload(row, wish)) {
+    return ClaimReply{.outcome = ClaimOutcome::kPayloadMismatch,
+                      .reason = "The key stands for another payload"};
+  }
+  if (row.status == RowStatus::kDone) {
+    return ClaimReply{.outcome = ClaimOutcome::kDone,
+                      .reason = "Already processed by another instance",
+                      .result = row.result,
+                      .own = own};
+  }
+  if (row.status == RowStatus::kFailed) {
+    return ClaimReply{.outcome = ClaimOutcome::kFailed,
+                      .reason = fmt::format("Failed {} times: {}", row.failures, row.failure),
+                      .own = own};
+  }
+  // Whoever holds the claim may declare its work done: a mark by the holder is no theft.
+  if (own && wish.status == RowStatus::kDone) return std::nullopt;
+  if (!IsLapsed(row, wish)) {
+    return ClaimReply{.outcome = ClaimOutcome::kRunning,
+                      .reason = "In progress in another instance",
+                      .lease_until = row.lease_until};
+  }
+  if (wish.on_lapse == OnLapse::kTakeOver) return std::nullopt;
+  return ClaimReply{.outcome = ClaimOutcome::kOutcomeUnknown,
+                    .reason = "Its handler vanished, and the work must not be repeated unseen"};
+}
+
+}  // namespace tidemark::dedup

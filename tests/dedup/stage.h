@@ -1,0 +1,73 @@
+// What every test of the claims needs: the model of the tables behind a decorator that can fail,
+// with a clock that the test moves and waits that take no time.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "apps/dedup/claims.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/sleeper.h"
+#include "tests/model/model_tables.h"
+#include "tests/support/faulty_tables.h"
+#include "tests/support/print_items.h"
+
+namespace tidemark::dedup {
+
+inline void PrintTo(ClaimOutcome outcome, std::ostream* out) { *out << ToString(outcome); }
+
+class Stage {
+ public:
+  explicit Stage(const ClaimsOptions& options = {})
+      : claims(options, &tables, &clock, &random, &sleeper) {
+    CHECK(claims.CreateTable().has_value());
+  }
+
+  std::optional<item::Item> Stored(const std::string& key) {
+    return *model.Get({.table = claims.options().table, .key = {{"event_key", key}}});
+  }
+  // Takes the key and demands that it is new.
+  Claim Taken(const std::string& key) {
+    const Result<ClaimReply> reply = claims.Take({.keys = {key}});
+    EXPECT_TRUE(reply && reply->outcome == ClaimOutcome::kNew) << key;
+    return reply && reply->claim ? *reply->claim : Claim{};
+  }
+  ClaimOutcome Outcome(const std::string& key) {
+    const Result<ClaimReply> reply = claims.Take({.keys = {key}});
+    EXPECT_TRUE(reply.has_value()) << reply.error().message;
+    return reply ? reply->outcome : ClaimOutcome::kRefused;
+  }
+
+  ManualClock clock;
+  model::ModelTables model{clock};
+  testing::FaultyTables tables{&model};
+  SeededRandom random{1};
+  ManualSleeper sleeper{&clock};
+  Claims claims;
+};
+
+// The first faults in order, then none.
+inline testing::Decide First(std::vector<testing::Fault> faults) {
+  return [faults,
+          next = size_t{0}](testing::Operation operation) mutable -> std::optional<testing::Fault> {
+    if (!testing::Writes(operation) || next == faults.size()) return std::nullopt;
+    return faults[next++];
+  };
+}
+
+inline int64_t NumberIn(const item::Item& item, std::string_view name) {
+  const item::Value* value = item.Find(name);
+  const auto* number = value ? value->As<item::Number>() : nullptr;
+  return number ? number->Floor().value_or(-1) : -1;
+}
+
+inline std::string TextIn(const item::Item& item, std::string_view name) {
+  const item::Value* value = item.Find(name);
+  const auto* text = value ? value->As<std::string>() : nullptr;
+  return text ? *text : "";
+}
+
+}  // namespace tidemark::dedup

@@ -1,0 +1,88 @@
+#include "tests/support/schedule.h"
+
+#include <thread>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "base/check.h"
+
+namespace tidemark::testing {
+
+namespace {
+
+thread_local size_t current_actor = 0;
+
+}  // namespace
+
+size_t Schedule::Choose(size_t count) {
+  if (next_choice_ == choices_.size()) choices_.push_back({.taken = 0, .count = count});
+  Choice& choice = choices_[next_choice_++];
+  // A run that repeats the beginning of another must meet the same choices there.
+  CHECK(choice.count == count);
+  return choice.taken;
+}
+
+void Schedule::Run(std::vector<std::function<void()>> actors) {
+  for (size_t i = 0; i < actors.size(); ++i) unfinished_.push_back(i);
+  HandOver();
+  std::vector<std::jthread> threads;
+  for (size_t i = 0; i < actors.size(); ++i) {
+    threads.emplace_back([this, i, &actor = actors[i]] {
+      current_actor = i;
+      std::unique_lock lock(mutex_);
+      WaitForTurn(&lock, i);
+      lock.unlock();
+      actor();
+      lock.lock();
+      std::erase(unfinished_, i);
+      if (!unfinished_.empty()) HandOver();
+    });
+  }
+}
+
+void Schedule::Step() {
+  std::unique_lock lock(mutex_);
+  HandOver();
+  WaitForTurn(&lock, current_actor);
+}
+
+void Schedule::HandOver() {
+  running_ = unfinished_[unfinished_.size() == 1 ? 0 : Choose(unfinished_.size())];
+  changed_.notify_all();
+}
+
+void Schedule::WaitForTurn(std::unique_lock<std::mutex>* lock, size_t actor) {
+  changed_.wait(*lock, [&] { return running_ == actor; });
+}
+
+std::string Schedule::Describe() const {
+  std::string text;
+  for (const Choice& choice : choices_) {
+    text += std::to_string(choice.taken) + "/" + std::to_string(choice.count) + " ";
+  }
+  return text;
+}
+
+size_t Explore(size_t max_runs, const std::function<void(Schedule&)>& scenario) {
+  std::vector<Schedule::Choice> plan;
+  for (size_t runs = 1;; ++runs) {
+    Schedule schedule(plan);
+    scenario(schedule);
+    if (::testing::Test::HasFailure()) {
+      ADD_FAILURE() << "in run " << runs << ", with the choices " << schedule.Describe();
+      return runs;
+    }
+    // The last choice that could have been another is the next to be.
+    plan = std::move(schedule.choices_);
+    while (!plan.empty() && plan.back().taken + 1 == plan.back().count) plan.pop_back();
+    if (plan.empty()) return runs;
+    ++plan.back().taken;
+    if (runs == max_runs) {
+      ADD_FAILURE() << "more than " << max_runs << " runs";
+      return runs;
+    }
+  }
+}
+
+}  // namespace tidemark::testing
