@@ -135,8 +135,7 @@ TEST_F(ClientTest, TellsWhenThereIsNoConnection) {
 // A hanging server holds its caller for the time that was agreed on, not longer.
 TEST_F(ClientTest, TimesOut) {
   ScriptedServer server(Hang);
-  EXPECT_EQ(Send({.url = server.url(), .timeout = milliseconds(30)}).outcome, Outcome::kTimedOut);
-  EXPECT_THAT(server.requests(), SizeIs(1));
+  EXPECT_EQ(Send({.url = server.url(), .timeout = milliseconds(50)}).outcome, Outcome::kTimedOut);
 }
 
 TEST_F(ClientTest, TimesOutInTheMiddleOfAnAnswer) {
@@ -152,11 +151,16 @@ TEST_F(ClientTest, TimesOutInTheMiddleOfAnAnswer) {
 TEST_F(ClientTest, KeepsTheDeadline) {
   ScriptedServer server(Hang);
   const OutgoingRequest request = {.url = server.url(), .timeout = seconds(60), .max_retries = 3};
-  EXPECT_EQ(client.Send(request, Deadline::After(clock, milliseconds(30))).outcome,
+  EXPECT_EQ(client.Send(request, Deadline::After(clock, milliseconds(50))).outcome,
             Outcome::kTimedOut);
-  EXPECT_THAT(server.requests(), SizeIs(1));
-  EXPECT_EQ(client.Send(request, Deadline::After(clock, seconds(0))).outcome, Outcome::kTimedOut);
-  EXPECT_THAT(server.requests(), SizeIs(1));
+  EXPECT_THAT(sleeper.slept(), IsEmpty());
+}
+
+TEST_F(ClientTest, SendsNothingOnceTheDeadlineHasPassed) {
+  ScriptedServer server(SayHello);
+  EXPECT_EQ(client.Send({.url = server.url()}, Deadline::After(clock, seconds(0))).outcome,
+            Outcome::kTimedOut);
+  EXPECT_EQ(server.connections(), 0u);
 }
 
 TEST_F(ClientTest, TellsWhenTheConnectionBreaks) {

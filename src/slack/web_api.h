@@ -30,7 +30,7 @@ namespace tidemark::slack {
 struct WebApiOptions {
   std::string url = "https://slack.com/api";  // Without a slash at the end.
   std::chrono::milliseconds call_timeout = std::chrono::seconds(2);
-  RetryPolicy retry = {};
+  RetryPolicy retry = {};  // Its jitter is not used: who waits is one process, and few calls.
   // Calls a minute and token; see slack-facts for the tiers.
   uint32_t team_info_budget = 50;
   uint32_t conversations_info_budget = 50;

@@ -1,0 +1,79 @@
+#include "slack/call_budgets.h"
+
+#include <gtest/gtest.h>
+
+namespace tidemark::slack {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+struct CallBudgetsTest : testing::Test {
+  static Secret Token(std::string text = "xoxb-one") { return Secret(std::move(text)); }
+  bool Take(ApiMethod method = ApiMethod::kUsersInfo) { return budgets.Take(Token(), method); }
+
+  ManualClock clock;
+  CallBudgets budgets{{3, 3, 3, 3, 3}, 2, &clock};
+};
+
+TEST_F(CallBudgetsTest, AllowsTheBudgetInAnyMinute) {
+  EXPECT_TRUE(Take());
+  clock.Advance(seconds(30));
+  EXPECT_TRUE(Take());
+  EXPECT_TRUE(Take());
+  EXPECT_FALSE(Take());
+  clock.Advance(milliseconds(29'999));
+  EXPECT_FALSE(Take());
+  clock.Advance(milliseconds(1));
+  EXPECT_TRUE(Take()) << "the first call is a minute old";
+  EXPECT_FALSE(Take()) << "the other two are not";
+}
+
+// Each method and each workspace has limits of its own at Slack.
+TEST_F(CallBudgetsTest, CountsMethodsAndTokensApart) {
+  while (Take()) {
+  }
+  EXPECT_TRUE(Take(ApiMethod::kTeamInfo));
+  EXPECT_TRUE(budgets.Take(Token("xoxb-two"), ApiMethod::kUsersInfo));
+}
+
+TEST_F(CallBudgetsTest, RestsAsLongAsAsked) {
+  budgets.Rest(Token(), ApiMethod::kUsersInfo, seconds(30));
+  budgets.Rest(Token(), ApiMethod::kUsersInfo, seconds(5));
+  EXPECT_FALSE(Take());
+  EXPECT_TRUE(Take(ApiMethod::kTeamInfo));
+  clock.Advance(milliseconds(29'999));
+  EXPECT_FALSE(Take());
+  clock.Advance(milliseconds(1));
+  EXPECT_TRUE(Take());
+}
+
+// The wall clock may be set; a budget must neither grow nor freeze by it.
+TEST_F(CallBudgetsTest, IgnoresTheWallClock) {
+  while (Take()) {
+  }
+  clock.SetNow(2'000'000'000);
+  EXPECT_FALSE(Take());
+}
+
+// What guards something is not forgotten to make room; what guards nothing any more is.
+TEST_F(CallBudgetsTest, BoundsTheTokensRemembered) {
+  EXPECT_TRUE(budgets.Take(Token("one"), ApiMethod::kUsersInfo));
+  budgets.Rest(Token("two"), ApiMethod::kUsersInfo, seconds(90));
+  EXPECT_FALSE(budgets.Take(Token("three"), ApiMethod::kUsersInfo));
+  clock.Advance(seconds(60));
+  EXPECT_TRUE(budgets.Take(Token("three"), ApiMethod::kUsersInfo));
+  EXPECT_FALSE(budgets.Take(Token("two"), ApiMethod::kUsersInfo)) << "it still rests";
+  EXPECT_FALSE(budgets.Take(Token("four"), ApiMethod::kUsersInfo));
+}
+
+TEST_F(CallBudgetsTest, NamesMethodsAsSlackDoes) {
+  EXPECT_EQ(ToString(ApiMethod::kTeamInfo), "team.info");
+  EXPECT_EQ(ToString(ApiMethod::kUsersInfo), "users.info");
+  EXPECT_EQ(ToString(ApiMethod::kConversationsInfo), "conversations.info");
+  EXPECT_EQ(ToString(ApiMethod::kFilesInfo), "files.info");
+  EXPECT_EQ(ToString(ApiMethod::kAuthTest), "auth.test");
+}
+
+}  // namespace
+}  // namespace tidemark::slack

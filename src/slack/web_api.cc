@@ -1,0 +1,371 @@
+#include "slack/web_api.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include "base/json.h"
+#include "http/rounds.h"
+#include "http/url.h"
+#include "slack/call_budgets.h"
+
+namespace tidemark::slack {
+
+namespace {
+
+constexpr uint32_t kAuthTestBudget = 60;
+constexpr size_t kMaxTokens = 1'000;
+constexpr size_t kMaxAnswer = 1 << 20;
+// Slack's words for errors are short; whatever else stands there is not for our log.
+constexpr size_t kMaxErrorLength = 64;
+
+struct Call {
+  ApiMethod method = ApiMethod::kTeamInfo;
+  std::string parameter = {};  // "user"
+  std::string value = {};      // "U01234567"
+};
+
+// What Slack said: `body` when it was ok, `error` otherwise.
+struct Answer {
+  std::optional<CallError> error = {};
+  std::optional<JsonDocument> body = {};
+  http::Headers headers = {};
+  uint32_t attempts = 0;
+};
+
+std::string Text(const std::optional<Json>& json, std::string_view name) {
+  const auto value = json ? json->Find(name) : std::nullopt;
+  return std::string(value ? value->AsString().value_or("") : "");
+}
+
+bool Bool(const std::optional<Json>& json, std::string_view name) {
+  const auto value = json ? json->Find(name) : std::nullopt;
+  return value && value->AsBool().value_or(false);
+}
+
+bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+CallFailure FailureOf(std::string_view error) {
+  if (IsOneOf(error, {"team_not_found", "user_not_found", "channel_not_found", "user_not_visible",
+                      "file_not_found", "file_deleted"})) {
+    return CallFailure::kNotFound;
+  }
+  if (IsOneOf(error, {"ratelimited", "rate_limited"})) return CallFailure::kRateLimited;
+  if (IsOneOf(error, {"invalid_auth", "not_authed", "account_inactive", "token_revoked",
+                      "token_expired", "missing_scope", "no_permission", "access_denied"})) {
+    return CallFailure::kDenied;
+  }
+  return CallFailure::kOther;
+}
+
+Answer Failed(CallFailure failure, std::string error) {
+  return {.error = CallError{.failure = failure, .error = std::move(error)}};
+}
+
+Answer JudgeBody(http::Response response) {
+  auto body = JsonDocument::Parse(response.body);
+  if (!body) return Failed(CallFailure::kOther, "not_json");
+  if (Bool(body->root(), "ok")) {
+    return {.body = std::move(*body), .headers = std::move(response.headers)};
+  }
+  std::string error = Text(body->root(), "error").substr(0, kMaxErrorLength);
+  if (error.empty()) return Failed(CallFailure::kOther, "not_ok");
+  const CallFailure failure = FailureOf(error);
+  return Failed(failure, std::move(error));
+}
+
+Answer Judge(http::Exchange exchange) {
+  switch (exchange.outcome) {
+    case http::Outcome::kAnswered:
+      break;
+    case http::Outcome::kTimedOut:
+      return Failed(CallFailure::kTimeout, "timeout");
+    case http::Outcome::kNotSent:
+      return Failed(CallFailure::kOther, "not_sent");
+    case http::Outcome::kBroken:
+      return Failed(CallFailure::kOther, "broken");
+    case http::Outcome::kTooLarge:
+      return Failed(CallFailure::kOther, "too_large");
+  }
+  const int status = exchange.response.status;
+  if (status == 429) return Failed(CallFailure::kRateLimited, "ratelimited");
+  if (status != 200) return Failed(CallFailure::kOther, "http_" + std::to_string(status));
+  return JudgeBody(std::move(exchange.response));
+}
+
+// In the order of CallFailure, then what is no failure, and what was not called.
+constexpr std::array<const char*, 7> kOutcomeLabels = {
+    "timeout", "rate_limited", "not_found", "denied", "error", "ok", "budget"};
+constexpr size_t kOkLabel = 5;
+constexpr size_t kBudgetLabel = 6;
+
+class CallMetrics {
+ public:
+  explicit CallMetrics(Metrics* metrics) {
+    for (size_t method = 0; method < kApiMethods; ++method) {
+      const std::string name(ToString(static_cast<ApiMethod>(method)));
+      for (const char* outcome : kOutcomeLabels) {
+        calls_[method].push_back(&metrics->AddCounter(
+            {.name = "tidemark_slack_calls_total",
+             .help = "Calls of Slack's Web API, and those that our own budget refused.",
+             .labels = {{"method", name}, {"outcome", outcome}}}));
+      }
+      seconds_[method] =
+          &metrics->AddHistogram({.metric = {.name = "tidemark_slack_call_seconds",
+                                             .help = "Time to an answer of Slack's Web API.",
+                                             .labels = {{"method", name}}},
+                                  .bounds = {0.05, 0.1, 0.2, 0.5, 1, 2, 5}});
+    }
+  }
+
+  void Count(ApiMethod method, size_t label) { calls_[static_cast<size_t>(method)][label]->Add(); }
+  void Observe(ApiMethod method, std::chrono::duration<double> took) {
+    seconds_[static_cast<size_t>(method)]->Observe(took.count());
+  }
+
+ private:
+  std::array<std::vector<Counter*>, kApiMethods> calls_;
+  std::array<Histogram*, kApiMethods> seconds_{};
+};
+
+MethodBudgets BudgetsOf(const WebApiOptions& options) {
+  MethodBudgets budgets{};
+  const auto set = [&](ApiMethod method, uint32_t budget) {
+    budgets[static_cast<size_t>(method)] = budget;
+  };
+  set(ApiMethod::kTeamInfo, options.team_info_budget);
+  set(ApiMethod::kUsersInfo, options.users_info_budget);
+  set(ApiMethod::kConversationsInfo, options.conversations_info_budget);
+  set(ApiMethod::kFilesInfo, options.files_info_budget);
+  set(ApiMethod::kAuthTest, kAuthTestBudget);
+  return budgets;
+}
+
+}  // namespace
+
+// Makes calls, whatever their method: budgets, retries and metrics are the same for all.
+class WebApi::Caller {
+ public:
+  Caller(WebApiOptions options, http::Client* client, const Clock* clock, Sleeper* sleeper,
+         Metrics* metrics)
+      : options_(std::move(options)),
+        client_(*client),
+        clock_(*clock),
+        sleeper_(*sleeper),
+        budgets_(BudgetsOf(options_), kMaxTokens, clock) {
+    options_.retry.jitter = 0;
+    if (metrics != nullptr) metrics_.emplace(metrics);
+  }
+
+  // One answer a call, in order, by the deadline.
+  std::vector<Answer> CallAll(const Secret& token, std::span<const Call> calls,
+                              const Deadline& deadline) {
+    std::vector<Answer> answers(calls.size());
+    std::vector<Backoff> backoffs(calls.size(), Backoff(options_.retry, nullptr));
+    http::Rounds rounds(calls.size(), &clock_, &sleeper_);
+    for (auto due = rounds.Next(); !due.empty(); due = rounds.Next()) {
+      const auto limited = CallOnce(token, calls, due, deadline, &answers);
+      for (const auto& [index, pause] : limited) {
+        if (const auto wait = backoffs[index].Next(deadline, pause)) rounds.Again(index, *wait);
+      }
+    }
+    return answers;
+  }
+
+ private:
+  // A call that Slack answered with 429, and the pause it asked for.
+  struct Limited {
+    size_t index;
+    std::chrono::seconds pause;
+  };
+
+  http::OutgoingRequest RequestFor(const Secret& token, const Call& call) const {
+    std::string url = options_.url + "/" + std::string(ToString(call.method));
+    if (!call.parameter.empty()) {
+      url += "?" + call.parameter + "=" + http::PercentEncode(call.value);
+    }
+    return {.url = std::move(url),
+            .headers = {{"Authorization", "Bearer " + std::string(token.Reveal())}},
+            .timeout = options_.call_timeout,
+            .max_answer_bytes = kMaxAnswer};
+  }
+
+  // Why a call may not be made now; nullopt when it may, and is then counted.
+  std::optional<CallError> Refuse(const Secret& token, const Call& call, const Deadline& deadline) {
+    if (deadline.HasPassed()) return CallError{CallFailure::kTimeout, "deadline"};
+    if (budgets_.Take(token, call.method)) return std::nullopt;
+    if (metrics_) metrics_->Count(call.method, kBudgetLabel);
+    return CallError{CallFailure::kRateLimited, "budget"};
+  }
+
+  // Makes those calls that are due and allowed, all at the same time, and says which of them might
+  // be made again.
+  std::vector<Limited> CallOnce(const Secret& token, std::span<const Call> calls,
+                                const std::vector<size_t>& due, const Deadline& deadline,
+                                std::vector<Answer>* answers) {
+    std::vector<http::OutgoingRequest> requests;
+    std::vector<size_t> sent;
+    for (const size_t index : due) {
+      Answer& answer = (*answers)[index];
+      answer.error = Refuse(token, calls[index], deadline);
+      if (answer.error) continue;
+      requests.push_back(RequestFor(token, calls[index]));
+      sent.push_back(index);
+    }
+    if (requests.empty()) return {};
+    auto exchanges = client_.SendAll(requests, deadline);
+    std::vector<Limited> limited;
+    for (size_t i = 0; i < sent.size(); ++i) {
+      const size_t index = sent[i];
+      Answer& answer = (*answers)[index];
+      const auto pause = http::RetryAfter(exchanges[i].response.headers);
+      if (metrics_) metrics_->Observe(calls[index].method, exchanges[i].took);
+      const uint32_t attempts = answer.attempts + 1;
+      answer = Judge(std::move(exchanges[i]));
+      answer.attempts = attempts;
+      Count(calls[index].method, answer);
+      if (!answer.error || answer.error->failure != CallFailure::kRateLimited) continue;
+      budgets_.Rest(token, calls[index].method, pause);
+      limited.push_back({index, pause});
+    }
+    return limited;
+  }
+
+  void Count(ApiMethod method, const Answer& answer) {
+    if (!metrics_) return;
+    metrics_->Count(method, answer.error ? static_cast<size_t>(answer.error->failure) : kOkLabel);
+  }
+
+  WebApiOptions options_;
+  http::Client& client_;
+  const Clock& clock_;
+  Sleeper& sleeper_;
+  CallBudgets budgets_;
+  std::optional<CallMetrics> metrics_;
+};
+
+namespace {
+
+// How a kind is asked for, and where its answer has it.
+struct LookupMethod {
+  ApiMethod method;
+  const char* name;      // The parameter, and the member of the answer.
+  const char* inactive;  // The member that says it is there no more; empty when there is none.
+};
+
+LookupMethod MethodFor(EntityKind kind) {
+  switch (kind) {
+    case EntityKind::kTeam:
+      return {ApiMethod::kTeamInfo, "team", ""};
+    case EntityKind::kUser:
+      return {ApiMethod::kUsersInfo, "user", "deleted"};
+    case EntityKind::kChannel:
+      break;
+  }
+  return {ApiMethod::kConversationsInfo, "channel", "is_archived"};
+}
+
+LookupOutcome OutcomeOf(CallFailure failure) {
+  switch (failure) {
+    case CallFailure::kTimeout:
+      return LookupOutcome::kTimeout;
+    case CallFailure::kRateLimited:
+      return LookupOutcome::kRateLimited;
+    case CallFailure::kNotFound:
+      return LookupOutcome::kNotFound;
+    case CallFailure::kDenied:
+    case CallFailure::kOther:
+      break;
+  }
+  return LookupOutcome::kApiError;
+}
+
+LookupReply ReplyTo(const Lookup& lookup, const Answer& answer) {
+  LookupReply reply{.attempts = answer.attempts};
+  if (answer.error) {
+    reply.outcome = OutcomeOf(answer.error->failure);
+    reply.error = answer.error->error;
+    return reply;
+  }
+  const LookupMethod method = MethodFor(lookup.kind);
+  const auto entity = answer.body->root().Find(method.name);
+  const std::string id = Text(entity, "id");
+  if (id.empty()) {
+    reply.error = "no_id";  // Not Slack's word on anything.
+  } else if (id != lookup.id) {
+    reply.outcome = LookupOutcome::kNotFound;
+    reply.error = "id_mismatch";
+  } else {
+    const bool inactive = Bool(entity, method.inactive);
+    reply.outcome = inactive ? LookupOutcome::kInactive : LookupOutcome::kActive;
+  }
+  return reply;
+}
+
+std::vector<std::string> SplitScopes(std::string_view text) {
+  std::vector<std::string> scopes;
+  while (!text.empty()) {
+    std::string_view scope = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(scope.size() + 1, text.size()));
+    while (scope.starts_with(' ')) scope.remove_prefix(1);
+    if (!scope.empty()) scopes.emplace_back(scope);
+  }
+  return scopes;
+}
+
+}  // namespace
+
+WebApi::WebApi(WebApiOptions options, http::Client* client, const Clock* clock, Sleeper* sleeper,
+               Metrics* metrics)
+    : caller_(std::make_unique<Caller>(std::move(options), client, clock, sleeper, metrics)) {}
+
+WebApi::~WebApi() = default;
+
+std::vector<LookupReply> WebApi::LookUp(const Secret& token, std::span<const Lookup> lookups,
+                                        const Deadline& deadline) {
+  std::vector<Call> calls;
+  for (const Lookup& lookup : lookups) {
+    const LookupMethod method = MethodFor(lookup.kind);
+    calls.push_back({.method = method.method, .parameter = method.name, .value = lookup.id});
+  }
+  const std::vector<Answer> answers = caller_->CallAll(token, calls, deadline);
+  std::vector<LookupReply> replies;
+  for (size_t i = 0; i < lookups.size(); ++i) replies.push_back(ReplyTo(lookups[i], answers[i]));
+  return replies;
+}
+
+CallResult<AuthTest> WebApi::TestAuth(const Secret& token, const Deadline& deadline) {
+  const Call call = {.method = ApiMethod::kAuthTest};
+  const Answer answer = std::move(caller_->CallAll(token, {&call, 1}, deadline).front());
+  if (answer.error) return *answer.error;
+  const Json root = answer.body->root();
+  return AuthTest{.team_id = Text(root, "team_id"),
+                  .user_id = Text(root, "user_id"),
+                  .bot_id = Text(root, "bot_id"),
+                  .scopes = SplitScopes(answer.headers.Find("X-OAuth-Scopes").value_or(""))};
+}
+
+CallResult<FileInfo> WebApi::GetFile(const Secret& token, const std::string& file,
+                                     const Deadline& deadline) {
+  const Call call = {.method = ApiMethod::kFilesInfo, .parameter = "file", .value = file};
+  const Answer answer = std::move(caller_->CallAll(token, {&call, 1}, deadline).front());
+  if (answer.error) return *answer.error;
+  const auto info = answer.body->root().Find("file");
+  const std::string id = Text(info, "id");
+  if (id.empty()) return CallError{CallFailure::kOther, "no_id"};
+  if (id != file) return CallError{CallFailure::kNotFound, "id_mismatch"};
+  const auto size = info->Find("size");
+  return FileInfo{.id = file,
+                  .name = Text(info, "name"),
+                  .mode = Text(info, "mode"),
+                  .mimetype = Text(info, "mimetype"),
+                  .url_private_download = Text(info, "url_private_download"),
+                  .size = size ? size->AsInt().value_or(0) : 0,
+                  .is_external = Bool(info, "is_external")};
+}
+
+}  // namespace tidemark::slack

@@ -1,0 +1,391 @@
+#include "slack/web_api.h"
+
+#include <deque>
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tidemark::slack {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+http::Exchange Answered(std::string body, int status = 200, http::Headers headers = {}) {
+  return {.outcome = http::Outcome::kAnswered,
+          .response = {.status = status, .headers = std::move(headers), .body = std::move(body)}};
+}
+
+http::Exchange Failed(http::Outcome outcome) { return {.outcome = outcome, .detail = "no"}; }
+
+http::Exchange Limited(std::string retry_after = "") {
+  http::Headers headers;
+  if (!retry_after.empty()) headers.Add("Retry-After", std::move(retry_after));
+  return Answered("", 429, std::move(headers));
+}
+
+const char* const kTeam = R"({"ok":true,"team":{"id":"T01234567","name":"n"}})";
+const char* const kUser = R"({"ok":true,"user":{"id":"U01234567","deleted":false}})";
+const char* const kChannel = R"({"ok":true,"channel":{"id":"C01234567","is_archived":false}})";
+
+// Plays Slack: each method has a script of answers, of which the last is repeated for ever.
+class ScriptedClient final : public http::Client {
+ public:
+  explicit ScriptedClient(ManualClock* clock) : clock_(*clock) {}
+
+  std::vector<http::Exchange> SendAll(std::span<const http::OutgoingRequest> requests,
+                                      const Deadline& deadline) override {
+    batches.push_back(requests.size());
+    std::vector<http::Exchange> exchanges;
+    milliseconds longest{0};
+    for (const http::OutgoingRequest& request : requests) {
+      sent.push_back(request);
+      exchanges.push_back(Next(request.url));
+      if (exchanges.back().outcome == http::Outcome::kTimedOut) {
+        const auto left = std::chrono::duration_cast<milliseconds>(deadline.Remaining());
+        longest = std::max(longest, std::min(request.timeout, left));
+      }
+    }
+    clock_.Advance(longest);
+    return exchanges;
+  }
+
+  // How often a method was called.
+  size_t CallsOf(std::string_view method) const {
+    return static_cast<size_t>(std::count_if(sent.begin(), sent.end(), [&](const auto& request) {
+      return request.url.find(method) != std::string::npos;
+    }));
+  }
+
+  std::map<std::string, std::deque<http::Exchange>> scripts;  // By method.
+  std::vector<http::OutgoingRequest> sent;
+  std::vector<size_t> batches;  // How many went out together, each time.
+
+ private:
+  http::Exchange Next(const std::string& url) {
+    const size_t begin = url.rfind('/') + 1;
+    std::deque<http::Exchange>& script = scripts[url.substr(begin, url.find('?') - begin)];
+    http::Exchange exchange = script.empty() ? Answered("{}", 500) : script.front();
+    if (script.size() > 1) script.pop_front();
+    return exchange;
+  }
+
+  ManualClock& clock_;
+};
+
+struct WebApiTest : testing::Test {
+  WebApiTest() {
+    client.scripts = {{"team.info", {Answered(kTeam)}},
+                      {"users.info", {Answered(kUser)}},
+                      {"conversations.info", {Answered(kChannel)}}};
+  }
+
+  std::vector<LookupReply> LookUp(std::vector<Lookup> lookups, milliseconds length = seconds(60)) {
+    return api.LookUp(token, lookups, Deadline::After(clock, length));
+  }
+  // One user, whose answers are these.
+  LookupReply LookUpUser(std::deque<http::Exchange> script, milliseconds length = seconds(60)) {
+    client.scripts["users.info"] = std::move(script);
+    return LookUp({kUserLookup}, length).front();
+  }
+
+  const Lookup kTeamLookup{EntityKind::kTeam, "T01234567"};
+  const Lookup kUserLookup{EntityKind::kUser, "U01234567"};
+  const Lookup kChannelLookup{EntityKind::kChannel, "C01234567"};
+
+  const Secret token{std::string("xoxb-test-token")};
+  ManualClock clock;
+  ManualSleeper sleeper{&clock};
+  ScriptedClient client{&clock};
+  Metrics metrics;
+  WebApi api{{.url = "http://slack.test/api"}, &client, &clock, &sleeper, &metrics};
+};
+
+// Three round trips one after the other would not fit into Slack's three seconds.
+// Spec: 000-26
+TEST_F(WebApiTest, AsksForEachOnceAndForAllAtTheSameTime) {
+  const auto replies = LookUp({kTeamLookup, kUserLookup, kChannelLookup});
+  ASSERT_THAT(replies, SizeIs(3));
+  for (const LookupReply& reply : replies) {
+    EXPECT_EQ(reply.outcome, LookupOutcome::kActive) << reply.error;
+    EXPECT_EQ(reply.error, "");
+    EXPECT_EQ(reply.attempts, 1u);
+  }
+  EXPECT_THAT(client.batches, ElementsAre(3));
+  ASSERT_THAT(client.sent, SizeIs(3));
+  EXPECT_EQ(client.sent[0].url, "http://slack.test/api/team.info?team=T01234567");
+  EXPECT_EQ(client.sent[1].url, "http://slack.test/api/users.info?user=U01234567");
+  EXPECT_EQ(client.sent[2].url, "http://slack.test/api/conversations.info?channel=C01234567");
+  EXPECT_THAT(LookUp({}), IsEmpty());
+}
+
+// The token is in the one header, and not where addresses are logged.
+TEST_F(WebApiTest, SendsTheTokenInTheHeaderOnly) {
+  LookUp({kUserLookup});
+  EXPECT_EQ(client.sent[0].headers.Find("Authorization"), "Bearer xoxb-test-token");
+  EXPECT_THAT(client.sent[0].url, Not(HasSubstr("xoxb")));
+  EXPECT_EQ(client.sent[0].body, "");
+  EXPECT_EQ(client.sent[0].method, http::Method::kGet);
+  EXPECT_EQ(client.sent[0].max_retries, 0u) << "retries are decided here alone";
+}
+
+// Ids are checked before they come here; should one not be, it stays one parameter.
+TEST_F(WebApiTest, EncodesWhatItAsksFor) {
+  LookUp({{EntityKind::kUser, "U1&token=x#y"}});
+  EXPECT_EQ(client.sent[0].url, "http://slack.test/api/users.info?user=U1%26token%3Dx%23y");
+}
+
+// "ok" is not enough: it must be the one that was asked for, and active.
+// Spec: 000-28
+TEST_F(WebApiTest, RefusesAnotherIdTheDeactivatedAndTheArchived) {
+  client.scripts["team.info"] = {Answered(R"({"ok":true,"team":{"id":"T76543210"}})")};
+  client.scripts["users.info"] = {
+      Answered(R"({"ok":true,"user":{"id":"U01234567","deleted":true}})")};
+  client.scripts["conversations.info"] = {
+      Answered(R"({"ok":true,"channel":{"id":"C01234567","is_archived":true}})")};
+  const auto replies = LookUp({kTeamLookup, kUserLookup, kChannelLookup});
+  EXPECT_EQ(replies[0].outcome, LookupOutcome::kNotFound);
+  EXPECT_EQ(replies[0].error, "id_mismatch");
+  EXPECT_EQ(replies[1].outcome, LookupOutcome::kInactive);
+  EXPECT_EQ(replies[2].outcome, LookupOutcome::kInactive);
+}
+
+TEST_F(WebApiTest, BelievesSlackThatThereIsNone) {
+  for (const char* error :
+       {"team_not_found", "user_not_found", "channel_not_found", "user_not_visible"}) {
+    const auto reply =
+        LookUpUser({Answered(R"({"ok":false,"error":")" + std::string(error) + "\"}")});
+    EXPECT_EQ(reply.outcome, LookupOutcome::kNotFound) << error;
+    EXPECT_EQ(reply.error, error);
+    EXPECT_EQ(reply.attempts, 1u);
+  }
+}
+
+// A lookup that hangs costs its two seconds once.
+// Spec: 000-29
+TEST_F(WebApiTest, GivesUpAfterTwoSecondsWithoutARetry) {
+  const auto reply = LookUpUser({Failed(http::Outcome::kTimedOut)});
+  EXPECT_EQ(reply.outcome, LookupOutcome::kTimeout);
+  EXPECT_EQ(reply.attempts, 1u);
+  EXPECT_EQ(client.sent.at(0).timeout, seconds(2));
+  EXPECT_THAT(client.sent, SizeIs(1));
+  EXPECT_EQ(clock.Monotonic(), seconds(2));
+  EXPECT_THAT(sleeper.slept(), IsEmpty());
+}
+
+// Spec: 000-30
+TEST_F(WebApiTest, WaitsOneTwoAndFourSecondsAfter429) {
+  const auto reply = LookUpUser({Limited(), Limited(), Limited(), Answered(kUser)});
+  EXPECT_EQ(reply.outcome, LookupOutcome::kActive);
+  EXPECT_EQ(reply.attempts, 4u);
+  EXPECT_THAT(sleeper.slept(), ElementsAre(seconds(1), seconds(2), seconds(4)));
+}
+
+// Slack's own figure counts when it is longer; never the shorter one.
+// Spec: 000-30
+TEST_F(WebApiTest, WaitsAsLongAsSlackAsks) {
+  const auto reply = LookUpUser({Limited("3"), Limited("1"), Answered(kUser)});
+  EXPECT_EQ(reply.outcome, LookupOutcome::kActive);
+  EXPECT_THAT(sleeper.slept(), ElementsAre(seconds(3), seconds(2)));
+}
+
+// Some of Slack's limits come as an error in a 200.
+TEST_F(WebApiTest, TakesARateLimitInTheBodyFor429) {
+  const auto reply =
+      LookUpUser({Answered(R"({"ok":false,"error":"ratelimited"})"), Answered(kUser)});
+  EXPECT_EQ(reply.outcome, LookupOutcome::kActive);
+  EXPECT_EQ(reply.attempts, 2u);
+  EXPECT_THAT(sleeper.slept(), ElementsAre(seconds(1)));
+}
+
+// Spec: 000-31
+TEST_F(WebApiTest, StopsAfterFourAttemptsAt429) {
+  const auto reply = LookUpUser({Limited()});
+  EXPECT_EQ(reply.outcome, LookupOutcome::kRateLimited);
+  EXPECT_EQ(reply.error, "ratelimited");
+  EXPECT_EQ(reply.attempts, 4u);
+  EXPECT_THAT(client.sent, SizeIs(4));
+  EXPECT_THAT(sleeper.slept(), ElementsAre(seconds(1), seconds(2), seconds(4)));
+}
+
+// Asking again would change nothing, and would spend the three seconds.
+// Spec: 000-32
+TEST_F(WebApiTest, TriesNothingElseTwice) {
+  const std::vector<std::pair<http::Exchange, std::string>> failures = {
+      {Answered("", 500), "http_500"},
+      {Answered("", 503, {{"Retry-After", "1"}}), "http_503"},
+      {Answered("", 302, {{"Location", "http://elsewhere.test"}}), "http_302"},
+      {Answered(R"({"ok":false,"error":"missing_scope"})"), "missing_scope"},
+      {Answered(R"({"ok":false,"error":"invalid_auth"})"), "invalid_auth"},
+      {Answered(R"({"ok":false,"error":"never_heard_of_it"})"), "never_heard_of_it"},
+      {Answered("<html>"), "not_json"},
+      {Answered(""), "not_json"},
+      {Answered("[]"), "not_ok"},
+      {Answered(R"({"ok":"true","user":{"id":"U01234567"}})"), "not_ok"},
+      {Answered(R"({"ok":true})"), "no_id"},
+      {Answered(R"({"ok":true,"user":{"id":7}})"), "no_id"},
+      {Failed(http::Outcome::kNotSent), "not_sent"},
+      {Failed(http::Outcome::kBroken), "broken"},
+      {Failed(http::Outcome::kTooLarge), "too_large"}};
+  for (const auto& [exchange, error] : failures) {
+    const auto reply = LookUpUser({exchange});
+    EXPECT_EQ(reply.outcome, LookupOutcome::kApiError) << error;
+    EXPECT_EQ(reply.error, error);
+    EXPECT_EQ(reply.attempts, 1u) << error;
+  }
+  EXPECT_THAT(client.sent, SizeIs(failures.size()));
+  EXPECT_THAT(sleeper.slept(), IsEmpty());
+}
+
+// An error's text ends in the log, so its length is ours to bound.
+TEST_F(WebApiTest, BoundsTheErrorsItRepeats) {
+  const auto reply =
+      LookUpUser({Answered(R"({"ok":false,"error":")" + std::string(9000, 'x') + "\"}")});
+  EXPECT_EQ(reply.error, std::string(64, 'x'));
+}
+
+// No wait begins that would not end in time: the answer is there before the deadline.
+// Spec: 000-33
+TEST_F(WebApiTest, ReturnsByTheDeadlineWhateverIsRetried) {
+  client.scripts["team.info"] = {Limited()};
+  client.scripts["users.info"] = {Limited("30")};
+  client.scripts["conversations.info"] = {Limited(), Failed(http::Outcome::kTimedOut)};
+  const auto replies = LookUp({kTeamLookup, kUserLookup, kChannelLookup}, milliseconds(2500));
+  EXPECT_LE(clock.Monotonic(), milliseconds(2500));
+  EXPECT_EQ(replies[0].outcome, LookupOutcome::kRateLimited);
+  EXPECT_EQ(replies[0].attempts, 2u) << "the wait of 2 s would pass the deadline";
+  EXPECT_EQ(replies[1].outcome, LookupOutcome::kRateLimited);
+  EXPECT_EQ(replies[1].attempts, 1u) << "Slack asked for more than there is";
+  EXPECT_EQ(replies[2].outcome, LookupOutcome::kTimeout);
+  EXPECT_EQ(replies[2].attempts, 2u);
+}
+
+TEST_F(WebApiTest, CallsNobodyOnceTheDeadlineHasPassed) {
+  const auto replies = LookUp({kUserLookup}, milliseconds(0));
+  EXPECT_EQ(replies[0].outcome, LookupOutcome::kTimeout);
+  EXPECT_EQ(replies[0].attempts, 0u);
+  EXPECT_THAT(client.sent, IsEmpty());
+}
+
+// What was answered is not asked for again because something else was limited.
+TEST_F(WebApiTest, RepeatsOnlyWhatWasLimited) {
+  client.scripts["users.info"] = {Limited(), Answered(kUser)};
+  const auto replies = LookUp({kTeamLookup, kUserLookup, kChannelLookup});
+  for (const LookupReply& reply : replies) EXPECT_EQ(reply.outcome, LookupOutcome::kActive);
+  EXPECT_THAT(client.batches, ElementsAre(3, 1));
+  EXPECT_EQ(client.CallsOf("users.info"), 2u);
+}
+
+// Our own count comes before Slack's: a flood of unknown ids stops here, and stops alone.
+TEST_F(WebApiTest, MakesNoCallBeyondTheBudget) {
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(LookUp({kChannelLookup})[0].outcome, LookupOutcome::kActive);
+  }
+  const auto replies = LookUp({kChannelLookup, kUserLookup});
+  EXPECT_EQ(replies[0].outcome, LookupOutcome::kRateLimited);
+  EXPECT_EQ(replies[0].error, "budget");
+  EXPECT_EQ(replies[0].attempts, 0u);
+  EXPECT_EQ(replies[1].outcome, LookupOutcome::kActive);
+  EXPECT_EQ(client.CallsOf("conversations.info"), 50u);
+  clock.Advance(seconds(60));
+  EXPECT_EQ(LookUp({kChannelLookup})[0].outcome, LookupOutcome::kActive);
+}
+
+// After "come back in 30 s" nobody asks earlier, whichever request he serves.
+TEST_F(WebApiTest, LeavesALimitedMethodAloneUntilItsTime) {
+  LookUpUser({Limited("30"), Answered(kUser)}, seconds(2));
+  EXPECT_EQ(client.CallsOf("users.info"), 1u);
+  clock.Advance(milliseconds(29'999));
+  EXPECT_EQ(LookUp({kUserLookup})[0].outcome, LookupOutcome::kRateLimited);
+  EXPECT_EQ(client.CallsOf("users.info"), 1u);
+  EXPECT_EQ(LookUp({kTeamLookup})[0].outcome, LookupOutcome::kActive);
+  clock.Advance(milliseconds(1));
+  EXPECT_EQ(LookUp({kUserLookup})[0].outcome, LookupOutcome::kActive);
+}
+
+TEST_F(WebApiTest, CountsCallsByMethodAndOutcome) {
+  LookUpUser({Limited(), Answered(kUser)});
+  const std::string text = metrics.Expose();
+  const std::string calls = "tidemark_slack_calls_total{method=\"users.info\",outcome=";
+  EXPECT_THAT(text, HasSubstr(calls + "\"ok\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr(calls + "\"rate_limited\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr(calls + "\"error\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("tidemark_slack_call_seconds_count{method=\"users.info\"} 2\n"));
+}
+
+TEST_F(WebApiTest, CountsEveryOutcomeUnderItsName) {
+  LookUpUser({Failed(http::Outcome::kTimedOut)});
+  LookUpUser({Answered(R"({"ok":false,"error":"user_not_found"})")});
+  LookUpUser({Answered(R"({"ok":false,"error":"invalid_auth"})")});
+  LookUpUser({Answered("", 500)});
+  LookUpUser({Limited("60")}, seconds(1));
+  LookUpUser({Answered(kUser)});
+  for (const char* outcome :
+       {"timeout", "not_found", "denied", "error", "rate_limited", "budget"}) {
+    EXPECT_THAT(metrics.Expose(),
+                HasSubstr("{method=\"users.info\",outcome=\"" + std::string(outcome) + "\"} 1\n"));
+  }
+}
+
+TEST_F(WebApiTest, WorksWithoutMetrics) {
+  WebApi bare({.url = "http://slack.test/api"}, &client, &clock, &sleeper, nullptr);
+  const auto replies = bare.LookUp(token, {&kUserLookup, 1}, Deadline::After(clock, seconds(1)));
+  EXPECT_EQ(replies[0].outcome, LookupOutcome::kActive);
+}
+
+TEST_F(WebApiTest, TellsWhoATokenIs) {
+  client.scripts["auth.test"] = {
+      Answered(R"({"ok":true,"team_id":"T01234567","user_id":"U0BOT","bot_id":"B0BOT"})", 200,
+               {{"x-oauth-scopes", "channels:read, users:read,team:read"}})};
+  const auto result = api.TestAuth(token, Deadline::After(clock, seconds(2)));
+  const AuthTest& test = std::get<AuthTest>(result);
+  EXPECT_EQ(test.team_id, "T01234567");
+  EXPECT_EQ(test.user_id, "U0BOT");
+  EXPECT_EQ(test.bot_id, "B0BOT");
+  EXPECT_THAT(test.scopes, ElementsAre("channels:read", "users:read", "team:read"));
+  EXPECT_EQ(client.sent[0].url, "http://slack.test/api/auth.test");
+}
+
+TEST_F(WebApiTest, TellsWhyATokenIsNoGood) {
+  client.scripts["auth.test"] = {Answered(R"({"ok":false,"error":"token_revoked"})")};
+  const auto result = api.TestAuth(token, Deadline::After(clock, seconds(2)));
+  EXPECT_EQ(std::get<CallError>(result).failure, CallFailure::kDenied);
+  EXPECT_EQ(std::get<CallError>(result).error, "token_revoked");
+}
+
+TEST_F(WebApiTest, DescribesAFile) {
+  client.scripts["files.info"] = {Answered(
+      R"({"ok":true,"file":{"id":"F0ONE","name":"a.png","mode":"hosted","mimetype":"image/png",
+          "url_private_download":"https://files.slack.com/a","size":12,"is_external":false}})")};
+  const auto result = api.GetFile(token, "F0ONE", Deadline::After(clock, seconds(2)));
+  const FileInfo& file = std::get<FileInfo>(result);
+  EXPECT_EQ(file.name, "a.png");
+  EXPECT_EQ(file.mode, "hosted");
+  EXPECT_EQ(file.mimetype, "image/png");
+  EXPECT_EQ(file.url_private_download, "https://files.slack.com/a");
+  EXPECT_EQ(file.size, 12);
+  EXPECT_FALSE(file.is_external);
+  EXPECT_EQ(client.sent[0].url, "http://slack.test/api/files.info?file=F0ONE");
+}
+
+TEST_F(WebApiTest, TellsFilesThatAreGoneFromThoseWeMayNotSee) {
+  const auto failure = [&](std::string body) {
+    client.scripts["files.info"] = {Answered(std::move(body))};
+    const auto result = api.GetFile(token, "F0ONE", Deadline::After(clock, seconds(2)));
+    return std::get<CallError>(result).failure;
+  };
+  EXPECT_EQ(failure(R"({"ok":false,"error":"file_not_found"})"), CallFailure::kNotFound);
+  EXPECT_EQ(failure(R"({"ok":false,"error":"file_deleted"})"), CallFailure::kNotFound);
+  EXPECT_EQ(failure(R"({"ok":true,"file":{"id":"F0TWO"}})"), CallFailure::kNotFound);
+  EXPECT_EQ(failure(R"({"ok":true})"), CallFailure::kOther);
+  EXPECT_EQ(failure(R"({"ok":false,"error":"access_denied"})"), CallFailure::kDenied);
+}
+
+}  // namespace
+}  // namespace tidemark::slack
