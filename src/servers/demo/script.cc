@@ -34,7 +34,8 @@ Script::Script(EventOptions options, Workspace workspace)
       team_(workspace.team),
       app_id_(workspace.app_id),
       bot_user_(workspace.bot_user),
-      stage_({.seed = options_.seed, .start = options_.start, .gap = options_.gap},
+      // Another stream than the workspace's, whose ids would come again.
+      stage_({.seed = ~options_.seed, .start = options_.start, .gap = options_.gap},
              std::move(workspace)),
       target_channels_(stage_.active_channels()),
       surroundings_{.team_id = team_.id, .files_url = options_.files_url},

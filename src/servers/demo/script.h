@@ -65,7 +65,9 @@ class Script {
 
   Message Draft(const Channel& channel);
   std::string PickTimeOf(const Channel& channel);
-  Message& Say(const Channel& channel, Message message, Changes changes = {});
+  // `root` stands in what is broadcast from a thread.
+  Message& Say(const Channel& channel, Message message, Changes changes = {},
+               const Message* root = nullptr);
   Message* AnswerSomebody(std::string_view subtype);
   Message* PickBuriedReply();
   void Unfurl(Message* message);

@@ -47,11 +47,18 @@ Message Script::Draft(const Channel& channel) {
           .client_msg_id = MakeClientId(stage_.random())};
 }
 
-Message& Script::Say(const Channel& channel, Message message, Changes changes) {
+Message& Script::Say(const Channel& channel, Message message, Changes changes,
+                     const Message* root) {
   Emit(
       message.subtype.empty() ? "message" : message.subtype,
       [&](JsonWriter* writer) {
         WriteMessageFields(writer, message, surroundings_);
+        if (root != nullptr) {
+          writer->Key("root");
+          writer->BeginObject();
+          WriteMessageFields(writer, *root, surroundings_);
+          writer->EndObject();
+        }
         PutText(writer, "channel", channel.id);
         PutText(writer, "event_ts", message.ts);
         PutText(writer, "channel_type", ToString(channel.kind));
@@ -126,7 +133,7 @@ Message* Script::AnswerSomebody(std::string_view subtype) {
   root->latest_reply = message.ts;
   // The root is copied: remembering the reply may push it out.
   const Message grown = *root;
-  Message& said = Say(channel, std::move(message));
+  Message& said = Say(channel, std::move(message), {}, subtype.empty() ? nullptr : &grown);
   EmitReplied(grown);
   return &said;
 }

@@ -1,0 +1,171 @@
+// A Sender delivers events to a URL as Slack does: signed, expecting a 2xx within 3 seconds, and
+// again at once, a minute and five minutes later when there is none. On request it also does what
+// Slack does on bad days: sends twice, out of order, and much later.
+//
+//   Sender sender({.url = "http://127.0.0.1:8080/slack/events", .signing_secret = secret,
+//                  .events_per_second = 50},
+//                 &client, &clock, &sleeper);
+//   sender.Run([&] { return NextDelivery(); });
+//   Show(sender.report());
+//
+// No two deliveries of one event carry the same timestamp, so each has a signature of its own:
+// within one second the later one is dated a second ahead. Redirects are not followed.
+//
+// Run is called by one thread, once; the others from any. With a concurrency of 1 everything
+// happens on the caller's thread in an order that follows from the seed.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "base/secret.h"
+#include "base/sleeper.h"
+#include "base/worker_pool.h"
+#include "http/client.h"
+#include "servers/demo/latencies.h"
+
+namespace tidemark::demo {
+
+struct Delivery {
+  std::string event_id;
+  std::string body;
+};
+// The next event to send; nullopt when there is none any more. Called by one thread at a time.
+using DeliverySource = std::function<std::optional<Delivery>()>;
+
+struct Mischief {
+  uint64_t seed = 1;
+  // Of the events, the share that is sent a second time though nothing went wrong, up to so
+  // much later.
+  double duplicates = 0;
+  std::chrono::milliseconds duplicate_within = std::chrono::seconds(2);
+  // The share that is sent once more long after it was acknowledged.
+  double late = 0;
+  std::chrono::milliseconds late_after = std::chrono::hours(1);
+  // So many events at a time are shuffled; up to 1, all go out in order.
+  size_t reorder_window = 0;
+};
+
+struct SenderOptions {
+  std::string url;
+  Secret signing_secret = {};
+  double events_per_second = 0;  // 0: as fast as they are taken.
+  size_t concurrency = 16;       // Deliveries under way at once.
+  std::chrono::milliseconds answer_within = std::chrono::seconds(3);
+  // How much faster than Slack's all waits pass: with 60, a minute is a second.
+  double speed = 1;
+  Mischief mischief = {};
+};
+
+// What was sent and what came of it. Every delivery sent is acknowledged, refused, timed out or
+// broken.
+struct SenderReport {
+  uint64_t events = 0;      // Distinct ones.
+  uint64_t sent = 0;        // Deliveries.
+  uint64_t retried = 0;     // Of these: because the one before failed.
+  uint64_t duplicates = 0;  // Of these: out of mischief, soon after.
+  uint64_t late = 0;        // Of these: out of mischief, long after.
+
+  uint64_t acknowledged = 0;  // With a 2xx in time.
+  uint64_t refused = 0;       // With another status.
+  uint64_t timed_out = 0;
+  uint64_t broken = 0;  // No connection, or no HTTP.
+
+  uint64_t given_up = 0;   // Events whose last retry failed.
+  uint64_t not_again = 0;  // Events whose refusal asked for no retry.
+
+  Latencies latencies = {};  // Of what was acknowledged.
+};
+
+// What the headers of a delivery say.
+struct DeliveryHeaders {
+  std::string timestamp;
+  uint32_t retry_number = 0;  // 0: the first delivery.
+  std::string_view retry_reason = {};
+};
+// The whole request, signed.
+http::OutgoingRequest MakeDelivery(const SenderOptions& options, std::string_view body,
+                                   const DeliveryHeaders& headers);
+
+class Sender {
+ public:
+  // All outlive the sender.
+  Sender(SenderOptions options, http::Client* client, const Clock* clock, Sleeper* sleeper);
+  ~Sender();
+
+  // Sends the challenge that Slack sends when the URL is saved; kInvalid when the answer is not
+  // 200 with the challenge in it, kUnavailable when there is none.
+  Status VerifyUrl();
+
+  // Sends until the source ends, and everything that is to be sent again was; or until Stop.
+  void Run(const DeliverySource& source);
+  // Lets Run return once the deliveries under way are answered; what waits for a retry is dropped.
+  void Stop();
+
+  SenderReport report() const;
+
+ private:
+  enum class Kind { kFirst, kDuplicate, kLate };
+  // One event, shared by all of its deliveries.
+  struct Parcel {
+    Delivery delivery;
+    EpochSeconds next_timestamp = 0;  // What the next delivery may carry at the earliest.
+    bool comes_late = false;
+  };
+  struct Attempt {
+    std::shared_ptr<Parcel> parcel;
+    Kind kind = Kind::kFirst;
+    uint32_t retry_number = 0;
+    std::string_view retry_reason = {};
+  };
+  using Nanoseconds = std::chrono::nanoseconds;
+  using Lock = std::unique_lock<std::mutex>;
+
+  bool Step(const DeliverySource& source, Lock* lock);
+  Nanoseconds NextArrival() const;
+  void TakeFromSource(const DeliverySource& source, Lock* lock);
+  static std::vector<Delivery> Fetch(const DeliverySource& source, size_t count);
+  void Schedule(Attempt attempt, Nanoseconds wait);
+  void ScheduleEvent(Delivery delivery);
+  void Start(Attempt attempt, Lock* lock);
+  void Deliver(const Attempt& attempt);
+  http::OutgoingRequest Prepare(const Attempt& attempt);
+  void Judge(const Attempt& attempt, const http::Exchange& exchange, Nanoseconds took);
+  void Retry(const Attempt& attempt, std::string_view reason);
+  void Pause(Nanoseconds length, Lock* lock);
+  Nanoseconds Scaled(Nanoseconds length) const;
+  bool Happens(double share);
+
+  const SenderOptions options_;
+  http::Client& client_;
+  const Clock& clock_;
+  Sleeper& sleeper_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  SeededRandom random_;
+  bool stopped_ = false;
+  bool source_ended_ = false;
+  std::vector<Delivery> window_;
+  Nanoseconds began_ = Nanoseconds(0);
+  // By when it is due, then by when it was scheduled.
+  std::map<std::pair<Nanoseconds, uint64_t>, Attempt> scheduled_;
+  uint64_t next_place_ = 0;
+  size_t under_way_ = 0;
+  SenderReport report_;
+  std::unique_ptr<WorkerPool> workers_;  // None when the caller's thread does it all.
+};
+
+}  // namespace tidemark::demo
