@@ -298,7 +298,7 @@ std::chrono::seconds RetryAfter(const Headers& headers) {
 
 // Sessions that nobody uses just now. A call takes one for itself, the last that was given back, so
 // that what runs alone finds its connections again; what libcurl offers for sharing connections
-// between threads is not safe.
+// does not support threads.
 class CurlClient::Pool {
  public:
   explicit Pool(ClientOptions options) : options_(std::move(options)) {

@@ -33,6 +33,8 @@ class ScriptedServer {
 
     // The n-th connection of the server, from 0.
     size_t number() const { return number_; }
+    // For scripts that speak something else than plain HTTP on it.
+    int socket() const { return socket_; }
 
     // The next request with its body, as it came; empty when the client has closed. It is kept for
     // ScriptedServer::requests.
