@@ -1,0 +1,299 @@
+#include "servers/demo/pretend_slack.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "http/url.h"
+
+namespace tidemark::demo {
+namespace {
+
+constexpr std::string_view kApiPrefix = "/api/";
+constexpr std::string_view kFilesPrefix = "/files/";
+constexpr std::string_view kBearer = "Bearer ";
+constexpr std::chrono::seconds kPatience(1);
+// A caller that does everything wrong is noticed all the same.
+constexpr size_t kMostFaults = 1000;
+
+// What Slack sends, with status 200, to who may not have the file.
+constexpr std::string_view kLoginPage =
+    "<!DOCTYPE html><html><head><title>Sign in</title></head>"
+    "<body><form action=\"/signin\">Sign in to see this file.</form></body></html>";
+
+// What calls and downloads are counted under.
+std::string MethodOf(const http::Request& request) {
+  if (request.path.starts_with(kApiPrefix)) return request.path.substr(kApiPrefix.size());
+  if (request.path.starts_with(kFilesPrefix)) return std::string(kDownloads);
+  return "";
+}
+
+bool IsKnown(std::string_view method) { return HasMethod(method) || method == kDownloads; }
+
+http::Response Html(std::string_view page) {
+  return {.status = 200,
+          .headers = {{"Content-Type", "text/html; charset=utf-8"}},
+          .body = std::string(page)};
+}
+
+bool IsForm(const http::Request& request) {
+  const std::string_view type = request.headers.Find("Content-Type").value_or("");
+  return type.substr(0, type.find(';')) == "application/x-www-form-urlencoded";
+}
+
+// The answer as if it were about somebody else: the last character of the first id is another.
+std::string WithOtherId(std::string body) {
+  constexpr std::string_view kId = "\"id\":\"";
+  const size_t begin = body.find(kId);
+  if (begin == std::string::npos) return body;
+  char& last = body[body.find('"', begin + kId.size()) - 1];
+  last = last == 'X' ? 'Y' : 'X';
+  return body;
+}
+
+}  // namespace
+
+std::vector<std::string> DefaultScopes() {
+  return {"channels:history", "channels:read",  "emoji:read", "files:read",   "groups:history",
+          "groups:read",      "im:history",     "im:read",    "mpim:history", "mpim:read",
+          "pins:read",        "reactions:read", "team:read",  "users:read"};
+}
+
+PretendSlack::PretendSlack(Options options, Workspace workspace) : options_(std::move(options)) {
+  world_.surroundings.team_id = workspace.team.id;
+  world_.workspace = std::move(workspace);
+  world_.scopes = {options_.scopes.begin(), options_.scopes.end()};
+}
+
+Result<std::unique_ptr<PretendSlack>> PretendSlack::Start(Options options, Workspace workspace,
+                                                          const http::ServerContext& context) {
+  const std::string listen = options.listen;
+  std::unique_ptr<PretendSlack> slack(new PretendSlack(std::move(options), std::move(workspace)));
+  slack->server_ = TRY(http::Server::Start({.listen = listen, .loops = 1}, slack.get(), context));
+  const std::lock_guard lock(slack->mutex_);
+  slack->world_.surroundings.files_url = slack->files_url();
+  return slack;
+}
+
+PretendSlack::~PretendSlack() { Stop(); }
+
+void PretendSlack::Stop() {
+  if (server_ == nullptr) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  Release();
+  server_->Stop(kPatience);
+}
+
+std::string PretendSlack::api_url() const { return fmt::format("http://{}/api", address()); }
+std::string PretendSlack::files_url() const { return fmt::format("http://{}/files", address()); }
+
+void PretendSlack::Handle(http::Request request, http::Reply reply) {
+  std::unique_lock lock(mutex_);
+  const std::string method = MethodOf(request);
+  if (IsKnown(method)) ++calls_[method];
+  const std::optional<Failure> failure = TakeFailure(method);
+  if (failure && failure->kind == FailureKind::kHang && !stopping_) {
+    hanging_.push_back({std::move(request), std::move(reply)});
+    changed_.notify_all();
+    return;
+  }
+  http::Response response = failure ? AnswerFailed(*failure, request) : Answer(request);
+  lock.unlock();
+  reply(std::move(response));
+}
+
+std::optional<Failure> PretendSlack::TakeFailure(const std::string& method) {
+  const auto found = failures_.find(method);
+  if (found == failures_.end() || found->second.empty()) return std::nullopt;
+  auto& [failure, times] = found->second.front();
+  const Failure taken = failure;
+  if (--times == 0) found->second.pop_front();
+  return taken;
+}
+
+http::Response PretendSlack::AnswerFailed(const Failure& failure, const http::Request& request) {
+  switch (failure.kind) {
+    case FailureKind::kRateLimited: {
+      http::Response response = http::Json(429, ErrorBody("ratelimited"));
+      response.headers.Add("Retry-After", std::to_string(failure.retry_after.count()));
+      return response;
+    }
+    case FailureKind::kServerError:
+      return http::Text(500, "server error");
+    case FailureKind::kGarbage:
+      return MethodOf(request) == kDownloads ? Html(kLoginPage)
+                                             : http::Json(200, "{\"ok\":tru<html>");
+    case FailureKind::kWrongId: {
+      http::Response response = Answer(request);
+      response.body = WithOtherId(std::move(response.body));
+      return response;
+    }
+    case FailureKind::kError:
+      return http::Json(200, ErrorBody(failure.error));
+    case FailureKind::kHang:
+      break;  // It was answered for, or the server stops.
+  }
+  return Answer(request);
+}
+
+http::Response PretendSlack::Refuse(std::string_view error, std::string fault) {
+  Note(std::move(fault));
+  return http::Json(200, ErrorBody(error));
+}
+
+void PretendSlack::Note(std::string fault) {
+  if (faults_.size() < kMostFaults) faults_.push_back(std::move(fault));
+}
+
+http::Response PretendSlack::Answer(const http::Request& request) {
+  if (request.path.starts_with(kFilesPrefix)) return AnswerDownload(request);
+  const std::string method = MethodOf(request);
+  if (!HasMethod(method)) {
+    return Refuse("unknown_method", fmt::format("there is no method at {}", request.path));
+  }
+  return AnswerCall(method, request);
+}
+
+http::Response PretendSlack::AnswerCall(std::string_view method, const http::Request& request) {
+  const std::string_view token_error = CheckToken(request);
+  if (!token_error.empty()) return http::Json(200, ErrorBody(token_error));
+  if (request.method != http::Method::kGet && request.method != http::Method::kPost) {
+    return Refuse("invalid_http_method",
+                  fmt::format("{} by {}", method, http::ToString(request.method)));
+  }
+  const bool has_body = request.method == http::Method::kPost && !request.body.empty();
+  if (has_body && !IsForm(request)) {
+    return Refuse("invalid_post_type", fmt::format("{} by POST is not sent as a form", method));
+  }
+  const Result<Parameters> parameters = ReadParameters(request);
+  if (!parameters) {
+    return Refuse("invalid_form_data", fmt::format("{}: {}", method, parameters.error().message));
+  }
+  MethodAnswer answer = CallMethod(method, *parameters, world_);
+  if (!answer.fault.empty()) Note(std::move(answer.fault));
+  http::Response response = http::Json(200, std::move(answer.body));
+  response.headers.Add("X-OAuth-Scopes", fmt::format("{}", fmt::join(world_.scopes, ",")));
+  return response;
+}
+
+// GET has them in its query and POST in its body, never both.
+Result<Parameters> PretendSlack::ReadParameters(const http::Request& request) {
+  const bool is_get = request.method == http::Method::kGet;
+  if (!(is_get ? request.body : request.query).empty()) {
+    return Invalid("there are parameters in both the address and the body");
+  }
+  return http::ParseQuery(is_get ? request.query : request.body);
+}
+
+std::string_view PretendSlack::CheckToken(const http::Request& request) {
+  const std::vector<std::string_view> values = request.headers.FindAll("Authorization");
+  if (values.empty()) {
+    Note(fmt::format("{} without Authorization", request.path));
+    return "not_authed";
+  }
+  const bool is_bearer = values.size() == 1 && values.front().starts_with(kBearer);
+  const std::string_view token = is_bearer ? values.front().substr(kBearer.size()) : "";
+  if (token.empty() || token != options_.bot_token.Reveal()) {
+    Note(fmt::format("{} with an Authorization that is not the bot's", request.path));
+    return "invalid_auth";
+  }
+  return token_revoked_ ? "token_revoked" : "";
+}
+
+http::Response PretendSlack::AnswerDownload(const http::Request& request) {
+  if (request.method != http::Method::kGet && request.method != http::Method::kHead) {
+    return Refuse("invalid_http_method", fmt::format("download by {}", ToString(request.method)));
+  }
+  if (!CheckToken(request).empty() || !world_.scopes.contains("files:read")) {
+    return Html(kLoginPage);
+  }
+  const std::string_view rest = std::string_view(request.path).substr(kFilesPrefix.size());
+  const std::string_view id = rest.substr(0, rest.find('/'));
+  const File* file = FindFile(world_.workspace, id);
+  if (file == nullptr || rest.substr(id.size()) != "/" + http::PercentEncode(file->name)) {
+    return http::Text(404, "no such file");
+  }
+  if (!file->external_url.empty()) {
+    Note(fmt::format("{} lies elsewhere and is asked for here", file->id));
+    return http::Text(404, "no such file");
+  }
+  return {.status = 200, .headers = {{"Content-Type", file->mimetype}}, .body = ContentOf(*file)};
+}
+
+void PretendSlack::Fail(std::string_view method, Failure failure, size_t times) {
+  CHECK(IsKnown(method));
+  const std::lock_guard lock(mutex_);
+  if (times > 0) failures_[std::string(method)].emplace_back(std::move(failure), times);
+}
+
+void PretendSlack::Recover() {
+  const std::lock_guard lock(mutex_);
+  failures_.clear();
+}
+
+void PretendSlack::Release() {
+  std::vector<std::pair<http::Reply, http::Response>> answers;
+  {
+    const std::lock_guard lock(mutex_);
+    for (Waiting& waiting : std::exchange(hanging_, {})) {
+      answers.emplace_back(std::move(waiting.reply), Answer(waiting.request));
+    }
+  }
+  for (auto& [reply, response] : answers) reply(std::move(response));
+}
+
+void PretendSlack::AwaitHanging(size_t count) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return hanging_.size() >= count; });
+}
+
+uint64_t PretendSlack::calls(std::string_view method) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = calls_.find(method);
+  return found == calls_.end() ? 0 : found->second;
+}
+
+std::vector<std::string> PretendSlack::faults() const {
+  const std::lock_guard lock(mutex_);
+  return faults_;
+}
+
+void PretendSlack::Apply(const Changes& changes) {
+  const std::lock_guard lock(mutex_);
+  demo::Apply(changes, &world_.workspace);
+}
+
+void PretendSlack::SetScopes(std::vector<std::string> scopes) {
+  const std::lock_guard lock(mutex_);
+  world_.scopes = {scopes.begin(), scopes.end()};
+}
+
+void PretendSlack::RevokeToken() {
+  const std::lock_guard lock(mutex_);
+  token_revoked_ = true;
+}
+
+void PretendSlack::Deactivate(std::string_view user) {
+  const std::lock_guard lock(mutex_);
+  User* found = FindUser(world_.workspace, user);
+  CHECK(found != nullptr);
+  found->deactivated = true;
+}
+
+void PretendSlack::Archive(std::string_view channel) {
+  const std::lock_guard lock(mutex_);
+  Channel* found = FindChannel(world_.workspace, channel);
+  CHECK(found != nullptr);
+  found->archived = true;
+}
+
+void PretendSlack::Delete(std::string_view channel) {
+  Apply({.removed_channels = {std::string(channel)}});
+}
+
+}  // namespace tidemark::demo
