@@ -23,7 +23,7 @@ inline constexpr EpochSeconds kSignatureWindowSeconds = 300;
 inline constexpr std::string_view kTimestampHeader = "X-Slack-Request-Timestamp";
 inline constexpr std::string_view kSignatureHeader = "X-Slack-Signature";
 
-// A secret and when it counts: from not_before on, until before not_after.
+// A secret and when it counts: from not_before on, until before not_after. An empty one never does.
 struct SigningSecret {
   std::string id;
   Secret value;
