@@ -1,0 +1,254 @@
+// The server's limits and refusals, over real connections.
+#include <chrono>
+#include <list>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "http/server.h"
+#include "tests/support/server_fixture.h"
+
+namespace tidemark::http {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr char kGet[] = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
+constexpr char kSmuggled[] = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
+
+class ServerLimitsTest : public ServerFixture {};
+
+// A head that never ends, sent by someone who has time.
+TEST_F(ServerLimitsTest, TimesOutOnAHead) {
+  options_.limits.head_timeout = milliseconds(20);
+  Start();
+  RawConnection connection(server_->port());
+  connection.Send("GET / HTTP/1.1\r\n");
+  EXPECT_EQ(connection.ReadReply().status, 408);
+  EXPECT_TRUE(connection.IsClosedByPeer());
+  RawConnection silent(server_->port());
+  EXPECT_TRUE(silent.IsClosedByPeer());
+  EXPECT_TRUE(handler_.requests().empty());
+}
+
+// The time for a head is counted from its first byte: sending more does not stretch it.
+TEST_F(ServerLimitsTest, TimesOutOnAHeadThatTrickles) {
+  options_.limits.head_timeout = milliseconds(50);
+  options_.limits.max_head_bytes = 64 << 20;
+  Start();
+  RawConnection connection(server_->port());
+  while (!connection.HasInput()) connection.Send("X");
+  EXPECT_EQ(connection.ReadReply().status, 408);
+  EXPECT_TRUE(handler_.requests().empty());
+}
+
+// A body that is promised and not sent.
+TEST_F(ServerLimitsTest, TimesOutOnABody) {
+  options_.limits.body_timeout = milliseconds(20);
+  Start();
+  RawConnection connection(server_->port());
+  connection.Send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabc");
+  EXPECT_EQ(connection.ReadReply().status, 408);
+  EXPECT_TRUE(connection.IsClosedByPeer());
+  EXPECT_TRUE(handler_.requests().empty());
+}
+
+// An idle connection is closed without a word.
+TEST_F(ServerLimitsTest, TimesOutWhenIdle) {
+  options_.limits.idle_timeout = milliseconds(20);
+  Start();
+  RawConnection connection(server_->port());
+  for (int i = 0; i < 3; ++i) {
+    connection.Send(kGet);
+    EXPECT_EQ(connection.ReadReply().status, 200);
+  }
+  EXPECT_TRUE(connection.IsClosedByPeer());
+}
+
+// The handler's time is not the client's fault.
+TEST_F(ServerLimitsTest, DoesNotTimeTheHandler) {
+  options_.limits.head_timeout = milliseconds(5);
+  options_.limits.idle_timeout = milliseconds(5);
+  handler_.KeepReplies();
+  Start();
+  RawConnection slow(server_->port());
+  slow.Send(kGet);
+  const Reply reply = handler_.WaitForRequest(1);
+  // Others come and time out meanwhile.
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(RawConnection(server_->port()).IsClosedByPeer());
+  reply(Text(200, "at last"));
+  EXPECT_EQ(slow.ReadReply().body, "at last");
+}
+
+// A client that does not read its reply does not keep it in memory for ever.
+TEST_F(ServerLimitsTest, TimesOutOnAReplyThatNobodyReads) {
+  constexpr size_t kReplyBytes = 64 << 20;
+  options_.limits.write_timeout = milliseconds(20);
+  handler_.AnswerWith([](const std::string&) { return Text(200, std::string(kReplyBytes, 'r')); });
+  Start();
+  RawConnection connection(server_->port());
+  connection.Send(kGet);
+  handler_.WaitForRequest(1);
+  // The gauge falls when the server has given up.
+  while (metrics_.Expose().find("tidemark_http_connections 0") == std::string::npos) {
+  }
+  EXPECT_LT(connection.ReadToEnd().size(), kReplyBytes);
+}
+
+// Heads over their bounds, in bytes and in headers.
+TEST_F(ServerLimitsTest, RefusesLargeHeads) {
+  options_.limits.max_head_bytes = 1'000;
+  options_.limits.max_headers = 5;
+  Start();
+  RawConnection bytes(server_->port());
+  bytes.Send("GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(1'000, 'x') + "\r\n\r\n" + kSmuggled);
+  EXPECT_EQ(bytes.ReadReply().status, 431);
+  EXPECT_TRUE(bytes.IsClosedByPeer());
+  RawConnection count(server_->port());
+  count.Send("GET / HTTP/1.1\r\nHost: a\r\nA: 1\r\nA: 2\r\nA: 3\r\nA: 4\r\nA: 5\r\n\r\n");
+  EXPECT_EQ(count.ReadReply().status, 431);
+  EXPECT_TRUE(count.IsClosedByPeer());
+  EXPECT_TRUE(handler_.requests().empty());
+}
+
+// Bodies over their bound, with a length and in chunks.
+TEST_F(ServerLimitsTest, RefusesLargeBodies) {
+  options_.limits.max_body_bytes = 10;
+  Start();
+  for (const char* request : {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n01234567890",
+                              "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+                              "a\r\n0123456789\r\n1\r\n0\r\n0\r\n\r\n"}) {
+    RawConnection connection(server_->port());
+    connection.Send(request + std::string(kSmuggled));
+    EXPECT_EQ(connection.ReadReply().status, 413);
+    EXPECT_TRUE(connection.IsClosedByPeer());
+  }
+  EXPECT_TRUE(handler_.requests().empty());
+}
+
+// Over either cap the answer is 503, and a place that is given up is free again.
+TEST_F(ServerLimitsTest, RefusesTooManyConnections) {
+  for (const bool by_address : {false, true}) {
+    ServerOptions options = options_;
+    (by_address ? options.limits.max_connections_per_address : options.limits.max_connections) = 2;
+    auto server = Server::Start(options, &handler_, {.clock = &clock_, .random = &random_});
+    ASSERT_TRUE(server.has_value());
+    const uint16_t port = (*server)->port();
+    std::list<RawConnection> connections;
+    for (int i = 0; i < 2; ++i) {
+      connections.emplace_back(port).Send(kGet);
+      EXPECT_EQ(connections.back().ReadReply().status, 200);
+    }
+    RawConnection over(port);
+    const RawReply reply = over.ReadReply();
+    EXPECT_EQ(reply.status, 503);
+    EXPECT_EQ(reply.Find("Retry-After"), "1");
+    EXPECT_TRUE(over.IsClosedByPeer());
+    connections.pop_front();
+    // The server learns of the end a moment later.
+    int status = 503;
+    while (status == 503) {
+      RawConnection again(port);
+      status = again.Send(kGet) ? again.ReadReply().status : 503;
+      if (status == 0) status = 503;
+    }
+    EXPECT_EQ(status, 200);
+  }
+}
+
+struct Refused {
+  const char* why;
+  const char* request;
+  int status = 400;
+};
+
+class RefusalTest : public ServerFixture, public ::testing::WithParamInterface<Refused> {};
+
+// The client is refused, told so, and cut off; what stood behind is never read as a request.
+TEST_P(RefusalTest, ClosesAndReadsNothingBehind) {
+  Start();
+  RawConnection connection(server_->port());
+  connection.Send(GetParam().request + std::string(kSmuggled));
+  const RawReply reply = connection.ReadReply();
+  EXPECT_EQ(reply.status, GetParam().status);
+  EXPECT_EQ(reply.Find("Connection"), "close");
+  EXPECT_EQ(reply.Find("Content-Type"), "application/problem+json");
+  EXPECT_TRUE(connection.IsClosedByPeer());
+  EXPECT_TRUE(handler_.requests().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Smuggling, RefusalTest,
+    ::testing::Values(
+        Refused{"OtherEncoding", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n"},
+        Refused{"EncodingList",
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"},
+        Refused{"ChunkedTwice",
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n"
+                "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"},
+        Refused{"ChunkedNotLast",
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, x\r\n\r\n0\r\n\r\n"},
+        Refused{"SpaceBeforeColon",
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n"},
+        Refused{"EncodingInHttp10",
+                "POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"},
+        Refused{"BothFramings",
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n"
+                "\r\n0\r\n\r\n"},
+        Refused{"BothFramingsReversed",
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n"
+                "\r\n0\r\n\r\n"},
+        Refused{"OtherEncodingWithLength",
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x\r\nContent-Length: 0\r\n\r\n"},
+        Refused{"LengthTwice",
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n"},
+        Refused{"TwoLengths",
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n"},
+        Refused{"LengthList", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0, 0\r\n\r\n"},
+        Refused{"LengthWithSign", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +0\r\n\r\n"},
+        Refused{"NoHost", "GET / HTTP/1.1\r\n\r\n"},
+        Refused{"HostTwice", "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"},
+        Refused{"BadHost", "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n"},
+        Refused{"AbsoluteForm", "GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n"},
+        Refused{"Asterisk", "GET * HTTP/1.1\r\nHost: a\r\n\r\n"},
+        Refused{"ControlByte", "GET / HTTP/1.1\r\nHost: a\r\nX: a\x01\r\n\r\n"},
+        Refused{"BareReturn", "GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n"},
+        Refused{"BareLineFeed", "GET / HTTP/1.1\r\nHost: a\nX: a\r\n\r\n"},
+        Refused{"FoldedLine", "GET / HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n"},
+        Refused{"BadChunkSize",
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0x0\r\n\r\n"},
+        Refused{"ChunkTooLong",
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n"
+                "\r\n"},
+        Refused{"LineFeedInExtension",
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0;a=\"\n\"\r\n"
+                "\r\n"},
+        Refused{"UnknownMethod", "BREW / HTTP/1.1\r\nHost: a\r\n\r\n", 501},
+        Refused{"Connect", "CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n", 501},
+        Refused{"Version", "GET / HTTP/2.0\r\nHost: a\r\n\r\n"}),
+    [](const auto& refused) { return std::string(refused.param.why); });
+
+// A zero byte cannot stand in the table above.
+TEST_F(ServerLimitsTest, RefusesAZeroByte) {
+  Start();
+  RawConnection connection(server_->port());
+  connection.Send(std::string("GET / HTTP/1.1\r\nHost: a\r\nX: a") + '\0' + "\r\n\r\n" + kSmuggled);
+  EXPECT_EQ(connection.ReadReply().status, 400);
+  EXPECT_TRUE(connection.IsClosedByPeer());
+  EXPECT_TRUE(handler_.requests().empty());
+}
+
+// A good request before the refused one is answered, in order.
+TEST_F(ServerLimitsTest, AnswersWhatCameBeforeTheRefused) {
+  Start();
+  RawConnection connection(server_->port());
+  connection.Send(kGet + std::string("GET / HTTP/1.1\r\n\r\n") + kSmuggled);
+  EXPECT_EQ(connection.ReadReply().status, 200);
+  EXPECT_EQ(connection.ReadReply().status, 400);
+  EXPECT_TRUE(connection.IsClosedByPeer());
+  EXPECT_EQ(handler_.requests().size(), 1U);
+}
+
+}  // namespace
+}  // namespace tidemark::http

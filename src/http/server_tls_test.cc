@@ -1,0 +1,234 @@
+// The server over TLS: what it agrees to, and certificates that change under it.
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <signal.h>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include "http/server.h"
+#include "tests/support/server_fixture.h"
+#include "tests/support/temp_folder.h"
+
+namespace tidemark::http {
+namespace {
+
+template <typename T, auto kFree>
+struct Freer {
+  void operator()(T* object) const { kFree(object); }
+};
+using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY, EVP_PKEY_free>>;
+using Certificate = std::unique_ptr<X509, Freer<X509, X509_free>>;
+using ContextPointer = std::unique_ptr<SSL_CTX, Freer<SSL_CTX, SSL_CTX_free>>;
+using SslPointer = std::unique_ptr<SSL, Freer<SSL, SSL_free>>;
+
+// A new key and a certificate that it signs itself, for this name.
+void WriteCertificate(const TlsFiles& files, const std::string& name) {
+  const Key key(EVP_EC_gen("P-256"));
+  const Certificate certificate(X509_new());
+  X509_set_version(certificate.get(), 2);
+  ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), 1);
+  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), 0);
+  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3'600);
+  X509_set_pubkey(certificate.get(), key.get());
+  X509_NAME* subject = X509_get_subject_name(certificate.get());
+  X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC,
+                             reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
+  X509_set_issuer_name(certificate.get(), subject);
+  X509_sign(certificate.get(), key.get(), EVP_sha256());
+  FILE* out = fopen(files.certificate.c_str(), "w");
+  PEM_write_X509(out, certificate.get());
+  fclose(out);
+  out = fopen(files.key.c_str(), "w");
+  PEM_write_PrivateKey(out, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+  fclose(out);
+}
+
+// A client that trusts everybody: who is there is what the tests look at.
+class TlsClient {
+ public:
+  struct Options {
+    int min_version = TLS1_2_VERSION;
+    int max_version = TLS1_3_VERSION;
+    std::string suites = {};
+  };
+
+  TlsClient(uint16_t port, const Options& options)
+      : connection_(port), context_(SSL_CTX_new(TLS_client_method())) {
+    // Or the client itself would not offer what is too old.
+    SSL_CTX_set_security_level(context_.get(), 0);
+    SSL_CTX_set_min_proto_version(context_.get(), options.min_version);
+    SSL_CTX_set_max_proto_version(context_.get(), options.max_version);
+    if (!options.suites.empty()) {
+      SSL_CTX_set_cipher_list(context_.get(), options.suites.c_str());
+    }
+    ssl_.reset(SSL_new(context_.get()));
+    SSL_set_fd(ssl_.get(), connection_.descriptor());
+    connected_ = SSL_connect(ssl_.get()) == 1;
+  }
+
+  bool connected() const { return connected_; }
+  SSL* ssl() { return ssl_.get(); }
+
+  // The whole of what comes back until the server ends the connection.
+  std::string Ask(const std::string& request) {
+    SSL_write(ssl_.get(), request.data(), static_cast<int>(request.size()));
+    std::string answer;
+    char bytes[4096];
+    for (int count = 0; (count = SSL_read(ssl_.get(), bytes, sizeof bytes)) > 0;) {
+      answer.append(bytes, static_cast<size_t>(count));
+    }
+    ended_cleanly_ = SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN;
+    return answer;
+  }
+  bool ended_cleanly() const { return ended_cleanly_; }
+
+  std::string ServerName() {
+    const Certificate certificate(SSL_get1_peer_certificate(ssl_.get()));
+    char name[256] = "";
+    X509_NAME_get_text_by_NID(X509_get_subject_name(certificate.get()), NID_commonName, name,
+                              sizeof name);
+    return name;
+  }
+
+ private:
+  tidemark::testing::RawConnection connection_;
+  ContextPointer context_;
+  SslPointer ssl_;
+  bool connected_ = false;
+  bool ended_cleanly_ = false;
+};
+
+class ServerTlsTest : public ServerFixture {
+ protected:
+  ServerTlsTest() {
+    // OpenSSL's client writes to servers that have hung up.
+    signal(SIGPIPE, SIG_IGN);
+    files_ = {.certificate = folder_.path() + "/certificate.pem",
+              .key = folder_.path() + "/key.pem"};
+    options_.tls = files_;
+    WriteCertificate(files_, "first.example");
+  }
+
+  TempFolder folder_;
+  TlsFiles files_;
+};
+
+constexpr char kGetAndClose[] = "GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+
+// Both versions, a reply, and a clean end.
+TEST_F(ServerTlsTest, AnswersOverTls) {
+  Start();
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    TlsClient client(server_->port(), {.min_version = version, .max_version = version});
+    ASSERT_TRUE(client.connected());
+    EXPECT_TRUE(client.Ask(kGetAndClose).ends_with("\r\n\r\nGET /a|"));
+    EXPECT_TRUE(client.ended_cleanly());
+  }
+}
+
+// Many records each way, both bodies whole.
+TEST_F(ServerTlsTest, CarriesLargeBodies) {
+  Start();
+  TlsClient client(server_->port(), {});
+  const std::string body(300'000, 'b');
+  const std::string answer = client.Ask(
+      "POST /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 300000\r\n\r\n" + body);
+  EXPECT_TRUE(answer.ends_with("\r\n\r\nPOST /a|" + body));
+}
+
+// Old versions, and suites whose recordings a stolen key would open.
+TEST_F(ServerTlsTest, RefusesOldVersionsAndSuites) {
+  Start();
+  EXPECT_FALSE(
+      TlsClient(server_->port(), {.min_version = TLS1_VERSION, .max_version = TLS1_1_VERSION})
+          .connected());
+  for (const char* suites : {"AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-SHA256", "eNULL"}) {
+    EXPECT_FALSE(
+        TlsClient(server_->port(), {.max_version = TLS1_2_VERSION, .suites = suites}).connected())
+        << suites;
+  }
+  EXPECT_TRUE(handler_.requests().empty());
+}
+
+// A ticket is a key to old sessions that lives as long as the process.
+TEST_F(ServerTlsTest, GivesNoSessionTickets) {
+  Start();
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    TlsClient client(server_->port(), {.min_version = version, .max_version = version});
+    client.Ask(kGetAndClose);
+    EXPECT_EQ(SSL_SESSION_has_ticket(SSL_get_session(client.ssl())), 0);
+  }
+}
+
+// What speaks no TLS gets no reply, and reaches nobody.
+TEST_F(ServerTlsTest, RefusesPlainHttp) {
+  Start();
+  RawConnection connection(server_->port());
+  connection.Send(kGetAndClose);
+  EXPECT_EQ(connection.ReadToEnd().find("HTTP/"), std::string::npos);
+  EXPECT_TRUE(handler_.requests().empty());
+}
+
+// A client that connects and says nothing does not stay.
+TEST_F(ServerTlsTest, TimesOutOnTheHandshake) {
+  options_.limits.head_timeout = std::chrono::milliseconds(20);
+  Start();
+  RawConnection connection(server_->port());
+  EXPECT_TRUE(connection.IsClosedByPeer());
+}
+
+// Limits hold within TLS too, and the client is told.
+TEST_F(ServerTlsTest, RefusesWithinTls) {
+  Start();
+  TlsClient client(server_->port(), {});
+  const std::string answer = client.Ask(
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n" + std::string(kGetAndClose));
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 ")) << answer;
+  EXPECT_TRUE(handler_.requests().empty());
+}
+
+// New connections see the new certificate; one that was open goes on.
+TEST_F(ServerTlsTest, ReloadsItsCertificate) {
+  Start();
+  TlsClient before(server_->port(), {});
+  EXPECT_EQ(before.ServerName(), "first.example");
+  WriteCertificate(files_, "second.example");
+  ASSERT_TRUE(server_->ReloadCertificate().has_value());
+  EXPECT_EQ(TlsClient(server_->port(), {}).ServerName(), "second.example");
+  EXPECT_TRUE(before.Ask(kGetAndClose).ends_with("GET /a|"));
+}
+
+// A mistake in the files must not end the service.
+TEST_F(ServerTlsTest, KeepsTheOldCertificateWhenTheNewIsBad) {
+  Start();
+  const TlsFiles other{.certificate = files_.certificate, .key = folder_.path() + "/other.pem"};
+  WriteCertificate(other, "second.example");  // The key does not belong to it.
+  EXPECT_EQ(server_->ReloadCertificate().error().code, ErrorCode::kInvalid);
+  std::ofstream(files_.certificate) << "no certificate";
+  EXPECT_EQ(server_->ReloadCertificate().error().code, ErrorCode::kInvalid);
+  std::filesystem::remove(files_.certificate);
+  EXPECT_EQ(server_->ReloadCertificate().error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(TlsClient(server_->port(), {}).ServerName(), "first.example");
+}
+
+// A server with a bad certificate does not start; one without has none to reload.
+TEST_F(ServerTlsTest, SaysThatTheCertificateIsBad) {
+  std::ofstream(files_.key) << "no key";
+  const auto started = Server::Start(options_, &handler_, context());
+  ASSERT_FALSE(started.has_value());
+  EXPECT_EQ(started.error().code, ErrorCode::kInvalid);
+  EXPECT_NE(started.error().message.find("key"), std::string::npos);
+  options_.tls.reset();
+  Start();
+  EXPECT_EQ(server_->ReloadCertificate().error().code, ErrorCode::kInvalid);
+}
+
+}  // namespace
+}  // namespace tidemark::http

@@ -1,0 +1,132 @@
+// A TCP connection to a server on loopback that sends exactly the bytes it is told to, for tests of
+// what an HTTP library would never send.
+//
+//   RawConnection connection(server->port());
+//   connection.Send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+//   EXPECT_EQ(connection.ReadReply().status, 200);
+//   EXPECT_TRUE(connection.IsClosedByPeer());
+//
+// Reads wait for the server, at most ten seconds: a test that hangs fails instead.
+#pragma once
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <cstdlib>
+#include <netinet/in.h>
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <string_view>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include <utility>
+
+#include "base/check.h"
+
+namespace tidemark::testing {
+
+// A reply as it stands on the wire. Status 0: none came.
+struct RawReply {
+  int status = 0;
+  std::string head;
+  std::string body;
+
+  // The value of the first header of this exact name.
+  std::optional<std::string> Find(std::string_view name) const {
+    const std::string start = "\r\n" + std::string(name) + ": ";
+    const size_t at = head.find(start);
+    if (at == std::string::npos) return std::nullopt;
+    const size_t from = at + start.size();
+    return head.substr(from, head.find("\r\n", from) - from);
+  }
+};
+
+class RawConnection {
+ public:
+  explicit RawConnection(uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    const timeval patience{.tv_sec = 10, .tv_usec = 0};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    sockaddr_in name = {};
+    name.sin_family = AF_INET;
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    name.sin_port = htons(port);
+    connected_ = connect(socket_, reinterpret_cast<sockaddr*>(&name), sizeof name) == 0;
+  }
+  ~RawConnection() { Close(); }
+  RawConnection(const RawConnection&) = delete;
+  RawConnection& operator=(const RawConnection&) = delete;
+
+  bool connected() const { return connected_; }
+  int descriptor() const { return socket_; }
+
+  // False when the server no longer takes bytes.
+  bool Send(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent <= 0) return false;
+      bytes.remove_prefix(static_cast<size_t>(sent));
+    }
+    return true;
+  }
+  // Says that nothing more comes, and goes on reading.
+  void EndSending() { shutdown(socket_, SHUT_WR); }
+
+  // Whether there is something to read, or the end, without waiting for it.
+  bool HasInput() const {
+    pollfd waiting{.fd = socket_, .events = POLLIN, .revents = 0};
+    return !unread_.empty() || poll(&waiting, 1, 0) > 0;
+  }
+
+  // The next reply, framed by its Content-Length; `has_body` is false after HEAD.
+  RawReply ReadReply(bool has_body = true) {
+    while (unread_.find("\r\n\r\n") == std::string::npos) {
+      if (!ReadMore()) return {};
+    }
+    const size_t end = unread_.find("\r\n\r\n") + 4;
+    RawReply reply{.head = unread_.substr(0, end)};
+    unread_.erase(0, end);
+    reply.status = std::atoi(reply.head.c_str() + std::string_view("HTTP/1.1 ").size());
+    const size_t length =
+        has_body ? std::strtoul(reply.Find("Content-Length").value_or("0").c_str(), nullptr, 10)
+                 : 0;
+    while (unread_.size() < length && ReadMore()) {
+    }
+    reply.body = unread_.substr(0, length);
+    unread_.erase(0, reply.body.size());
+    return reply;
+  }
+
+  // Everything until the server ends or resets the connection.
+  std::string ReadToEnd() {
+    while (ReadMore()) {
+    }
+    return std::exchange(unread_, {});
+  }
+  // Waits for the end; true when nothing came before it.
+  bool IsClosedByPeer() { return ReadToEnd().empty() && !timed_out_; }
+
+  void Close() {
+    if (socket_ >= 0) close(socket_);
+    socket_ = -1;
+  }
+
+ private:
+  bool ReadMore() {
+    std::array<char, 16 << 10> bytes;
+    const ssize_t count = recv(socket_, bytes.data(), bytes.size(), 0);
+    timed_out_ = count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    if (count <= 0) return false;
+    unread_.append(bytes.data(), static_cast<size_t>(count));
+    return true;
+  }
+
+  int socket_;
+  bool connected_ = false;
+  bool timed_out_ = false;
+  std::string unread_;
+};
+
+}  // namespace tidemark::testing
