@@ -55,6 +55,14 @@ Status VerifyKeys(const std::vector<std::string>& keys) {
   return Done{};
 }
 
+Status VerifyResult(std::string_view result) {
+  if (result.size() <= kMaxTextBytes) return Done{};
+  return Invalid(
+      fmt::format("a claim keeps results of up to {} bytes, not {}: store it elsewhere and keep "
+                  "where",
+                  kMaxTextBytes, result.size()));
+}
+
 // A claim that runs is not forgotten, however short the window is.
 EpochSeconds ExpiryOf(EpochSeconds lease_until, const Terms& terms, EpochSeconds now) {
   return std::max(now + terms.window.count(), lease_until + terms.skew.count() + 1);

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/dedup/claim.h"
@@ -39,6 +40,8 @@ struct Attempt {
 Result<Attempt> PrepareAttempt(const ClaimRequest& request, RowStatus status, const Terms& terms,
                                EpochSeconds now);
 Status VerifyKeys(const std::vector<std::string>& keys);
+// kInvalid when it is too long to be kept.
+Status VerifyResult(std::string_view result);
 // When a claim is forgotten that was made or renewed now.
 EpochSeconds ExpiryOf(EpochSeconds lease_until, const Terms& terms, EpochSeconds now);
 

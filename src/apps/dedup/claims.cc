@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/deadline.h"
 #include "item/number.h"
 #include "item/validate.h"
@@ -198,12 +196,7 @@ Claims::Change Claims::CompletionChange(std::string_view result) {
 }
 
 Result<SettleOutcome> Claims::Complete(const Claim& claim, std::string_view result) {
-  if (result.size() > kMaxTextBytes) {
-    return Invalid(
-        fmt::format("a claim keeps results of up to {} bytes, not {}: store it "
-                    "elsewhere and keep where",
-                    kMaxTextBytes, result.size()));
-  }
+  TRY(VerifyResult(result));
   return Settle(claim, CompletionChange(result));
 }
 

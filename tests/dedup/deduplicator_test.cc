@@ -1,0 +1,494 @@
+#include "apps/dedup/deduplicator.h"
+
+#include <chrono>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/dedup/stage.h"
+
+namespace tidemark::dedup {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Denied;
+using ::testing::HasSubstr;
+using testing::LostReply;
+using testing::Operation;
+using testing::Throttled;
+
+// A process: its own memory over a store that others share.
+class Process {
+ public:
+  explicit Process(Stage* stage, const DeduplicatorOptions& options = {})
+      : random_(stage->random.Next()),
+        logger_({.format = LogFormat::kJson}, stage->clock, &log),
+        dedup(options, &stage->claims, &stage->clock, &random_, &logger_, &metrics) {}
+
+  ClaimReply Mark(const std::string& key) { return *dedup.Mark({.keys = {key}}); }
+  ClaimReply Take(const std::string& key) { return *dedup.Take({.keys = {key}}); }
+  size_t LogLines(std::string_view text) const {
+    size_t count = 0;
+    std::istringstream lines(log.str());
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find(text) != std::string::npos) ++count;
+    }
+    return count;
+  }
+
+ private:
+  SeededRandom random_;
+
+ public:
+  std::ostringstream log;
+  Metrics metrics;
+
+ private:
+  Logger logger_;
+
+ public:
+  Deduplicator dedup;
+};
+
+// Fails every call while it is set, and counts them.
+class Switch {
+ public:
+  explicit Switch(Stage* stage) : stage_(*stage) { Set(std::nullopt); }
+  void Set(std::optional<testing::Fault> fault) {
+    stage_.tables.decide = [this, fault](Operation) {
+      ++calls;
+      return fault;
+    };
+  }
+  int calls = 0;
+
+ private:
+  Stage& stage_;
+};
+
+// ---- The store is away ----
+
+// Spec: 004-26
+TEST(DeduplicatorTest, MemoryDecidesWhenTheStoreIsUnavailable) {
+  Stage stage;
+  Process process(&stage);
+  Switch store(&stage);
+  store.Set(Throttled());
+  const ClaimReply first = process.Mark("Ev1");
+  EXPECT_EQ(store.calls, 5);  // The retries came first.
+  EXPECT_EQ(first.outcome, ClaimOutcome::kNew);
+  EXPECT_TRUE(first.fallback);
+  EXPECT_TRUE(first.claim->local);
+  const ClaimReply second = process.Mark("Ev1");
+  EXPECT_EQ(second.outcome, ClaimOutcome::kDone);
+  EXPECT_EQ(second.reason, "In-memory duplicate check");
+  EXPECT_EQ(process.Mark("Ev2").outcome, ClaimOutcome::kNew);
+}
+
+// Spec: 004-27
+TEST(DeduplicatorTest, TheStoreIsAskedAgainAfterAMinute) {
+  Stage stage;
+  Process process(&stage);
+  Switch store(&stage);
+  store.Set(Throttled());
+  process.Mark("Ev1");
+  EXPECT_TRUE(process.dedup.in_fallback());
+  const int before = store.calls;
+  store.Set(std::nullopt);
+  stage.clock.Advance(59'999ms);
+  EXPECT_TRUE(process.Mark("Ev2").fallback);
+  EXPECT_EQ(store.calls, before);
+  stage.clock.Advance(1ms);
+  EXPECT_FALSE(process.Mark("Ev3").fallback);
+  EXPECT_GT(store.calls, before);
+  EXPECT_FALSE(process.dedup.in_fallback());
+  EXPECT_TRUE(stage.Stored("Ev3").has_value());
+}
+
+// A timer stands still while the process is frozen; and the machine's monotonic clock may, too.
+// Spec: 004-28
+TEST(DeduplicatorTest, AFrozenProcessWakesUpAndAsksTheStore) {
+  for (const bool suspended : {false, true}) {
+    Stage stage;
+    Process process(&stage);
+    Switch store(&stage);
+    store.Set(Throttled());
+    process.Mark("Ev1");
+    store.Set(std::nullopt);
+    if (suspended) {
+      stage.clock.SetNow(stage.clock.NowSeconds() + 600);
+    } else {
+      stage.clock.Advance(10min);
+    }
+    EXPECT_FALSE(process.dedup.in_fallback());
+    EXPECT_FALSE(process.Mark("Ev2").fallback);
+  }
+}
+
+// Setting the wall clock back must not keep the store locked out.
+TEST(DeduplicatorTest, AClockThatIsSetBackDoesNotProlongTheOutage) {
+  Stage stage;
+  Process process(&stage);
+  Switch store(&stage);
+  store.Set(Throttled());
+  process.Mark("Ev1");
+  store.Set(std::nullopt);
+  stage.clock.SetNow(stage.clock.NowSeconds() - 3600);
+  stage.clock.Advance(60s);
+  EXPECT_FALSE(process.Mark("Ev2").fallback);
+}
+
+// Spec: 004-29
+TEST(DeduplicatorTest, AFailedRetryBeginsANewPeriodWithOneErrorLine) {
+  Stage stage;
+  Process process(&stage);
+  Switch store(&stage);
+  store.Set(Throttled());
+  for (int i = 0; i < 10; ++i) process.Mark("a" + std::to_string(i));
+  EXPECT_EQ(process.LogLines("deduplication store is away"), 1u);
+  EXPECT_EQ(process.LogLines("\"level\":\"error\""), 1u);
+  stage.clock.Advance(60s);
+  for (int i = 0; i < 10; ++i) process.Mark("b" + std::to_string(i));
+  EXPECT_EQ(process.LogLines("deduplication store is away"), 2u);
+  const int before = store.calls;
+  stage.clock.Advance(58s);  // The period began anew with the failure.
+  process.Mark("c");
+  EXPECT_EQ(store.calls, before);
+}
+
+// What the store says no to must not look like an outage.
+// Spec: 004-30
+TEST(DeduplicatorTest, RefusalsOfTheStoreSurface) {
+  for (const ErrorCode code : {ErrorCode::kDenied, ErrorCode::kInvalid, ErrorCode::kNotFound}) {
+    Stage stage;
+    Process process(&stage);
+    Switch store(&stage);
+    store.Set(testing::Fault{{code, "no"}});
+    const auto reply = process.dedup.Take({.keys = {"Ev1"}});
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, code);
+    EXPECT_FALSE(process.dedup.in_fallback());
+    EXPECT_EQ(store.calls, 1);
+    store.Set(std::nullopt);
+    EXPECT_EQ(process.Take("Ev1").outcome, ClaimOutcome::kNew);  // Memory holds nothing of it.
+  }
+}
+
+// Spec: 004-31
+TEST(DeduplicatorTest, WhatTheStoreDecidedIsRememberedInAnOutage) {
+  Stage stage;
+  Process process(&stage);
+  const Claim completed = *process.Take("completed").claim;
+  ASSERT_EQ(*process.dedup.Complete(completed), SettleOutcome::kSettled);
+  process.Mark("marked");
+  ASSERT_TRUE(stage.claims.Mark({.keys = {"elsewhere"}}));
+  EXPECT_EQ(process.Take("elsewhere").outcome, ClaimOutcome::kDone);
+  const Claim running = *process.Take("running").claim;
+  Switch store(&stage);
+  store.Set(Throttled());
+  EXPECT_EQ(process.Take("completed").outcome, ClaimOutcome::kDone);
+  EXPECT_EQ(process.Take("marked").outcome, ClaimOutcome::kDone);
+  EXPECT_EQ(process.Take("elsewhere").outcome, ClaimOutcome::kDone);
+  EXPECT_EQ(process.Take("running").outcome, ClaimOutcome::kRunning);
+  EXPECT_EQ(process.Take("unseen").outcome, ClaimOutcome::kNew);
+}
+
+// Spec: 004-32
+TEST(DeduplicatorTest, MarksOfAnOutageAreWrittenBack) {
+  Stage stage;
+  Process process(&stage);
+  Switch store(&stage);
+  store.Set(Throttled());
+  process.Mark("marked");
+  const Claim claim = *process.Take("completed").claim;
+  EXPECT_EQ(*process.dedup.Complete(claim, "r"), SettleOutcome::kSettled);
+  store.Set(std::nullopt);
+  stage.clock.Advance(60s);
+  EXPECT_EQ(process.Mark("marked").outcome, ClaimOutcome::kDone);
+  EXPECT_EQ(TextIn(*stage.Stored("marked"), "status"), "done");
+  // To another process, too.
+  Process other(&stage);
+  const ClaimReply reply = other.Take("completed");
+  EXPECT_EQ(reply.outcome, ClaimOutcome::kDone);
+  EXPECT_FALSE(reply.fallback);
+  EXPECT_EQ(reply.result, "r");
+  EXPECT_TRUE(process.dedup.PossibleDuplicates().empty());
+}
+
+// Longer than memory keeps rows, an outage still leaves no gap.
+TEST(DeduplicatorTest, MarksOfALongOutageAreWrittenBack) {
+  Stage stage;
+  Process process(&stage);
+  Switch store(&stage);
+  store.Set(Throttled());
+  for (int i = 0; i < 60; ++i) {
+    process.Mark("Ev" + std::to_string(i));
+    stage.clock.Advance(60s);
+  }
+  store.Set(std::nullopt);
+  for (int i = 0; i < 60; ++i) {
+    EXPECT_EQ(process.Mark("Ev" + std::to_string(i)).outcome, ClaimOutcome::kDone) << i;
+  }
+}
+
+// Two processes may both say new in an outage; afterwards it is known which keys that was.
+TEST(DeduplicatorTest, PossibleDuplicatesAreReported) {
+  Stage stage;
+  Process here(&stage);
+  Process there(&stage);
+  Switch store(&stage);
+  store.Set(Throttled());
+  EXPECT_EQ(here.Mark("both").outcome, ClaimOutcome::kNew);
+  EXPECT_EQ(there.Mark("both").outcome, ClaimOutcome::kNew);
+  EXPECT_EQ(there.Mark("alone").outcome, ClaimOutcome::kNew);
+  store.Set(std::nullopt);
+  stage.clock.Advance(60s);
+  here.Mark("x");
+  there.Mark("y");
+  EXPECT_TRUE(here.dedup.PossibleDuplicates().empty());
+  const auto found = there.dedup.PossibleDuplicates();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].key, "both");
+  EXPECT_THAT(found[0].reason, HasSubstr("done"));
+  EXPECT_EQ(there.LogLines("event may have been handled twice"), 1u);
+  EXPECT_THAT(there.metrics.Expose(), HasSubstr("tidemark_dedup_possible_duplicates_total 1"));
+}
+
+// Work that began in the outage and ends after it is settled where others see it.
+TEST(DeduplicatorTest, ALocalClaimMovesToTheStore) {
+  Stage stage;
+  Process process(&stage);
+  Switch store(&stage);
+  store.Set(Throttled());
+  Claim completed = *process.Take("completed").claim;
+  Claim renewed = *process.Take("renewed").claim;
+  Claim released = *process.Take("released").claim;
+  Claim failed = *process.Take("failed").claim;
+  EXPECT_EQ(*process.dedup.Renew(&renewed), SettleOutcome::kSettled);
+  EXPECT_TRUE(renewed.local);
+  store.Set(std::nullopt);
+  stage.clock.Advance(60s);
+  EXPECT_EQ(*process.dedup.Renew(&renewed), SettleOutcome::kSettled);
+  EXPECT_FALSE(renewed.local);
+  Process other(&stage);
+  EXPECT_EQ(other.Take("completed").outcome, ClaimOutcome::kRunning);  // Written back by then.
+  EXPECT_EQ(*process.dedup.Complete(completed), SettleOutcome::kSettled);
+  EXPECT_EQ(*process.dedup.Release(released), SettleOutcome::kSettled);
+  EXPECT_EQ(*process.dedup.Fail(failed, "x"), SettleOutcome::kSettled);
+  EXPECT_EQ(other.Take("completed").outcome, ClaimOutcome::kDone);
+  EXPECT_EQ(other.Take("renewed").outcome, ClaimOutcome::kRunning);
+  EXPECT_EQ(other.Take("released").outcome, ClaimOutcome::kNew);
+  EXPECT_EQ(other.Take("failed").outcome, ClaimOutcome::kNew);
+  EXPECT_EQ(NumberIn(*stage.Stored("failed"), "failures"), 1);
+}
+
+// Somebody else finished it meanwhile: the late one must not report success.
+TEST(DeduplicatorTest, ALocalClaimThatTheStoreKnowsBetterIsSuperseded) {
+  Stage stage;
+  Process process(&stage);
+  Switch store(&stage);
+  store.Set(Throttled());
+  const Claim claim = *process.Take("Ev1").claim;
+  store.Set(std::nullopt);
+  ASSERT_EQ(stage.claims.Mark({.keys = {"Ev1"}})->outcome, ClaimOutcome::kNew);
+  stage.clock.Advance(60s);
+  EXPECT_EQ(*process.dedup.Complete(claim), SettleOutcome::kSuperseded);
+  EXPECT_EQ(process.dedup.PossibleDuplicates().size(), 1u);
+}
+
+// Granted by the store, finished while it was away: kept, told, and written when it is back.
+TEST(DeduplicatorTest, ACompletionThatFindsNoStoreIsWrittenLater) {
+  Stage stage;
+  Process process(&stage);
+  const Claim claim = *process.Take("Ev1").claim;
+  Switch store(&stage);
+  store.Set(Throttled());
+  EXPECT_EQ(process.dedup.Complete(claim).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(process.Take("Ev1").outcome, ClaimOutcome::kDone);
+  store.Set(std::nullopt);
+  stage.clock.Advance(2min);
+  Process other(&stage);
+  process.Mark("Ev2");
+  EXPECT_EQ(other.Take("Ev1").outcome, ClaimOutcome::kDone);
+  EXPECT_TRUE(process.dedup.PossibleDuplicates().empty());
+}
+
+TEST(DeduplicatorTest, ACompletionWrittenTooLateIsReported) {
+  Stage stage;
+  Process process(&stage);
+  const Claim claim = *process.Take("Ev1").claim;
+  Switch store(&stage);
+  store.Set(Throttled());
+  EXPECT_FALSE(process.dedup.Complete(claim));
+  store.Set(std::nullopt);
+  stage.clock.Advance(2min);
+  Process other(&stage);
+  EXPECT_EQ(other.Take("Ev1").outcome, ClaimOutcome::kNew);  // Its lease had lapsed.
+  process.Mark("Ev2");
+  ASSERT_EQ(process.dedup.PossibleDuplicates().size(), 1u);
+  EXPECT_THAT(process.dedup.PossibleDuplicates()[0].reason, HasSubstr("superseded"));
+  EXPECT_EQ(TextIn(*stage.Stored("Ev1"), "status"), "claimed");
+}
+
+// The put was applied, then the store went: memory and store know the claim by one nonce.
+TEST(DeduplicatorTest, AClaimWhoseReplyWasLostForGoodIsNoDuplicate) {
+  Stage stage;
+  Process process(&stage);
+  Switch store(&stage);
+  store.Set(LostReply());
+  const ClaimReply reply = process.Take("Ev1");
+  EXPECT_EQ(reply.outcome, ClaimOutcome::kNew);
+  EXPECT_TRUE(stage.Stored("Ev1").has_value());
+  store.Set(std::nullopt);
+  stage.clock.Advance(60s);
+  EXPECT_EQ(*process.dedup.Complete(*reply.claim), SettleOutcome::kSettled);
+  EXPECT_TRUE(process.dedup.PossibleDuplicates().empty());
+  EXPECT_EQ(TextIn(*stage.Stored("Ev1"), "status"), "done");
+}
+
+// Spec: 004-33
+TEST(DeduplicatorTest, MemoryIsBoundedInAgeAndNumber) {
+  Stage stage;
+  Process process(&stage, {.max_memory = 100});
+  Switch store(&stage);
+  store.Set(Throttled());
+  for (int i = 0; i < 1000; ++i) process.Mark("Ev" + std::to_string(i));
+  EXPECT_EQ(process.Mark("Ev999").outcome, ClaimOutcome::kDone);
+  EXPECT_EQ(process.Mark("Ev901").outcome, ClaimOutcome::kDone);
+  EXPECT_EQ(process.Mark("Ev0").outcome, ClaimOutcome::kNew);  // It had to go.
+  // What could not be kept is not silently lost.
+  EXPECT_EQ(process.dedup.PossibleDuplicates().size(), 901u);
+  stage.clock.Advance(10min);
+  EXPECT_EQ(process.Mark("Ev999").outcome, ClaimOutcome::kNew);
+}
+
+// Spec: 004-34
+TEST(DeduplicatorTest, ThePolicyMayBeToRefuse) {
+  Stage stage;
+  Process process(&stage, {.policy = OutagePolicy::kRefuse});
+  Switch store(&stage);
+  store.Set(Throttled());
+  for (int i = 0; i < 2; ++i) {
+    const ClaimReply reply = process.Take("Ev1");
+    EXPECT_EQ(reply.outcome, ClaimOutcome::kRefused);
+    EXPECT_FALSE(reply.claim.has_value());
+    EXPECT_FALSE(reply.reason.empty());
+  }
+  store.Set(std::nullopt);
+  stage.clock.Advance(60s);
+  EXPECT_EQ(process.Take("Ev1").outcome, ClaimOutcome::kNew);
+}
+
+// ---- Monitoring ----
+
+// Spec: 004-41
+TEST(DeduplicatorTest, EveryCheckIsLogged) {
+  Stage stage({.retry = {.max_retries = 1, .first_wait = 30ms, .longest_wait = 30ms}});
+  Process process(&stage);
+  process.Mark("Ev1");
+  EXPECT_THAT(process.log.str(), HasSubstr("\"message\":\"deduplication check\",\"key\":\"Ev1\","
+                                           "\"result\":\"new\",\"reason\":\"\",\"latency_ms\":0"));
+  EXPECT_THAT(process.log.str(), HasSubstr("\"fallback\":false"));
+  process.log.str("");
+  process.Mark("Ev1");
+  EXPECT_THAT(process.log.str(), HasSubstr("\"result\":\"duplicate\""));
+  process.log.str("");
+  Switch store(&stage);
+  store.Set(Throttled());
+  process.Mark("Ev2");
+  EXPECT_THAT(process.log.str(), HasSubstr("\"key\":\"Ev2\",\"result\":\"new\""));
+  EXPECT_THAT(process.log.str(), HasSubstr("\"latency_ms\":30"));
+  EXPECT_THAT(process.log.str(), HasSubstr("\"fallback\":true"));
+}
+
+// Spec: 004-42
+TEST(DeduplicatorTest, MetricsCountWhatHappened) {
+  Stage stage({.retry = {.max_retries = 1, .first_wait = 30ms, .longest_wait = 30ms}});
+  Process process(&stage);
+  for (int i = 0; i < 4; ++i) process.Mark("Ev" + std::to_string(i));
+  for (int i = 0; i < 3; ++i) process.Mark("Ev1");
+  process.Take("running");
+  process.Take("running");
+  Switch store(&stage);
+  store.Set(Denied());
+  EXPECT_FALSE(process.dedup.Mark({.keys = {"Ev9"}}));
+  store.Set(Throttled());
+  process.Mark("Ev10");
+  const std::string text = process.metrics.Expose();
+  EXPECT_THAT(text, HasSubstr("tidemark_dedup_checks_total{result=\"new\"} 6"));
+  EXPECT_THAT(text, HasSubstr("tidemark_dedup_checks_total{result=\"duplicate\"} 3"));
+  EXPECT_THAT(text, HasSubstr("tidemark_dedup_checks_total{result=\"running\"} 1"));
+  EXPECT_THAT(text, HasSubstr("tidemark_dedup_checks_total{result=\"error\"} 1"));
+  EXPECT_THAT(text, HasSubstr("tidemark_dedup_store_errors_total 2"));
+  EXPECT_THAT(text, HasSubstr("tidemark_dedup_check_seconds_count 11"));
+  EXPECT_THAT(text, HasSubstr("tidemark_dedup_check_seconds_bucket{le=\"0.025\"} 10"));
+  EXPECT_THAT(text, HasSubstr("tidemark_dedup_check_seconds_bucket{le=\"0.05\"} 11"));
+  EXPECT_THAT(text, HasSubstr("tidemark_dedup_fallback 1"));
+  store.Set(std::nullopt);
+  stage.clock.Advance(60s);
+  process.Mark("Ev11");
+  EXPECT_THAT(process.metrics.Expose(), HasSubstr("tidemark_dedup_fallback 0"));
+}
+
+// ---- Rollout ----
+
+// Spec: 004-44
+TEST(DeduplicatorTest, AShareOfTheKeysUsesTheStore) {
+  for (const uint32_t percent : {10u, 50u, 100u}) {
+    Stage stage;
+    Process process(&stage, {.rollout_percent = percent});
+    Process other(&stage, {.rollout_percent = percent});
+    uint32_t stored = 0;
+    for (int i = 0; i < 500; ++i) {
+      const std::string key = "Ev" + std::to_string(i);
+      const ClaimReply first = process.Mark(key);
+      const ClaimReply second = process.Mark(key);
+      ASSERT_EQ(first.outcome, ClaimOutcome::kNew);
+      ASSERT_EQ(second.outcome, ClaimOutcome::kDone);
+      // Both deliveries go the same way, in every process.
+      ASSERT_EQ(first.fallback, second.fallback);
+      ASSERT_EQ(other.Mark(key).fallback, first.fallback);
+      ASSERT_EQ(stage.Stored(key).has_value(), !first.fallback);
+      if (!first.fallback) ++stored;
+    }
+    EXPECT_NEAR(stored, 5.0 * percent, 35) << percent;
+  }
+}
+
+// What memory alone decides stays there: it is no mark of an outage.
+TEST(DeduplicatorTest, KeysOutsideTheShareAreSettledInMemory) {
+  Stage stage;
+  Process process(&stage, {.rollout_percent = 0});
+  Switch store(&stage);
+  Claim claim = *process.Take("Ev1").claim;
+  EXPECT_EQ(*process.dedup.Renew(&claim), SettleOutcome::kSettled);
+  EXPECT_EQ(process.Take("Ev1").outcome, ClaimOutcome::kRunning);
+  EXPECT_EQ(*process.dedup.Fail(claim, "x"), SettleOutcome::kSettled);
+  claim = *process.Take("Ev1").claim;
+  EXPECT_EQ(*process.dedup.Release(claim), SettleOutcome::kSettled);
+  claim = *process.Take("Ev1").claim;
+  EXPECT_EQ(*process.dedup.Complete(claim), SettleOutcome::kSettled);
+  EXPECT_EQ(*process.dedup.Release(claim), SettleOutcome::kSuperseded);
+  EXPECT_EQ(process.Take("Ev1").outcome, ClaimOutcome::kDone);
+  EXPECT_EQ(store.calls, 0);
+}
+
+// At 100 % no answer comes from memory while the store gives one: every process sees one truth,
+// also of keys that an earlier phase left to memory.
+// Spec: 004-45
+TEST(DeduplicatorTest, InTheFinalPhaseMemoryDecidesNothing) {
+  Stage stage;
+  Process process(&stage, {.rollout_percent = 100});
+  for (int i = 0; i < 100; ++i) {
+    const std::string key = "Ev" + std::to_string(i);
+    ASSERT_FALSE(process.Mark(key).fallback);
+    // Memory still knows the key, but the table's word counts.
+    ASSERT_TRUE(
+        stage.model.Delete({.table = std::string(kDefaultTable), .key = {{"event_key", key}}}));
+    ASSERT_EQ(process.Mark(key).outcome, ClaimOutcome::kNew);
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::dedup
