@@ -154,7 +154,15 @@ const Setting kProgramSettings[] = {
      .kind = SettingKind::kText,
      .default_value = "",
      .help = "Where to POST each piece of work (a shared file, a mention), once; empty for "
-             "nowhere."},
+             "nowhere. At first, events of the last day are handed out too."},
+    {.name = "work.task-channels",
+     .kind = SettingKind::kText,
+     .default_value = "",
+     .help = "Channel ids, with commas between: each message there is a piece of work, a task."},
+    {.name = "work.inbox-channels",
+     .kind = SettingKind::kText,
+     .default_value = "",
+     .help = "Likewise, for messages that are taken in as notes."},
 };
 
 }  // namespace

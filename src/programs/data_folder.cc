@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/settings.h"
+#include "programs/settings_file.h"
 
 namespace tidemark::programs {
 
@@ -17,9 +17,9 @@ constexpr int kMaxOpenAttempts = 20;
 constexpr std::chrono::milliseconds kOpenPause(50);
 
 Result<Settings> LoadSettings(const FolderOptions& options) {
-  SettingSources sources{.file = options.settings, .environment = ReadEnvironment()};
+  SettingsOptions sources{.file = options.settings};
   if (options.data) sources.flags["data"] = *options.data;
-  return Settings::Load(ProgramSettings(), sources);
+  return LoadSettings(sources);
 }
 
 Error Explain(Error error, const std::string& folder) {
@@ -35,23 +35,14 @@ Error Explain(Error error, const std::string& folder) {
   return error;
 }
 
-}  // namespace
-
-Result<std::string> FindDataFolder(const FolderOptions& options) {
-  return TRY(LoadSettings(options)).Text("data");
+embedded::Options StoreOptions(const Settings& settings) {
+  const bool every_second = settings.Text("durability") == "every-second";
+  return {.folder = settings.Text("data"),
+          .durability =
+              every_second ? embedded::Durability::kEverySecond : embedded::Durability::kSynced};
 }
 
-Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOptions& options,
-                                                                 Use use) {
-  Settings settings = TRY(LoadSettings(options));
-  bool every_second = settings.Text("durability") == "every-second";
-  embedded::Options store{
-      .folder = settings.Text("data"),
-      .durability =
-          every_second ? embedded::Durability::kEverySecond : embedded::Durability::kSynced,
-      .access = use == Use::kRead ? embedded::Access::kReadOnly : embedded::Access::kReadWrite,
-      .create_if_missing = use == Use::kCreate,
-      .background = false};
+Result<std::unique_ptr<embedded::EmbeddedTables>> OpenPatiently(const embedded::Options& store) {
   for (int attempt = 1;; ++attempt) {
     auto opened = embedded::EmbeddedTables::Open(store);
     if (opened) return opened;
@@ -60,6 +51,29 @@ Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOpt
     }
     std::this_thread::sleep_for(kOpenPause);
   }
+}
+
+}  // namespace
+
+Result<std::string> FindDataFolder(const FolderOptions& options) {
+  return TRY(LoadSettings(options)).Text("data");
+}
+
+Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOptions& options,
+                                                                 Use use) {
+  embedded::Options store = StoreOptions(TRY(LoadSettings(options)));
+  store.access = use == Use::kRead ? embedded::Access::kReadOnly : embedded::Access::kReadWrite;
+  store.create_if_missing = use == Use::kCreate;
+  store.background = false;
+  return OpenPatiently(store);
+}
+
+Result<std::unique_ptr<embedded::EmbeddedTables>> OpenForServing(const Settings& settings,
+                                                                 Logger* logger, Metrics* metrics) {
+  embedded::Options store = StoreOptions(settings);
+  store.logger = logger;
+  store.metrics = metrics;
+  return OpenPatiently(store);
 }
 
 }  // namespace tidemark::programs

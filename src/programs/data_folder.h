@@ -5,7 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "base/log.h"
+#include "base/metrics.h"
 #include "base/result.h"
+#include "base/settings.h"
 #include "tables/embedded/embedded_tables.h"
 
 namespace tidemark::programs {
@@ -30,5 +33,10 @@ Result<std::string> FindDataFolder(const FolderOptions& options);
 // keeps it for more than a moment.
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOptions& options,
                                                                  Use use);
+
+// For a server: makes the folder when it is missing, and does the housekeeping. Both outlive what
+// is returned.
+Result<std::unique_ptr<embedded::EmbeddedTables>> OpenForServing(const Settings& settings,
+                                                                 Logger* logger, Metrics* metrics);
 
 }  // namespace tidemark::programs

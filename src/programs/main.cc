@@ -11,6 +11,7 @@
 
 #include "programs/exit_code.h"
 #include "programs/output.h"
+#include "programs/serve_commands.h"
 #include "programs/tables_commands.h"
 
 namespace tidemark::programs {
@@ -45,8 +46,9 @@ ExitCode Main(int argc, char** argv) {
   program.set_version_flag("--version", "tidemark " TIDEMARK_VERSION);
   program.require_subcommand(1);
   program.failure_message(Explain);
-  program.footer("Help of a command: tidemark tables --help");
+  program.footer("Help of a command: tidemark serve --help");
   Action action;
+  AddServeCommands(program, &action);
   AddTablesCommands(program, &action);
   try {
     program.parse(argc, argv);

@@ -148,6 +148,8 @@ void PrintTo(std::FILE* file, std::string_view line) {
 }  // namespace
 
 void PrintLine(std::string_view json) { PrintTo(stdout, json); }
+void PrintText(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
 void PrintMessage(std::string_view text) { PrintTo(stderr, text); }
 
 std::string ToJson(const tables::TableDescription& description) {

@@ -14,6 +14,8 @@ namespace tidemark::programs {
 
 void PrintLine(std::string_view json);
 void PrintMessage(std::string_view text);
+// Text of several lines for standard output, as it is.
+void PrintText(std::string_view text);
 
 std::string ToJson(const tables::TableDescription& description);
 std::string ToJson(const tables::Tags& tags);

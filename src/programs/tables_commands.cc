@@ -8,6 +8,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include "programs/command.h"
 #include "programs/copy_actions.h"
 #include "programs/item_actions.h"
 #include "programs/stream_actions.h"
@@ -17,28 +18,11 @@ namespace tidemark::programs {
 
 namespace {
 
-struct CommandText {
-  std::string name;
-  std::string help;
-  std::string example;
-};
-
-// Declares a command that runs `run` with the options that parsing fills in.
-template <typename Options>
-std::pair<CLI::App*, std::shared_ptr<Options>> AddCommand(CLI::App& parent, const CommandText& text,
-                                                          Action* action,
-                                                          Result<ExitCode> (*run)(const Options&)) {
-  CLI::App* command = parent.add_subcommand(text.name, text.help);
-  command->footer("Example:\n  " + text.example);
-  auto options = std::make_shared<Options>();
-  command->callback([options, action, run] { *action = [options, run] { return run(*options); }; });
-  return {command, options};
-}
-
 void AddFolder(CLI::App& command, FolderOptions& options) {
   command.add_option("--data", options.data,
                      "The folder that holds the tables (TIDEMARK_DATA; default tidemark-data)");
-  command.add_option("--settings", options.settings, "A settings file (TOML)");
+  command.add_option("--settings", options.settings,
+                     "A settings file (TIDEMARK_SETTINGS; default tidemark.toml, if there)");
 }
 
 void AddProgress(CLI::App& command, FolderOptions& options) {

@@ -1,0 +1,23 @@
+#include "programs/command.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+namespace tidemark::programs {
+
+CLI::App* DeclareCommand(CLI::App& parent, const CommandText& text, Action* action, Action run) {
+  CLI::App* command = parent.add_subcommand(text.name, text.help);
+  command->footer("Example:\n  " + text.example);
+  command->callback([action, run = std::move(run)] { *action = run; });
+  return command;
+}
+
+CLI::App* AddGroup(CLI::App& parent, const std::string& name, const std::string& help) {
+  CLI::App* group = parent.add_subcommand(name, help);
+  group->require_subcommand(1);
+  group->footer("Help of a command: tidemark " + name + " COMMAND --help");
+  return group;
+}
+
+}  // namespace tidemark::programs

@@ -1,0 +1,44 @@
+// How a command of `tidemark` is declared: its name, help and example, and what runs it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+#include "programs/exit_code.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tidemark::programs {
+
+// What the command line asked for; set by parsing it.
+using Action = std::function<Result<ExitCode>()>;
+
+struct CommandText {
+  std::string name;
+  std::string help;
+  std::string example;
+};
+
+// Declares a command; when the command line asks for it, `action` becomes `run`.
+CLI::App* DeclareCommand(CLI::App& parent, const CommandText& text, Action* action, Action run);
+
+// Likewise, for what runs with options that parsing fills in.
+template <typename Options>
+std::pair<CLI::App*, std::shared_ptr<Options>> AddCommand(CLI::App& parent, const CommandText& text,
+                                                          Action* action,
+                                                          Result<ExitCode> (*run)(const Options&)) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      DeclareCommand(parent, text, action, [options, run] { return run(*options); });
+  return {command, options};
+}
+
+// A command that only holds others.
+CLI::App* AddGroup(CLI::App& parent, const std::string& name, const std::string& help);
+
+}  // namespace tidemark::programs

@@ -1,0 +1,159 @@
+#include "programs/demo.h"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/random.h"
+#include "base/sleeper.h"
+#include "http/client.h"
+#include "programs/output.h"
+#include "programs/progress.h"
+#include "programs/signals.h"
+#include "servers/demo/events.h"
+#include "servers/demo/pretend_slack.h"
+#include "servers/demo/sender.h"
+
+namespace tidemark::programs {
+
+namespace {
+
+constexpr double kMaxRate = 100'000;
+// So that a newcomer sees a retry within seconds: waits are a minute and five at Slack.
+constexpr double kSpeed = 30;
+// While the server is not there yet.
+constexpr std::chrono::milliseconds kGreetingPause(250);
+constexpr int kMaxGreetings = 40;
+
+Status Check(const DemoOptions& options) {
+  if (options.rate > 0 && options.rate <= kMaxRate) return Done{};
+  return Invalid(
+      fmt::format("--rate should be above 0 and at most {}, not {}", kMaxRate, options.rate));
+}
+
+demo::SenderOptions SenderOptionsOf(const DemoOptions& options) {
+  return {.url = options.to,
+          .signing_secret = Secret(std::string(kDemoSigningSecret)),
+          .events_per_second = options.rate,
+          .speed = kSpeed,
+          .mischief = {.seed = options.seed,
+                       .duplicates = 0.05,
+                       .late = 0.01,
+                       .late_after = std::chrono::minutes(10),
+                       .reorder_window = 4}};
+}
+
+void Greet(const DemoOptions& options, const demo::PretendSlack& slack) {
+  PrintMessage(fmt::format(
+      "A pretend Slack listens at {} and sends events to {}.\n"
+      "For a server to take it for the real one:\n"
+      "  TIDEMARK_SLACK_API_URL={} SLACK_SIGNING_SECRET={} SLACK_BOT_TOKEN={} tidemark serve\n",
+      slack.address(), options.to, slack.api_url(), kDemoSigningSecret, kDemoBotToken));
+}
+
+// Slack checks a URL before it sends events to it. The server may start a moment after us.
+Status AwaitServer(demo::Sender& sender, Sleeper& sleeper, const std::atomic<bool>& stopped) {
+  for (int attempt = 1;; ++attempt) {
+    auto verified = sender.VerifyUrl();
+    if (verified || verified.error().code != ErrorCode::kUnavailable) return verified;
+    if (attempt == kMaxGreetings || stopped) {
+      return std::move(verified).WithContext("no server answers the challenge");
+    }
+    sleeper.Sleep(kGreetingPause);
+  }
+}
+
+std::string InWords(const demo::SenderReport& report) {
+  return fmt::format(
+      "{} events, {} deliveries, {} acknowledged, {} refused, p99 {} ms", report.events,
+      report.sent, report.acknowledged, report.refused,
+      std::chrono::ceil<std::chrono::milliseconds>(report.latencies.Quantile(0.99)).count());
+}
+
+std::string ToJson(const demo::SenderReport& report) {
+  const std::pair<const char*, uint64_t> counts[] = {
+      {"events", report.events},       {"sent", report.sent},
+      {"retried", report.retried},     {"duplicates", report.duplicates},
+      {"late", report.late},           {"acknowledged", report.acknowledged},
+      {"refused", report.refused},     {"timed_out", report.timed_out},
+      {"broken", report.broken},       {"given_up", report.given_up},
+      {"not_again", report.not_again},
+  };
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  for (const auto& [name, count] : counts) {
+    writer.Key(name);
+    writer.Int(static_cast<int64_t>(count));
+  }
+  for (const auto& [name, share] : {std::pair("p50_us", 0.5), std::pair("p99_us", 0.99)}) {
+    writer.Key(name);
+    writer.Int(
+        std::chrono::ceil<std::chrono::microseconds>(report.latencies.Quantile(share)).count());
+  }
+  writer.EndObject();
+  return text;
+}
+
+// The events of the generator, as many as asked for, told to the Web API before they are sent.
+demo::DeliverySource SourceOf(const DemoOptions& options, demo::EventGenerator* generator,
+                              demo::PretendSlack* slack) {
+  return
+      [&options, generator, slack, given = uint64_t{0}]() mutable -> std::optional<demo::Delivery> {
+        if (options.events != 0 && given == options.events) return std::nullopt;
+        ++given;
+        demo::GeneratedEvent event = generator->Next();
+        slack->Apply(event.changes);
+        return demo::Delivery{.event_id = std::move(event.event_id), .body = std::move(event.body)};
+      };
+}
+
+}  // namespace
+
+Result<ExitCode> RunDemo(const DemoOptions& options) {
+  TRY(Check(options));
+  const StopSignals signals;
+  const SystemClock clock;
+  SystemRandom random;
+  SystemSleeper sleeper;
+  http::CurlClient client({}, &clock, &sleeper);
+  const demo::Workspace workspace = demo::MakeWorkspace({.seed = options.seed});
+  const auto slack = TRY(demo::PretendSlack::Start(
+      {.listen = options.listen, .bot_token = Secret(std::string(kDemoBotToken))}, workspace,
+      {.clock = &clock, .random = &random}));
+  Greet(options, *slack);
+
+  demo::Sender sender(SenderOptionsOf(options), &client, &clock, &sleeper);
+  std::atomic<bool> stopped = false;
+  std::thread watcher([&] {
+    signals.Wait();
+    stopped = true;
+    sender.Stop();
+  });
+  demo::EventGenerator generator(
+      {.seed = options.seed,
+       .start = clock.NowSeconds(),
+       .gap = std::chrono::microseconds(static_cast<int64_t>(1'000'000 / options.rate)),
+       .files_url = slack->files_url()},
+      workspace);
+  const Status ready = AwaitServer(sender, sleeper, stopped);
+  if (ready) {
+    const Progress progress(/*asked_for=*/true, [&] { return InWords(sender.report()); });
+    sender.Run(SourceOf(options, &generator, slack.get()));
+  }
+  // Wakes the watcher when nobody else did.
+  if (!stopped) kill(getpid(), SIGTERM);
+  watcher.join();
+  TRY(Status(ready));
+  PrintLine(ToJson(sender.report()));
+  return ExitCode::kOk;
+}
+
+}  // namespace tidemark::programs

@@ -1,0 +1,261 @@
+#include "programs/doctor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <filesystem>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "apps/dedup/window.h"
+#include "base/clock.h"
+#include "base/sleeper.h"
+#include "http/client.h"
+#include "programs/data_folder.h"
+#include "programs/output.h"
+#include "programs/settings_file.h"
+#include "servers/api/api_tokens.h"
+#include "servers/api/service_options.h"
+#include "slack/app.h"
+#include "slack/web_api.h"
+
+namespace tidemark::programs {
+
+namespace {
+
+constexpr std::chrono::seconds kPatience(5);
+// A signature is refused beyond 300 s; leases overlap by less.
+constexpr int64_t kSkewWarningSeconds = 2;
+constexpr int64_t kSkewProblemSeconds = 60;
+
+enum class Level { kOk, kWarning, kProblem };
+
+struct Finding {
+  Level level = Level::kOk;
+  std::string subject;
+  std::string text;
+};
+
+class Doctor {
+ public:
+  explicit Doctor(const Settings& settings) : settings_(settings) {}
+
+  // What the service itself would say to the settings; nullopt when it would not start.
+  std::optional<api::ServiceOptions> ExamineSettings();
+  void ExamineSecret(const api::ServiceOptions& options);
+  void ExamineSlack(const api::ServiceOptions& options);
+  void ExamineClock(const api::ServiceOptions& options);
+  void ExamineStore();
+  void ExamineWindow(const api::ServiceOptions& options);
+  void ExamineTokens(const api::ServiceOptions& options);
+
+  // Prints all, the gravest last; true when none is a problem.
+  bool Report();
+
+ private:
+  void Add(Level level, std::string subject, std::string text) {
+    findings_.push_back({level, std::move(subject), std::move(text)});
+  }
+  void ExamineScopes(const slack::AuthTest& auth);
+  bool ServerAnswers();
+
+  const Settings& settings_;
+  std::vector<Finding> findings_;
+  SystemClock clock_;
+  SystemSleeper sleeper_;
+  http::CurlClient client_{{}, &clock_, &sleeper_};
+};
+
+std::optional<api::ServiceOptions> Doctor::ExamineSettings() {
+  auto options = api::ReadOptions(settings_);
+  if (!options) {
+    Add(Level::kProblem, "settings", options.error().message);
+    return std::nullopt;
+  }
+  Add(Level::kOk, "settings", "complete; the server would start with them");
+  return std::move(*options);
+}
+
+void Doctor::ExamineSecret(const api::ServiceOptions& options) {
+  if (options.signing_secrets.empty()) {
+    Add(Level::kProblem, "signing secret",
+        "slack.signing-secret is not set: copy it from Basic Information of the Slack app");
+    return;
+  }
+  const std::string_view secret = options.signing_secrets.front().value.Reveal();
+  const bool is_hex = secret.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  if (secret.size() == 32 && is_hex) {
+    Add(Level::kOk, "signing secret",
+        fmt::format("set ({} active)", options.signing_secrets.size()));
+  } else {
+    Add(Level::kWarning, "signing secret",
+        "is not 32 hexadecimal digits, as Slack's are: the client secret or a token is another "
+        "thing");
+  }
+}
+
+void Doctor::ExamineSlack(const api::ServiceOptions& options) {
+  if (!options.bot_token) {
+    Add(Level::kProblem, "bot token",
+        "slack.bot-token is not set: copy it (xoxb-…) from OAuth & Permissions of the Slack app");
+    return;
+  }
+  slack::WebApi web_api(options.web_api, &client_, &clock_, &sleeper_, nullptr);
+  const auto tested = web_api.TestAuth(*options.bot_token, Deadline::After(clock_, kPatience));
+  if (const auto* error = std::get_if<slack::CallError>(&tested)) {
+    Add(Level::kProblem, "bot token",
+        fmt::format("auth.test at {} says '{}': install the app to the workspace again and copy "
+                    "its bot token, or look at the network",
+                    options.web_api.url, error->error));
+    return;
+  }
+  const auto& auth = std::get<slack::AuthTest>(tested);
+  Add(Level::kOk, "bot token",
+      fmt::format("team {}, user {}, bot {}", auth.team_id, auth.user_id, auth.bot_id));
+  if (options.work.own_bot_id.empty()) {
+    Add(Level::kWarning, "bot id",
+        fmt::format(
+            "slack.bot-id is not set, so the app's own messages start work: set it to \"{}\"",
+            auth.bot_id));
+  }
+  ExamineScopes(auth);
+}
+
+void Doctor::ExamineScopes(const slack::AuthTest& auth) {
+  std::vector<std::string> missing;
+  for (const slack::Scope& scope : slack::RequiredScopes()) {
+    if (std::ranges::find(auth.scopes, scope.name) == auth.scopes.end()) {
+      missing.push_back(fmt::format("{} ({})", scope.name, scope.why));
+    }
+  }
+  std::vector<std::string> unused;
+  for (const std::string& scope : auth.scopes) {
+    const auto known = std::ranges::find(slack::RequiredScopes(), scope, &slack::Scope::name);
+    if (known == slack::RequiredScopes().end()) unused.push_back(scope);
+  }
+  if (!missing.empty()) {
+    Add(Level::kProblem, "scopes",
+        fmt::format("missing: {}; update the app from `tidemark manifest` and install it again",
+                    fmt::join(missing, ", ")));
+  } else {
+    Add(Level::kOk, "scopes", "all that are needed");
+  }
+  if (!unused.empty()) {
+    Add(Level::kWarning, "scopes",
+        fmt::format("not needed, so better taken away: {}", fmt::join(unused, ", ")));
+  }
+}
+
+// Seconds since the epoch of "Sun, 06 Nov 1994 08:49:37 GMT".
+std::optional<EpochSeconds> ParseDate(std::string_view text) {
+  std::tm parts{};
+  if (strptime(std::string(text).c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts) == nullptr) {
+    return std::nullopt;
+  }
+  return timegm(&parts);
+}
+
+void Doctor::ExamineClock(const api::ServiceOptions& options) {
+  const http::Exchange exchange =
+      client_.Send({.url = options.web_api.url + "/api.test"}, Deadline::After(clock_, kPatience));
+  const auto date = exchange.response.headers.Find("Date");
+  const auto theirs = date ? ParseDate(*date) : std::nullopt;
+  if (!theirs) {
+    Add(Level::kWarning, "clock",
+        fmt::format("could not be compared: {} gave no time", options.web_api.url));
+    return;
+  }
+  const int64_t skew = clock_.NowSeconds() - *theirs;
+  const int64_t size = std::abs(skew);
+  const Level level = size > kSkewProblemSeconds   ? Level::kProblem
+                      : size > kSkewWarningSeconds ? Level::kWarning
+                                                   : Level::kOk;
+  std::string text = fmt::format("{} s {} Slack's", size, skew < 0 ? "behind" : "ahead of");
+  if (level != Level::kOk)
+    text += ": run a time service; signatures more than 300 s off are refused";
+  Add(level, "clock", std::move(text));
+}
+
+bool Doctor::ServerAnswers() {
+  const std::string scheme = settings_.Text("tls.certificate").empty() ? "http" : "https";
+  const http::Exchange exchange =
+      client_.Send({.url = fmt::format("{}://{}/healthz", scheme, settings_.Text("listen"))},
+                   Deadline::After(clock_, kPatience));
+  return exchange.outcome == http::Outcome::kAnswered && exchange.response.status == 200;
+}
+
+void Doctor::ExamineStore() {
+  const std::string& folder = settings_.Text("data");
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder, ignored)) {
+    Add(Level::kWarning, "store",
+        fmt::format("the folder '{}' is not there yet; `tidemark serve` makes it", folder));
+    return;
+  }
+  const auto tables = OpenDataFolder({.data = folder}, Use::kRead);
+  if (tables) {
+    const auto listed = (*tables)->ListTables({});
+    if (listed) {
+      Add(Level::kOk, "store", fmt::format("'{}' opens; {} tables", folder, listed->tables.size()));
+    } else {
+      Add(Level::kProblem, "store", listed.error().message);
+    }
+  } else if (tables.error().code == ErrorCode::kUnavailable && ServerAnswers()) {
+    Add(Level::kOk, "store",
+        fmt::format("'{}' is in use by the server at {}, which answers", folder,
+                    settings_.Text("listen")));
+  } else {
+    Add(Level::kProblem, "store", tables.error().message);
+  }
+}
+
+void Doctor::ExamineWindow(const api::ServiceOptions& options) {
+  const auto checked = dedup::CheckWindow(options.claims.window, {});
+  Add(checked ? Level::kOk : Level::kWarning, "dedup window",
+      checked ? "longer than Slack's longest redelivery" : checked.error().message);
+}
+
+void Doctor::ExamineTokens(const api::ServiceOptions& options) {
+  const auto tokens = api::ListTokens(options.tokens_file);
+  if (!tokens) {
+    Add(Level::kProblem, "API tokens", tokens.error().message);
+  } else if (tokens->empty()) {
+    Add(Level::kWarning, "API tokens",
+        "none, so the API answers nobody: `tidemark token create NAME` makes one");
+  } else {
+    Add(Level::kOk, "API tokens", fmt::format("{} in {}", tokens->size(), options.tokens_file));
+  }
+}
+
+bool Doctor::Report() {
+  std::ranges::stable_sort(findings_, {}, &Finding::level);
+  for (const Finding& finding : findings_) {
+    const char* mark = finding.level == Level::kOk        ? "ok     "
+                       : finding.level == Level::kWarning ? "warning"
+                                                          : "problem";
+    PrintLine(fmt::format("{}  {}: {}", mark, finding.subject, finding.text));
+  }
+  return findings_.empty() || findings_.back().level != Level::kProblem;
+}
+
+}  // namespace
+
+Result<ExitCode> Examine(const DoctorOptions& options) {
+  SettingsOptions sources{.file = options.settings};
+  if (options.data) sources.flags["data"] = *options.data;
+  const Settings settings = TRY(LoadSettings(sources));
+  Doctor doctor(settings);
+  if (const auto service = doctor.ExamineSettings()) {
+    doctor.ExamineSecret(*service);
+    doctor.ExamineSlack(*service);
+    doctor.ExamineClock(*service);
+    doctor.ExamineWindow(*service);
+    doctor.ExamineTokens(*service);
+  }
+  doctor.ExamineStore();
+  return doctor.Report() ? ExitCode::kOk : ExitCode::kNotMet;
+}
+
+}  // namespace tidemark::programs

@@ -1,0 +1,103 @@
+#include "programs/serve.h"
+
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/random.h"
+#include "base/sleeper.h"
+#include "http/client.h"
+#include "programs/data_folder.h"
+#include "programs/output.h"
+#include "programs/settings_file.h"
+#include "programs/signals.h"
+#include "servers/api/service.h"
+
+namespace tidemark::programs {
+
+namespace {
+
+void ServeUntilTold(const StopSignals& signals, api::Service& service, const Logger& logger) {
+  while (true) {
+    const int signal = signals.Wait();
+    if (signal != SIGHUP) {
+      logger.Log(LogLevel::kInfo, "told to stop", {{"signal", signal}});
+      return;
+    }
+    const auto reloaded = service.ReloadCertificate();
+    if (reloaded) {
+      logger.Log(LogLevel::kInfo, "the certificate was read again");
+    } else {
+      logger.Log(LogLevel::kError, "the certificate could not be read; the old one stays",
+                 {{"error", reloaded.error().message}});
+    }
+  }
+}
+
+// The first start: leaves a settings file behind, and says what to do next.
+Status Welcome(const ServeOptions& options) {
+  if (FindSettingsFile(options.settings)) return Done{};
+  TRY(WriteSettingsFile(kSettingsFile));
+  PrintMessage(fmt::format(
+      "Wrote {}, with every setting and its default. What to do next:\n"
+      "  1. Make a Slack app from the manifest:  tidemark manifest --url https://YOUR-HOST\n"
+      "  2. Put its signing secret and bot token into {} (slack.signing-secret,\n"
+      "     slack.bot-token), and start again.\n"
+      "  3. Make a token for the API:            tidemark token create me\n"
+      "  4. See whether all is well:             tidemark doctor\n"
+      "Without a Slack account, try a pretend one:  tidemark demo --help\n",
+      kSettingsFile, kSettingsFile));
+  return Done{};
+}
+
+void WarnOfWhatIsMissing(const api::ServiceOptions& options, const Logger& logger) {
+  if (options.signing_secrets.empty()) {
+    logger.Log(LogLevel::kWarning,
+               "slack.signing-secret is not set: every request to /slack/events is refused");
+  }
+  if (!options.bot_token) {
+    logger.Log(LogLevel::kWarning,
+               options.existence.missing_token == gate::MissingToken::kAllow
+                   ? "slack.bot-token is not set: existence is not checked"
+                   : "slack.bot-token is not set: every event is refused, and kept in quarantine");
+  }
+}
+
+}  // namespace
+
+Result<ExitCode> Serve(const ServeOptions& options) {
+  const Settings settings = TRY(LoadSettings({.file = options.settings, .flags = options.flags}));
+  api::ServiceOptions service_options = TRY(api::ReadOptions(settings));
+  TRY(Welcome(options));
+  const StopSignals signals;
+
+  SystemClock clock;
+  SystemRandom random;
+  SystemSleeper sleeper;
+  Metrics metrics;
+  Logger logger({.level = LogLevelFrom(settings.Text("log.level")),
+                 .format = LogFormatFrom(settings.Text("log.format"))},
+                clock);
+  const auto tables = TRY(OpenForServing(settings, &logger, &metrics));
+  http::CurlClient client({}, &clock, &sleeper);
+  WarnOfWhatIsMissing(service_options, logger);
+
+  const auto service = TRY(api::Service::Start(std::move(service_options), {.tables = tables.get(),
+                                                                            .client = &client,
+                                                                            .clock = &clock,
+                                                                            .random = &random,
+                                                                            .sleeper = &sleeper,
+                                                                            .logger = &logger,
+                                                                            .metrics = &metrics}));
+  logger.Log(LogLevel::kInfo, "serving",
+             {{"address", service->address()}, {"data", settings.Text("data")}});
+  ServeUntilTold(signals, *service, logger);
+  service->Stop(settings.Duration("server.patience"));
+  logger.Log(LogLevel::kInfo, "stopped");
+  return ExitCode::kOk;
+}
+
+}  // namespace tidemark::programs

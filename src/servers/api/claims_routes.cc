@@ -1,0 +1,262 @@
+#include "servers/api/claims_routes.h"
+
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/dedup/row.h"
+#include "http/url.h"
+#include "servers/api/json_body.h"
+#include "servers/api/respond.h"
+
+namespace tidemark::api {
+
+namespace {
+
+// A worker that holds a claim for longer than this renews it.
+constexpr int64_t kMaxLeaseSeconds = 43'200;
+constexpr uint32_t kDefaultPage = 100;
+constexpr uint32_t kMaxPage = 1'000;
+
+Result<std::vector<std::string>> KeysOf(const JsonBody& body) {
+  if (body.Has("key") == body.Has("keys")) {
+    return Invalid("give 'key', or 'keys' when the event has several names, and not both");
+  }
+  if (body.Has("keys")) return body.Texts("keys");
+  return std::vector<std::string>{TRY(body.Text("key"))};
+}
+
+Result<dedup::ClaimRequest> ParseClaimRequest(const std::string& text) {
+  const JsonBody body = TRY(JsonBody::Parse(
+      text, {"key", "keys", "metadata", "lease_seconds", "payload_hash", "repeatable", "nonce"}));
+  dedup::ClaimRequest request;
+  request.keys = TRY(KeysOf(body));
+  request.metadata = TRY(body.TextMap("metadata"));
+  const int64_t lease = TRY(body.IntegerOr("lease_seconds", 0));
+  if (lease < 0 || lease > kMaxLeaseSeconds) {
+    return Invalid("the field 'lease_seconds' should be between 1 and 43200");
+  }
+  request.lease = std::chrono::seconds(lease);
+  if (body.Has("payload_hash")) request.payload_hash = TRY(body.Text("payload_hash"));
+  const bool repeatable = TRY(body.BoolOr("repeatable", true));
+  request.on_lapse = repeatable ? dedup::OnLapse::kTakeOver : dedup::OnLapse::kReport;
+  request.nonce = TRY(body.TextOr("nonce", ""));
+  return request;
+}
+
+void Write(const dedup::Claim& claim, JsonWriter* writer) {
+  writer->BeginObject();
+  writer->Key("keys");
+  writer->BeginArray();
+  for (const std::string& key : claim.keys) writer->String(key);
+  writer->EndArray();
+  writer->Key("nonce");
+  writer->String(claim.nonce);
+  writer->Key("generation");
+  writer->Int(claim.generation);
+  writer->Key("lease_until");
+  writer->Int(claim.lease_until);
+  writer->Key("expires");
+  writer->Int(claim.expires);
+  writer->Key("local");
+  writer->Bool(claim.local);
+  writer->EndObject();
+}
+
+Result<dedup::Claim> ParseClaim(const JsonBody& body) {
+  const JsonBody fields =
+      TRY(body.Object("claim", {"keys", "nonce", "generation", "lease_until", "expires", "local"}));
+  dedup::Claim claim;
+  claim.keys = TRY(fields.Texts("keys"));
+  if (claim.keys.empty()) return Invalid("the field 'claim.keys' should name at least one key");
+  claim.nonce = TRY(fields.Text("nonce"));
+  claim.generation = TRY(fields.Integer("generation"));
+  claim.lease_until = TRY(fields.IntegerOr("lease_until", 0));
+  claim.expires = TRY(fields.IntegerOr("expires", 0));
+  claim.local = TRY(fields.BoolOr("local", false));
+  return claim;
+}
+
+std::string ToJson(const dedup::ClaimReply& reply) {
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  writer.Key("outcome");
+  writer.String(ToString(reply.outcome));
+  writer.Key("fallback");
+  writer.Bool(reply.fallback);
+  if (reply.claim) {
+    writer.Key("claim");
+    Write(*reply.claim, &writer);
+  }
+  if (!reply.reason.empty()) {
+    writer.Key("reason");
+    writer.String(reply.reason);
+  }
+  if (reply.lease_until) {
+    writer.Key("lease_until");
+    writer.Int(*reply.lease_until);
+  }
+  if (reply.result) {
+    writer.Key("result");
+    writer.String(*reply.result);
+  }
+  writer.EndObject();
+  return text;
+}
+
+Result<std::string> Answer(Result<dedup::ClaimReply> result) {
+  const dedup::ClaimReply reply = TRY(std::move(result));
+  if (reply.outcome == dedup::ClaimOutcome::kRefused) {
+    return Error{ErrorCode::kUnavailable,
+                 "the store is away and the policy is to refuse; try again later"};
+  }
+  return ToJson(reply);
+}
+
+Result<std::string> Answer(Result<dedup::SettleOutcome> result, const dedup::Claim& claim) {
+  if (TRY(std::move(result)) == dedup::SettleOutcome::kSuperseded) {
+    return Error{ErrorCode::kConflict,
+                 "the claim is no longer yours: its lease ended and another took it, or it was "
+                 "settled; do not report success"};
+  }
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  writer.Key("claim");
+  Write(claim, &writer);
+  writer.EndObject();
+  return text;
+}
+
+Work Take(dedup::Deduplicator* dedup) {
+  return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
+    return Answer(dedup->Take(TRY(ParseClaimRequest(routed.request.body))));
+  };
+}
+
+Work Mark(dedup::Deduplicator* dedup) {
+  return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
+    return Answer(dedup->Mark(TRY(ParseClaimRequest(routed.request.body))));
+  };
+}
+
+Work Renew(dedup::Deduplicator* dedup) {
+  return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
+    const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"claim"}));
+    dedup::Claim claim = TRY(ParseClaim(body));
+    auto renewed = dedup->Renew(&claim);
+    return Answer(std::move(renewed), claim);
+  };
+}
+
+Work Complete(dedup::Deduplicator* dedup) {
+  return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
+    const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"claim", "result"}));
+    const dedup::Claim claim = TRY(ParseClaim(body));
+    return Answer(dedup->Complete(claim, TRY(body.TextOr("result", ""))), claim);
+  };
+}
+
+Work Release(dedup::Deduplicator* dedup) {
+  return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
+    const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"claim"}));
+    const dedup::Claim claim = TRY(ParseClaim(body));
+    return Answer(dedup->Release(claim), claim);
+  };
+}
+
+Work Fail(dedup::Deduplicator* dedup) {
+  return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
+    const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"claim", "why"}));
+    const dedup::Claim claim = TRY(ParseClaim(body));
+    return Answer(dedup->Fail(claim, TRY(body.TextOr("why", ""))), claim);
+  };
+}
+
+void WriteIfKnown(std::string_view name, int64_t value, JsonWriter* writer) {
+  if (value == 0) return;
+  writer->Key(name);
+  writer->Int(value);
+}
+
+void Write(const dedup::Row& row, JsonWriter* writer) {
+  writer->BeginObject();
+  writer->Key("key");
+  writer->String(row.key);
+  writer->Key("status");
+  writer->String(dedup::ToString(row.status));
+  WriteIfKnown("processed_at", row.processed_at, writer);
+  WriteIfKnown("completed_at", row.completed_at, writer);
+  WriteIfKnown("generation", row.generation, writer);
+  WriteIfKnown("failures", row.failures, writer);
+  WriteIfKnown("ttl", row.expires.value_or(0), writer);
+  writer->EndObject();
+}
+
+std::string ToJson(const dedup::Claims::HistoryPage& page) {
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  writer.Key("claims");
+  writer.BeginArray();
+  for (const dedup::Row& row : page.rows) Write(row, &writer);
+  writer.EndArray();
+  if (page.last) {
+    writer.Key("cursor");
+    writer.String(*page.last);
+  }
+  writer.EndObject();
+  return text;
+}
+
+Result<uint32_t> ParseLimit(const std::string& text) {
+  uint32_t limit = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (whole && limit >= 1 && limit <= kMaxPage) return limit;
+  return Invalid(
+      fmt::format("the parameter 'limit' should be between 1 and {}, not '{}'", kMaxPage, text));
+}
+
+Work List(dedup::Claims* claims) {
+  return [claims](const http::RoutedRequest& routed) -> Result<std::string> {
+    std::optional<std::string> after;
+    uint32_t limit = kDefaultPage;
+    for (const auto& [name, value] : TRY(http::ParseQuery(routed.request.query))) {
+      if (name == "cursor") {
+        after = value;
+      } else if (name == "limit") {
+        limit = TRY(ParseLimit(value));
+      } else {
+        return Invalid(fmt::format("there is no parameter '{}'; they are: limit, cursor", name));
+      }
+    }
+    return ToJson(TRY(claims->ListHistory(after, limit)));
+  };
+}
+
+}  // namespace
+
+void AddClaimsRoutes(http::Router* router, dedup::Deduplicator* dedup, dedup::Claims* claims,
+                     TokenFile* tokens) {
+  router->Add({.method = http::Method::kGet,
+               .pattern = "/api/v1/claims",
+               .run = http::Run::kOnWorker,
+               .handler = WithToken(tokens, AnswerJson(List(claims)))});
+  const auto add = [&](std::string pattern, Work work) {
+    router->Add({.method = http::Method::kPost,
+                 .pattern = std::move(pattern),
+                 .run = http::Run::kOnWorker,
+                 .handler = WithToken(tokens, AnswerJson(std::move(work)))});
+  };
+  add("/api/v1/claims", Take(dedup));
+  add("/api/v1/claims/mark", Mark(dedup));
+  add("/api/v1/claims/renew", Renew(dedup));
+  add("/api/v1/claims/complete", Complete(dedup));
+  add("/api/v1/claims/release", Release(dedup));
+  add("/api/v1/claims/fail", Fail(dedup));
+}
+
+}  // namespace tidemark::api

@@ -1,0 +1,95 @@
+#include "servers/api/existence_routes.h"
+
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "http/url.h"
+#include "servers/api/respond.h"
+
+namespace tidemark::api {
+
+namespace {
+
+using Query = std::map<std::string, std::string>;
+
+Result<Query> ParseIds(const std::string& text) {
+  Query query = TRY(http::ParseQuery(text));
+  for (const auto& [name, value] : query) {
+    if (name != "team" && name != "user" && name != "channel") {
+      return Invalid(
+          fmt::format("there is no parameter '{}'; they are: team, user, channel", name));
+    }
+  }
+  return query;
+}
+
+// Checks the ids that are given; team must be among them.
+Result<gate::Subject> ParseSubject(const Query& query) {
+  if (!query.contains("team")) return Invalid("the parameter 'team' is missing: ?team=T01234567");
+  gate::Subject subject{.team = TRY(slack::TeamId::Parse(query.at("team")))};
+  if (query.contains("user")) subject.user = TRY(slack::UserId::Parse(query.at("user")));
+  if (query.contains("channel")) {
+    subject.channel = TRY(slack::ChannelId::Parse(query.at("channel")));
+  }
+  return subject;
+}
+
+Result<std::string> Verdict(gate::Existence& existence, const http::RoutedRequest& routed) {
+  const Query query = TRY(ParseIds(routed.request.query));
+  const gate::Verdict verdict = existence.Check(TRY(ParseSubject(query)));
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  writer.Key("decision");
+  writer.String(ToString(verdict.decision));
+  writer.Key("reason");
+  writer.String(ToString(verdict.reason));
+  writer.EndObject();
+  return text;
+}
+
+Status InvalidateOne(gate::Existence& existence, const Query& query) {
+  const auto& [name, id] = *query.begin();
+  if (name == "team") {
+    TRY(slack::TeamId::Parse(id));
+    return existence.Invalidate(slack::EntityKind::kTeam, id);
+  }
+  if (name == "user") {
+    TRY(slack::UserId::Parse(id));
+    return existence.Invalidate(slack::EntityKind::kUser, id);
+  }
+  TRY(slack::ChannelId::Parse(id));
+  return existence.Invalidate(slack::EntityKind::kChannel, id);
+}
+
+Result<std::string> Invalidate(gate::Existence& existence, const http::RoutedRequest& routed) {
+  const Query query = TRY(ParseIds(routed.request.query));
+  if (query.empty()) return Invalid("name a team, a user, a channel, or all three for a triple");
+  if (query.size() == 1) {
+    TRY(InvalidateOne(existence, query));
+  } else {
+    const gate::Subject subject = TRY(ParseSubject(query));
+    TRY(existence.InvalidateTriple(subject));
+  }
+  return std::string(R"({"invalidated":true})");
+}
+
+}  // namespace
+
+void AddExistenceRoutes(http::Router* router, gate::Existence* existence, TokenFile* tokens) {
+  const auto add = [&](http::Method method, auto work) {
+    router->Add({.method = method,
+                 .pattern = "/api/v1/existence",
+                 .run = http::Run::kOnWorker,
+                 .handler = WithToken(tokens, AnswerJson([existence, work](const auto& routed) {
+                                        return work(*existence, routed);
+                                      }))});
+  };
+  add(http::Method::kGet, Verdict);
+  add(http::Method::kDelete, Invalidate);
+}
+
+}  // namespace tidemark::api

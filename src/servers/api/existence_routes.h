@@ -1,0 +1,17 @@
+// /api/v1/existence: the gate's second key for other programs.
+//
+//   GET    /api/v1/existence?team=T1&user=U1&channel=C1   the verdict, from the cache or from Slack
+//   DELETE /api/v1/existence?team=T1 | ?user=U1 | ?channel=C1 | all three for the triple
+//                                                         forget what was verified, at once
+#pragma once
+
+#include "apps/gate/existence.h"
+#include "http/router.h"
+#include "servers/api/api_tokens.h"
+
+namespace tidemark::api {
+
+// All outlive the router.
+void AddExistenceRoutes(http::Router* router, gate::Existence* existence, TokenFile* tokens);
+
+}  // namespace tidemark::api

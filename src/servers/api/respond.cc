@@ -1,0 +1,58 @@
+#include "servers/api/respond.h"
+
+#include <utility>
+
+namespace tidemark::api {
+
+namespace {
+
+int StatusOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalid:
+      return 400;
+    case ErrorCode::kNotFound:
+      return 404;
+    case ErrorCode::kInUse:
+    case ErrorCode::kConflict:
+      return 409;
+    case ErrorCode::kDenied:
+      return 403;
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kUnknown:
+      return 503;
+    case ErrorCode::kCorrupt:
+    case ErrorCode::kInternal:
+      return 500;
+  }
+  return 500;
+}
+
+}  // namespace
+
+http::Response ToProblem(const Error& error) {
+  http::Response response = http::Problem(StatusOf(error.code), error.message);
+  if (response.status == 503) response.headers.Set("Retry-After", "1");
+  return response;
+}
+
+std::function<http::Response(const http::RoutedRequest&)> AnswerJson(Work work) {
+  return [work = std::move(work)](const http::RoutedRequest& request) {
+    auto body = work(request);
+    return body ? http::Json(200, std::move(*body)) : ToProblem(body.error());
+  };
+}
+
+std::function<http::Response(const http::RoutedRequest&)> WithToken(
+    TokenFile* tokens, std::function<http::Response(const http::RoutedRequest&)> handler) {
+  return [tokens, handler = std::move(handler)](const http::RoutedRequest& request) {
+    if (tokens->Authenticate(request.request.headers.FindAll("Authorization"))) {
+      return handler(request);
+    }
+    http::Response response = http::Problem(
+        401, "this needs a token, made by `tidemark token create`: Authorization: Bearer tm_…");
+    response.headers.Set("WWW-Authenticate", "Bearer");
+    return response;
+  };
+}
+
+}  // namespace tidemark::api

@@ -1,0 +1,28 @@
+// From a Result to a reply: what an error of each kind is over HTTP.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "http/message.h"
+#include "http/router.h"
+#include "servers/api/api_tokens.h"
+
+namespace tidemark::api {
+
+// The problem that an error is to a caller.
+http::Response ToProblem(const Error& error);
+
+// A route's work: the body of a 200, or the error.
+using Work = std::function<Result<std::string>(const http::RoutedRequest&)>;
+
+// Answers with the work's JSON, or with the problem.
+std::function<http::Response(const http::RoutedRequest&)> AnswerJson(Work work);
+
+// Runs the handler for callers with a token, and answers all others with 401. The tokens outlive
+// what is returned.
+std::function<http::Response(const http::RoutedRequest&)> WithToken(
+    TokenFile* tokens, std::function<http::Response(const http::RoutedRequest&)> handler);
+
+}  // namespace tidemark::api

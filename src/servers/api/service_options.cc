@@ -1,0 +1,141 @@
+#include "servers/api/service_options.h"
+
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tidemark::api {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// Slack takes a request for lost after 3 s; storing the event needs some of that.
+constexpr milliseconds kMaxGateDeadline(2800);
+constexpr milliseconds kMinGateDeadline(100);
+constexpr seconds kMinLease(10);
+// Slack's ordinary retries end after some six minutes.
+constexpr seconds kMinWindow(600);
+constexpr seconds kMaxWindow = std::chrono::days(30);
+
+Result<int64_t> IntegerBetween(const Settings& settings, std::string_view name, int64_t least,
+                               int64_t most) {
+  const int64_t value = settings.Integer(name);
+  if (value >= least && value <= most) return value;
+  return Invalid(fmt::format("{} should be between {} and {}, not {}", name, least, most, value));
+}
+
+Result<milliseconds> DurationBetween(const Settings& settings, std::string_view name,
+                                     milliseconds least, milliseconds most) {
+  const milliseconds value = settings.Duration(name);
+  if (value >= least && value <= most) return value;
+  return Invalid(fmt::format("{} should be between {} ms and {} ms, not {} ms", name, least.count(),
+                             most.count(), value.count()));
+}
+
+// "C1, C2" apart.
+std::vector<std::string> Words(const std::string& list) {
+  std::vector<std::string> words;
+  std::string word;
+  for (char c : list + ",") {
+    if (c != ',' && c != ' ') {
+      word += c;
+    } else if (!word.empty()) {
+      words.push_back(std::exchange(word, {}));
+    }
+  }
+  return words;
+}
+
+bool IsLoopback(const std::string& address) {
+  return address.starts_with("127.") || address.starts_with("localhost:") ||
+         address.starts_with("[::1]:");
+}
+
+Result<http::ServerOptions> ReadServer(const Settings& settings) {
+  http::ServerOptions options{.listen = settings.Text("listen")};
+  options.loops = TRY(IntegerBetween(settings, "server.loops", 0, 256));
+  const std::string& certificate = settings.Text("tls.certificate");
+  const std::string& key = settings.Text("tls.key");
+  if (certificate.empty() != key.empty()) {
+    return Invalid("tls.certificate and tls.key belong together: set both or neither");
+  }
+  if (!certificate.empty()) options.tls = {.certificate = certificate, .key = key};
+  if (!options.tls && !IsLoopback(options.listen) && !settings.Bool("listen-plainly")) {
+    return Invalid(fmt::format(
+        "listen is {}, beyond this machine, without TLS: set tls.certificate and tls.key, or "
+        "listen-plainly = true behind a proxy that ends TLS",
+        options.listen));
+  }
+  return options;
+}
+
+Result<std::vector<slack::SigningSecret>> ReadSecrets(const Settings& settings) {
+  std::vector<slack::SigningSecret> secrets;
+  for (const char* id : {"signing-secret", "previous-signing-secret"}) {
+    Secret secret = TRY(settings.GetSecret(fmt::format("slack.{}", id)));
+    if (!secret.empty()) secrets.push_back({.id = id, .value = std::move(secret)});
+  }
+  return secrets;
+}
+
+Status ReadGate(const Settings& settings, ServiceOptions* options) {
+  const std::string& table = settings.Text("gate.table");
+  options->existence.table = table == "off" ? "" : table;
+  options->existence.deadline =
+      TRY(DurationBetween(settings, "gate.deadline", kMinGateDeadline, kMaxGateDeadline));
+  options->existence.missing_token = settings.Text("gate.missing-token") == "allow"
+                                         ? gate::MissingToken::kAllow
+                                         : gate::MissingToken::kRefuse;
+  options->existence.refuse_archived_channels = settings.Text("gate.archived-channels") == "refuse";
+  options->existence.partial = settings.Bool("gate.partial");
+  options->existence.checks_per_team_minute =
+      static_cast<uint32_t>(TRY(IntegerBetween(settings, "gate.checks-a-minute", 1, 1'000'000)));
+  options->unknown = settings.Text("gate.unknown") == "quarantine"
+                         ? gate::UnknownPolicy::kQuarantine
+                         : gate::UnknownPolicy::kRefuse;
+  return Done{};
+}
+
+Status ReadDedup(const Settings& settings, ServiceOptions* options) {
+  const auto whole_seconds = [](milliseconds length) {
+    return std::chrono::duration_cast<seconds>(length);
+  };
+  options->claims.table = settings.Text("dedup.table");
+  options->claims.window =
+      whole_seconds(TRY(DurationBetween(settings, "dedup.window", kMinWindow, kMaxWindow)));
+  options->claims.lease = whole_seconds(
+      TRY(DurationBetween(settings, "dedup.lease", kMinLease, options->claims.window)));
+  options->claims.max_failures =
+      static_cast<uint32_t>(TRY(IntegerBetween(settings, "dedup.max-failures", 1, 1'000)));
+  options->dedup.policy = settings.Text("dedup.outage") == "refuse" ? dedup::OutagePolicy::kRefuse
+                                                                    : dedup::OutagePolicy::kProceed;
+  options->dedup.rollout_percent =
+      static_cast<uint32_t>(TRY(IntegerBetween(settings, "dedup.rollout", 0, 100)));
+  options->content_advice = settings.Bool("dedup.content");
+  return Done{};
+}
+
+}  // namespace
+
+Result<ServiceOptions> ReadOptions(const Settings& settings) {
+  ServiceOptions options;
+  options.server = TRY(ReadServer(settings));
+  options.workers = TRY(IntegerBetween(settings, "server.workers", 1, 4'096));
+  options.tokens_file = settings.Text("api.tokens");
+  options.signing_secrets = TRY(ReadSecrets(settings));
+  Secret token = TRY(settings.GetSecret("slack.bot-token"));
+  if (!token.empty()) options.bot_token = std::move(token);
+  options.web_api.url = settings.Text("slack.api-url");
+  TRY(ReadGate(settings, &options));
+  TRY(ReadDedup(settings, &options));
+  options.work_url = settings.Text("work.url");
+  options.work = {.own_bot_id = settings.Text("slack.bot-id"),
+                  .task_channels = Words(settings.Text("work.task-channels")),
+                  .inbox_channels = Words(settings.Text("work.inbox-channels"))};
+  return options;
+}
+
+}  // namespace tidemark::api

@@ -1,0 +1,47 @@
+// Everything the service can be told, as the options of its parts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/dedup/claims.h"
+#include "apps/dedup/deduplicator.h"
+#include "apps/dedup/work.h"
+#include "apps/gate/existence.h"
+#include "apps/gate/gate.h"
+#include "apps/gate/quarantine.h"
+#include "base/result.h"
+#include "base/secret.h"
+#include "base/settings.h"
+#include "http/server.h"
+#include "servers/api/inbox.h"
+#include "slack/signature.h"
+#include "slack/web_api.h"
+
+namespace tidemark::api {
+
+struct ServiceOptions {
+  http::ServerOptions server;
+  size_t workers = 64;
+  std::string tokens_file;
+  std::vector<slack::SigningSecret> signing_secrets;
+  std::optional<Secret> bot_token;
+  slack::WebApiOptions web_api;
+  gate::GateOptions gate;
+  gate::ExistenceOptions existence;
+  gate::UnknownPolicy unknown = gate::UnknownPolicy::kRefuse;
+  gate::QuarantineOptions quarantine;
+  dedup::ClaimsOptions claims;
+  dedup::DeduplicatorOptions dedup;
+  bool content_advice = false;
+  InboxOptions inbox;
+  std::string work_url;  // Empty: no work is handed out.
+  dedup::WorkOptions work;
+};
+
+// kInvalid, naming the setting and what would be right, when a value is out of its range: so that
+// a mistake stops the start and not the first request.
+Result<ServiceOptions> ReadOptions(const Settings& settings);
+
+}  // namespace tidemark::api

@@ -1,0 +1,243 @@
+#include "servers/api/slack_events.h"
+
+#include <utility>
+#include <variant>
+
+#include "apps/dedup/key.h"
+#include "slack/signature.h"
+
+namespace tidemark::api {
+
+namespace {
+
+// Slack stops sending an event again when a refusal carries this.
+constexpr std::string_view kNoRetryHeader = "X-Slack-No-Retry";
+
+slack::SignedRequest SignedPartsOf(const http::Request& request) {
+  return {.timestamps = request.headers.FindAll(slack::kTimestampHeader),
+          .signatures = request.headers.FindAll(slack::kSignatureHeader),
+          .body = request.body};
+}
+
+http::Response WithoutRetry(http::Response response) {
+  response.headers.Set(std::string(kNoRetryHeader), "1");
+  return response;
+}
+
+std::string_view FirstFileOf(const slack::EventCallback& callback) {
+  return callback.event.files.empty() ? std::string_view() : callback.event.files.front().id;
+}
+
+Result<std::string> KeyOf(const slack::EventCallback& callback) {
+  return dedup::EventKey({.event_id = callback.event_id,
+                          .team = callback.team_id,
+                          .file_id = FirstFileOf(callback),
+                          .ts = callback.event.ts});
+}
+
+dedup::ClaimRequest ClaimOf(std::string key, const slack::EventCallback& callback,
+                            const std::string& request_id) {
+  const slack::Event& event = callback.event;
+  return {.keys = {std::move(key)},
+          .metadata = {{"file_id", std::string(FirstFileOf(callback))},
+                       {"channel_id", event.channel},
+                       {"user_id", event.user},
+                       {"lambda_instance_id", request_id}}};
+}
+
+Counter& AddResult(Metrics& metrics, const std::string& result) {
+  return metrics.AddCounter({.name = "tidemark_events_total",
+                             .help = "Signed events, by what became of them.",
+                             .labels = {{"result", result}}});
+}
+
+}  // namespace
+
+SlackEvents::Counters::Counters(Metrics& metrics)
+    : accepted(AddResult(metrics, "accepted")),
+      duplicate(AddResult(metrics, "duplicate")),
+      under_way(AddResult(metrics, "under_way")),
+      refused(AddResult(metrics, "refused")),
+      quarantined(AddResult(metrics, "quarantined")),
+      unavailable(AddResult(metrics, "unavailable")),
+      lost_minutes(metrics.AddCounter(
+          {.name = "tidemark_events_lost_minutes_total",
+           .help = "Minutes in which Slack sent no events because of its volume limit."})) {}
+
+Counter& SlackEvents::Counters::Of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kAccepted:
+      return accepted;
+    case Outcome::kDuplicate:
+      return duplicate;
+    case Outcome::kUnderWay:
+      return under_way;
+    case Outcome::kRefused:
+      return refused;
+    case Outcome::kQuarantined:
+      return quarantined;
+    case Outcome::kUnavailable:
+      return unavailable;
+  }
+  return unavailable;
+}
+
+SlackEvents::SlackEvents(SlackEventsParts parts, gate::UnknownPolicy unknown)
+    : parts_(parts), unknown_(unknown), counters_(*parts.metrics) {}
+
+http::Response SlackEvents::Receive(const http::Request& request) {
+  const gate::Authentication authentication =
+      parts_.gate->Authenticate(SignedPartsOf(request), request.id);
+  if (!authentication.authentic) return http::Problem(401, "");
+  const auto envelope = slack::ParseEnvelope(request.body);
+  if (!envelope) return NoEvent(request, envelope.error());
+  http::Response response =
+      std::visit([&](const auto& kind) { return Answer(kind, request); }, *envelope);
+  if (response.status != 200) parts_.gate->Forget(authentication);
+  return response;
+}
+
+http::Response SlackEvents::NoEvent(const http::Request& request, const Error& error) {
+  parts_.logger->Log(LogLevel::kWarning, "a signed request is no event",
+                     {{"request", request.id}, {"error", error.message}});
+  return WithoutRetry(http::Problem(400, error.message));
+}
+
+http::Response SlackEvents::Answer(const slack::UrlVerification& verification,
+                                   const http::Request&) {
+  return http::Text(200, verification.challenge);
+}
+
+http::Response SlackEvents::Answer(const slack::AppRateLimited& limited,
+                                   const http::Request& request) {
+  counters_.lost_minutes.Add();
+  parts_.logger->Log(
+      LogLevel::kWarning, "Slack sent no events in this minute: over its volume limit",
+      {{"team", limited.team_id}, {"minute", limited.minute}, {"request", request.id}});
+  return http::Text(200, "");
+}
+
+http::Response SlackEvents::Answer(const slack::UnknownEnvelope& envelope,
+                                   const http::Request& request) {
+  parts_.logger->Log(LogLevel::kWarning, "a kind of request that is not known was acknowledged",
+                     {{"type", envelope.type}, {"request", request.id}});
+  return http::Text(200, "");
+}
+
+http::Response SlackEvents::Answer(const slack::EventCallback& callback,
+                                   const http::Request& request) {
+  const auto key = KeyOf(callback);
+  // Without a name it cannot be told from its own retry, so it is not let in.
+  if (!key) return NoEvent(request, key.error());
+  const Outcome outcome = Handle(*key, callback, request);
+  counters_.Of(outcome).Add();
+  switch (outcome) {
+    case Outcome::kAccepted:
+    case Outcome::kDuplicate:
+    case Outcome::kQuarantined:
+      return http::Text(200, "");
+    case Outcome::kRefused:
+      // It is in quarantine, so Slack need not send it again.
+      return WithoutRetry(http::Problem(403, ""));
+    case Outcome::kUnderWay:
+    case Outcome::kUnavailable:
+      break;
+  }
+  http::Response response = http::Problem(503, "");
+  response.headers.Set("Retry-After", "1");
+  return response;
+}
+
+SlackEvents::Outcome SlackEvents::Handle(const std::string& key,
+                                         const slack::EventCallback& callback,
+                                         const http::Request& request) {
+  const auto reply = parts_.dedup->Take(ClaimOf(key, callback, request.id));
+  if (!reply) return Unavailable(callback, "claiming the event", reply.error());
+  switch (reply->outcome) {
+    case dedup::ClaimOutcome::kNew:
+      return HandleClaimed(callback, request, *reply->claim);
+    case dedup::ClaimOutcome::kDone:
+    case dedup::ClaimOutcome::kFailed:
+    case dedup::ClaimOutcome::kPayloadMismatch:
+      return Outcome::kDuplicate;
+    case dedup::ClaimOutcome::kRunning:
+    case dedup::ClaimOutcome::kOutcomeUnknown:
+      return Outcome::kUnderWay;
+    case dedup::ClaimOutcome::kRefused:
+      break;
+  }
+  return Outcome::kUnavailable;
+}
+
+SlackEvents::Outcome SlackEvents::HandleClaimed(const slack::EventCallback& callback,
+                                                const http::Request& request,
+                                                const dedup::Claim& claim) {
+  if (const auto noticed = parts_.gate->Notice(callback); !noticed) {
+    (void)parts_.dedup->Release(claim);
+    return Unavailable(callback, "raising a generation", noticed.error());
+  }
+  const gate::Verdict verdict = parts_.gate->CheckExistence(callback, request.id);
+  if (verdict.decision != gate::Decision::kAllow) return Refuse(callback, request, claim, verdict);
+  return Accept(callback, request.body, claim);
+}
+
+SlackEvents::Outcome SlackEvents::Refuse(const slack::EventCallback& callback,
+                                         const http::Request& request, const dedup::Claim& claim,
+                                         const gate::Verdict& verdict) {
+  const auto kept = parts_.quarantine->Keep(callback, request.body, verdict);
+  // The claim goes first or last, the event is safe: if this fails, its lease ends by itself.
+  (void)parts_.dedup->Release(claim);
+  if (!kept) return Unavailable(callback, "keeping the event in quarantine", kept.error());
+  const bool acknowledged =
+      verdict.decision == gate::Decision::kUnknown && unknown_ == gate::UnknownPolicy::kQuarantine;
+  return acknowledged ? Outcome::kQuarantined : Outcome::kRefused;
+}
+
+SlackEvents::Outcome SlackEvents::Accept(const slack::EventCallback& callback,
+                                         std::string_view body, const dedup::Claim& claim) {
+  tables::PutRequest entry = parts_.inbox->Entry(claim.keys.front(), callback, body);
+  if (claim.local) {
+    // The claim is in memory, so there is nothing to complete in the same transaction.
+    const auto put = parts_.tables->Put(entry);
+    if (!put) return Unavailable(callback, "storing the event", put.error());
+    (void)parts_.dedup->Complete(claim);
+    return Outcome::kAccepted;
+  }
+  tables::TransactWriteRequest transaction{.actions = parts_.dedup->Completion(claim)};
+  transaction.actions.emplace_back(std::move(entry));
+  const auto reply = parts_.tables->TransactWrite(transaction);
+  // When the outcome is not known, the claim says it: it was completed with the event or not at
+  // all, and Slack's next delivery finds out which.
+  if (!reply) return Unavailable(callback, "storing the event", reply.error());
+  if (reply->outcome != tables::TransactOutcome::kApplied) return Outcome::kUnderWay;
+  return Outcome::kAccepted;
+}
+
+SlackEvents::Outcome SlackEvents::Unavailable(const slack::EventCallback& callback,
+                                              std::string_view step, const Error& error) {
+  parts_.logger->Log(LogLevel::kError, "an event could not be stored",
+                     {{"step", step},
+                      {"event", callback.event_id},
+                      {"team", callback.team_id},
+                      {"error", error.message}});
+  return Outcome::kUnavailable;
+}
+
+gate::Verdict SlackEvents::Recheck(const slack::EventCallback& callback) {
+  return parts_.gate->CheckExistence(callback, "quarantine");
+}
+
+Status SlackEvents::Promote(const slack::EventCallback& callback, std::string_view body) {
+  const std::string key = TRY(KeyOf(callback));
+  const dedup::ClaimReply reply = TRY(parts_.dedup->Take(ClaimOf(key, callback, "quarantine")));
+  if (reply.outcome == dedup::ClaimOutcome::kDone) return Done{};
+  Outcome outcome = Outcome::kUnderWay;
+  if (reply.outcome == dedup::ClaimOutcome::kNew) outcome = Accept(callback, body, *reply.claim);
+  if (outcome == Outcome::kAccepted) {
+    counters_.accepted.Add();
+    return Done{};
+  }
+  return Error{ErrorCode::kUnavailable, "the event is being handled, or could not be stored"};
+}
+
+}  // namespace tidemark::api

@@ -1,0 +1,100 @@
+// POST /slack/events: what Slack's Events API sends, from the raw request to the reply.
+//
+//   size, signature, window, replay → JSON → claim of the event id → generations → existence →
+//   one transaction (event into the inbox, claim completed), synced → 200
+//
+// The reply waits for the disk, and for Slack's Web API only when the cache does not know a team,
+// user or channel; then for the gate's deadline at most, below the 3 s that Slack waits. What is
+// not acknowledged comes again: an event whose first delivery is still under way is answered with
+// 503, so that it is not lost should that one fail. What the gate refuses is kept in quarantine,
+// checked again, and promoted when it passes.
+//
+// Refusals have one body each, 401 and 403, and never say why. May be called from any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "apps/dedup/deduplicator.h"
+#include "apps/gate/gate.h"
+#include "apps/gate/quarantine.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "http/message.h"
+#include "servers/api/inbox.h"
+#include "tables/tables.h"
+
+namespace tidemark::api {
+
+// All outlive the SlackEvents.
+struct SlackEventsParts {
+  gate::Gate* gate = nullptr;
+  gate::Quarantine* quarantine = nullptr;
+  dedup::Deduplicator* dedup = nullptr;
+  Inbox* inbox = nullptr;
+  tables::Tables* tables = nullptr;
+  const Logger* logger = nullptr;
+  Metrics* metrics = nullptr;
+};
+
+class SlackEvents {
+ public:
+  SlackEvents(SlackEventsParts parts, gate::UnknownPolicy unknown);
+
+  // Blocks for as long as the disk and the gate take.
+  http::Response Receive(const http::Request& request);
+
+  // Takes an event out of quarantine's hands, as if it had just been allowed. An event that was
+  // accepted meanwhile is a success too.
+  Status Promote(const slack::EventCallback& callback, std::string_view body);
+
+  // What quarantine asks before it promotes.
+  gate::Verdict Recheck(const slack::EventCallback& callback);
+
+ private:
+  // Where an event ended up.
+  enum class Outcome {
+    kAccepted,
+    kDuplicate,
+    kUnderWay,     // Another delivery of it is being handled.
+    kRefused,      // By the gate; in quarantine.
+    kQuarantined,  // Likewise, and acknowledged.
+    kUnavailable,  // Nothing is known to have been stored.
+  };
+  struct Counters {
+    explicit Counters(Metrics& metrics);
+    Counter& Of(Outcome outcome);
+    Counter& accepted;
+    Counter& duplicate;
+    Counter& under_way;
+    Counter& refused;
+    Counter& quarantined;
+    Counter& unavailable;
+    Counter& lost_minutes;
+  };
+
+  http::Response Answer(const slack::EventCallback& callback, const http::Request& request);
+  http::Response Answer(const slack::UrlVerification& verification, const http::Request& request);
+  http::Response Answer(const slack::AppRateLimited& limited, const http::Request& request);
+  http::Response Answer(const slack::UnknownEnvelope& envelope, const http::Request& request);
+
+  // Signed, but nothing that can be handled: it would be no better the next time.
+  http::Response NoEvent(const http::Request& request, const Error& error);
+
+  Outcome Handle(const std::string& key, const slack::EventCallback& callback,
+                 const http::Request& request);
+  Outcome HandleClaimed(const slack::EventCallback& callback, const http::Request& request,
+                        const dedup::Claim& claim);
+  Outcome Refuse(const slack::EventCallback& callback, const http::Request& request,
+                 const dedup::Claim& claim, const gate::Verdict& verdict);
+  Outcome Accept(const slack::EventCallback& callback, std::string_view body,
+                 const dedup::Claim& claim);
+  Outcome Unavailable(const slack::EventCallback& callback, std::string_view step,
+                      const Error& error);
+
+  const SlackEventsParts parts_;
+  const gate::UnknownPolicy unknown_;
+  Counters counters_;
+};
+
+}  // namespace tidemark::api

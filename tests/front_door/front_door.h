@@ -1,0 +1,102 @@
+// The whole front door in a test's process: the service over the embedded tables in a temporary
+// folder, a pretend Slack on loopback behind it, and a client in front of it. Real sockets, real
+// files; only Slack is pretend, and stricter than the original.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/random.h"
+#include "base/sleeper.h"
+#include "http/client.h"
+#include "servers/api/service.h"
+#include "servers/demo/pretend_slack.h"
+#include "tables/embedded/embedded_tables.h"
+#include "tests/support/temp_folder.h"
+
+namespace tidemark::testing {
+
+// A log that may be written to while it is read.
+class LogCapture : public std::ostream {
+ public:
+  LogCapture();
+  ~LogCapture() override;
+  std::string text() const;
+
+ private:
+  class Buffer;
+  std::unique_ptr<Buffer> buffer_;
+};
+
+class FrontDoor {
+ public:
+  // Adjusts the options before the service starts.
+  using Adjust = std::function<void(api::ServiceOptions*)>;
+  explicit FrontDoor(const Adjust& adjust = [](api::ServiceOptions*) {});
+  ~FrontDoor();
+
+  // How a request to /slack/events differs from a proper one.
+  struct Signing {
+    EpochSeconds offset = 0;  // Of the timestamp, from now.
+    std::optional<std::string> secret = std::nullopt;
+    bool without_timestamp = false;
+    bool without_signature = false;
+    http::Headers more = {};
+  };
+  http::Response Send(std::string_view body, const Signing& signing);
+  http::Response Send(std::string_view body) { return Send(body, {}); }
+
+  // A request to the API, with a token.
+  http::Response Call(http::Method method, const std::string& path, std::string body = {});
+  http::Response CallWithoutToken(http::Method method, const std::string& path);
+
+  // {"type":"event_callback", …}: a message with these ids.
+  struct Ids {
+    std::string team;
+    std::string user;
+    std::string channel;
+  };
+  Ids real_ids() const;
+  static std::string Message(const std::string& event_id, const Ids& ids,
+                             std::string_view more = "");
+
+  // How many events the inbox and the quarantine hold.
+  size_t InboxSize();
+  size_t QuarantineSize();
+
+  double CounterOf(const std::string& line);  // "tidemark_events_total{result=\"accepted\"}"
+
+  const std::string& url() const { return url_; }
+  const std::string& token() const { return token_; }
+  api::Service& service() { return *service_; }
+  demo::PretendSlack& slack() { return *slack_; }
+  embedded::EmbeddedTables& tables() { return *tables_; }
+  std::string log() const { return log_.text(); }
+  const Metrics& metrics() const { return metrics_; }
+
+ private:
+  size_t CountOf(const std::string& table);
+
+  TempFolder folder_;
+  SystemClock clock_;
+  SystemRandom random_;
+  SystemSleeper sleeper_;
+  Metrics metrics_;
+  LogCapture log_;
+  Logger logger_{{}, clock_, &log_};
+  http::CurlClient client_{{}, &clock_, &sleeper_};
+  std::unique_ptr<demo::PretendSlack> slack_;
+  std::unique_ptr<embedded::EmbeddedTables> tables_;
+  std::unique_ptr<api::Service> service_;
+  std::string token_;
+  std::string url_;
+};
+
+}  // namespace tidemark::testing
