@@ -1,0 +1,139 @@
+// Stage is all that an existence check needs, under the test's control: a clock that stands still,
+// the model of the tables with faults before it, a Slack that answers as told, and log and metrics
+// to be read.
+//
+//   Stage stage;
+//   stage.slack.Set("U1", slack::LookupOutcome::kNotFound);
+//   EXPECT_EQ(stage.existence->Check(Triple()).reason, Reason::kUserNotFound);
+//
+// Everything but the script of Slack may be used from several threads.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <ostream>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "apps/gate/existence.h"
+#include "apps/gate/tokens.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "slack/directory.h"
+#include "tests/model/model_tables.h"
+#include "tests/support/faulty_tables.h"
+
+namespace tidemark::gate {
+
+inline bool operator==(const Verdict& left, const Verdict& right) {
+  return left.decision == right.decision && left.reason == right.reason;
+}
+inline void PrintTo(const Verdict& verdict, std::ostream* out) {
+  *out << ToString(verdict.decision) << "(" << ToString(verdict.reason) << ") " << verdict.detail;
+}
+
+}  // namespace tidemark::gate
+
+namespace tidemark::testing {
+
+inline constexpr char kTeam[] = "T01234567";
+inline constexpr char kUser[] = "U01234567";
+inline constexpr char kChannel[] = "C01234567";
+inline constexpr char kTripleKey[] = "T01234567#U01234567#C01234567";
+
+// Empty: absent.
+gate::Subject Triple(const std::string& user = kUser, const std::string& channel = kChannel,
+                     const std::string& team = kTeam);
+
+inline gate::Verdict Allowed(gate::Reason reason) { return {gate::Decision::kAllow, reason}; }
+inline gate::Verdict Refused(gate::Reason reason) { return {gate::Decision::kDeny, reason}; }
+inline gate::Verdict NotKnown(gate::Reason reason) { return {gate::Decision::kUnknown, reason}; }
+
+// A Slack in which everything exists unless told otherwise.
+class ScriptedSlack final : public slack::Directory {
+ public:
+  void Set(const std::string& id, slack::LookupOutcome outcome, std::string error = {});
+  void SetAll(slack::LookupOutcome outcome);
+  // Called at the start of each set of look-ups, and before its answer is given.
+  std::function<void()> on_ask;
+  std::function<void()> on_answer;
+
+  std::vector<slack::LookupReply> LookUp(const Secret& token,
+                                         std::span<const slack::Lookup> lookups,
+                                         const Deadline& deadline) override;
+
+  int sets() const;                          // Of look-ups.
+  std::vector<slack::Lookup> asked() const;  // All, in order.
+
+ private:
+  mutable std::mutex mutex_;
+  slack::LookupReply otherwise_{.outcome = slack::LookupOutcome::kActive};
+  std::map<std::string, slack::LookupReply> replies_;
+  std::vector<slack::Lookup> asked_;
+  int sets_ = 0;
+};
+
+// One token for all teams, which may be exchanged while nobody asks.
+class ScriptedTokens final : public gate::Tokens {
+ public:
+  void Set(std::optional<std::string> token);
+  std::optional<gate::Credential> Find(const slack::TeamId& team) const override {
+    return tokens_->Find(team);
+  }
+
+ private:
+  std::unique_ptr<gate::FixedTokens> tokens_;
+};
+
+struct StageOptions {
+  gate::ExistenceOptions existence = {};
+  bool has_metrics = true;
+};
+
+class Stage {
+ public:
+  explicit Stage(StageOptions options = {});
+
+  // Another process on the same tables and the same Slack.
+  std::unique_ptr<gate::Existence> AnotherProcess();
+
+  // The row as stored; nullopt when there is none.
+  std::optional<item::Item> Row(const std::string& key);
+  void PutRow(const item::Item& row);
+  std::vector<item::Item> AllRows(const std::string& table);
+  // What a check has stored for the triple, with another ttl in it.
+  void PutTtl(const item::Value& ttl);
+
+  double Metric(const std::string& name) const;  // -1 when there is none.
+  std::string Log() const { return log_.str(); }
+  size_t LogLines(const std::string& with) const;
+
+  ManualClock clock;
+  model::ModelTables model{clock};
+  FaultyTables tables{&model};
+  ScriptedSlack slack;
+  std::atomic<int> reads = 0;   // Calls of the tables.
+  std::atomic<int> writes = 0;  // Likewise, of any kind.
+  Decide fault;                 // What fails; unset: nothing.
+
+  ScriptedTokens tokens;
+  std::unique_ptr<gate::Existence> existence;
+
+  const Logger* logger() const { return &logger_; }
+  Metrics* metrics() { return options_.has_metrics ? &metrics_ : nullptr; }
+
+ private:
+  const StageOptions options_;
+  std::ostringstream log_;
+  Logger logger_{{.level = LogLevel::kDebug}, clock, &log_};
+  Metrics metrics_;
+};
+
+}  // namespace tidemark::testing
