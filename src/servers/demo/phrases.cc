@@ -58,15 +58,16 @@ constexpr std::array<std::string_view, 9> kReactions = {"+1",
                                                         "wave::skin-tone-4",
                                                         "pray::skin-tone-3",
                                                         "tide_high"};
+// Escaped, as Slack stores them.
 constexpr std::array<std::string_view, 8> kTopics = {
     "Wind 6 Bft from the west, pilots on stand-by",
     "Next spring tide on Thursday 04:12",
     "Berth 4 is closed for dredging until further notice",
     "On duty this week: ask before you move a barge",
-    "Read the pinned checklist first & then ask",
+    "Read the pinned checklist first &amp; then ask",
     "今週の当番: 木村",
     "ההודעות כאן הן לצוות הלילה בלבד",
-    "Gate west: queue < 20 minutes"};
+    "Gate west: queue &lt; 20 minutes"};
 constexpr std::array<StatusLine, 6> kStatuses = {{{":anchor:", "On board"},
                                                   {":palm_tree:", "Away until Monday"},
                                                   {":spiral_calendar_pad:", "In the berth meeting"},

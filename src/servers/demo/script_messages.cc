@@ -9,7 +9,7 @@
 namespace tidemark::demo {
 namespace {
 
-// Six hexadecimal groups, as the clients of Slack make them for what a person sends.
+// Five hexadecimal groups, as the clients of Slack make them for what a person sends.
 std::string MakeClientId(Random& random) {
   const std::string hex = random.Hex(16);
   return fmt::format("{}-{}-{}-{}-{}", hex.substr(0, 8), hex.substr(8, 4), hex.substr(12, 4),
