@@ -1,0 +1,151 @@
+// The gate over the real client of Slack's Web API, with a pretend HTTP behind it: what trouble
+// with the calls comes to, and by when.
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/sleeper.h"
+#include "http/client.h"
+#include "slack/web_api.h"
+#include "tests/gate/gate_stage.h"
+
+namespace tidemark::gate {
+
+using namespace testing;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+http::Exchange Answer(std::string body, int status = 200, http::Headers headers = {}) {
+  return {.outcome = http::Outcome::kAnswered,
+          .response = {.status = status, .headers = std::move(headers), .body = std::move(body)}};
+}
+http::Exchange Hang() { return {.outcome = http::Outcome::kTimedOut}; }
+
+// Each method gives its answers in turn, and the last for ever. What hangs lasts as long as it may.
+class PretendHttp final : public http::Client {
+ public:
+  explicit PretendHttp(ManualClock* clock) : clock_(*clock) {
+    answers["team.info"] = {Answer(R"({"ok":true,"team":{"id":"T01234567"}})")};
+    answers["users.info"] = {Answer(R"({"ok":true,"user":{"id":"U01234567"}})")};
+    answers["conversations.info"] = {Answer(R"({"ok":true,"channel":{"id":"C01234567"}})")};
+  }
+
+  std::vector<http::Exchange> SendAll(std::span<const http::OutgoingRequest> requests,
+                                      const Deadline& deadline) override {
+    std::vector<http::Exchange> exchanges;
+    milliseconds took(0);
+    for (const http::OutgoingRequest& request : requests) {
+      const size_t begin = request.url.rfind('/') + 1;
+      const std::string method = request.url.substr(begin, request.url.find('?') - begin);
+      ++calls[method];
+      std::deque<http::Exchange>& script = answers[method];
+      exchanges.push_back(script.front());
+      if (script.size() > 1) script.pop_front();
+      if (exchanges.back().outcome != http::Outcome::kTimedOut) continue;
+      auto left = std::chrono::duration_cast<milliseconds>(deadline.Remaining());
+      took = std::max(took, std::min(request.timeout, left));
+    }
+    clock_.Advance(took);
+    return exchanges;
+  }
+
+  std::map<std::string, std::deque<http::Exchange>> answers;
+  std::map<std::string, int> calls;
+
+ private:
+  ManualClock& clock_;
+};
+
+class SlackCallsTest : public ::testing::Test {
+ protected:
+  Verdict Check(milliseconds deadline = ExistenceOptions().deadline) {
+    Existence existence({.deadline = deadline}, &stage_.tables, &api_, &stage_.tokens,
+                        &stage_.clock, stage_.logger(), nullptr);
+    Gate gate({}, slack::SignatureVerifier({}), &existence, &stage_.clock, stage_.logger(),
+              nullptr);
+    return gate.CheckExistence(Message(), "request-1");
+  }
+  bool IsAudited(const std::string& reason) {
+    return stage_.LogLines("gate refused decision=unknown reason=" + reason) == 1;
+  }
+  bool IsCached() { return stage_.Row(kTripleKey).has_value(); }
+
+  Stage stage_;
+  ManualSleeper sleeper_{&stage_.clock};
+  PretendHttp http_{&stage_.clock};
+  slack::WebApi api_{{}, &http_, &stage_.clock, &sleeper_, nullptr};
+};
+
+TEST_F(SlackCallsTest, WithAllWellItIsAllowed) {
+  EXPECT_EQ(Check(), Allowed(Reason::kVerified));
+  EXPECT_EQ(http_.calls, (std::map<std::string, int>{
+                             {"team.info", 1}, {"users.info", 1}, {"conversations.info", 1}}));
+}
+
+// Spec: 000-28
+TEST_F(SlackCallsTest, AnAnswerAboutSomebodyElseIsRefused) {
+  http_.answers["users.info"] = {Answer(R"({"ok":true,"user":{"id":"U99999999"}})")};
+  EXPECT_EQ(Check(), Refused(Reason::kUserNotFound));
+}
+
+// Spec: 000-29
+TEST_F(SlackCallsTest, ALookupThatHangsIsGivenUpAfterTwoSeconds) {
+  http_.answers["users.info"] = {Hang()};
+  EXPECT_EQ(Check(), NotKnown(Reason::kTimeout));
+  EXPECT_EQ(stage_.clock.Monotonic(), seconds(2));
+  EXPECT_EQ(http_.calls["users.info"], 1);
+  EXPECT_TRUE(IsAudited("timeout"));
+  EXPECT_FALSE(IsCached());
+}
+
+// Spec: 000-30
+TEST_F(SlackCallsTest, After429ItIsTriedAgainAndAllowed) {
+  http_.answers["users.info"].push_front(Answer("", 429));
+  EXPECT_EQ(Check(), Allowed(Reason::kVerified));
+  EXPECT_EQ(sleeper_.slept(), std::vector<milliseconds>{seconds(1)});
+  EXPECT_TRUE(IsCached());
+}
+
+// Spec: 000-31
+TEST_F(SlackCallsTest, After429ForEverItIsUnknownAndNothingIsStored) {
+  http_.answers["users.info"] = {Answer("", 429)};
+  EXPECT_EQ(Check(seconds(60)), NotKnown(Reason::kRateLimited));
+  EXPECT_EQ(http_.calls["users.info"], 4);
+  EXPECT_EQ(sleeper_.slept(), (std::vector<milliseconds>{seconds(1), seconds(2), seconds(4)}));
+  EXPECT_TRUE(IsAudited("rate_limited"));
+  EXPECT_FALSE(IsCached());
+  EXPECT_FALSE(stage_.Row("entity#user#U01234567"));
+}
+
+// Spec: 000-32
+TEST_F(SlackCallsTest, OtherTroubleIsUnknownAtOnce) {
+  const std::vector<http::Exchange> troubles = {
+      Answer("", 500), Answer(R"({"ok":false,"error":"missing_scope"})"),
+      Answer(R"({"ok":false,"error":"invalid_auth"})"), Answer("no JSON at all")};
+  for (const http::Exchange& trouble : troubles) {
+    http_.answers["conversations.info"] = {trouble};
+    http_.calls.clear();
+    EXPECT_EQ(Check(), NotKnown(Reason::kApiError));
+    EXPECT_EQ(http_.calls["conversations.info"], 1);
+    EXPECT_EQ(stage_.clock.Monotonic(), seconds(0));
+    EXPECT_FALSE(IsCached());
+  }
+  EXPECT_EQ(stage_.LogLines("reason=api_error"), troubles.size());
+}
+
+// Slack waits three seconds for us, whatever it does to our own calls.
+// Spec: 000-33
+TEST_F(SlackCallsTest, TheAnswerIsThereByTheDeadline) {
+  ASSERT_LT(ExistenceOptions().deadline, seconds(3));
+  http_.answers["team.info"] = {Answer("", 429), Hang()};
+  http_.answers["users.info"] = {Answer("", 429, {{"Retry-After", "1"}})};
+  http_.answers["conversations.info"] = {Answer("", 429, {{"Retry-After", "60"}})};
+  EXPECT_EQ(Check().decision, Decision::kUnknown);
+  EXPECT_LE(stage_.clock.Monotonic(), ExistenceOptions().deadline);
+  EXPECT_GT(stage_.clock.Monotonic(), seconds(1));  // It did try.
+}
+
+}  // namespace tidemark::gate
