@@ -23,7 +23,7 @@ constexpr int kBands = 4;
 constexpr int kBandBits = 16;
 constexpr int kMaxDistance = 3;
 // Texts remembered under one quarter. The oldest go first.
-constexpr size_t kMaxBandEntries = 200;
+constexpr size_t kMaxBandEntries = 64;
 
 // One text in the row of a band: "expires simhash key".
 struct Entry {

@@ -29,11 +29,17 @@ Status WorkRunner::RunPiece(const Work& work, const Handler& handler, RunReport*
   return Done{};
 }
 
+Result<SettleOutcome> WorkRunner::SettleAs(const Claim& claim, const Status& done) {
+  if (done) return deduplicator_.Complete(claim);
+  // What could not be begun has not failed, and does not use up a try.
+  if (done.error().code == ErrorCode::kUnavailable) return deduplicator_.Release(claim);
+  return deduplicator_.Fail(claim, done.error().message);
+}
+
 // When the outcome could not be stored, the work is done all the same: the deduplicator keeps the
 // mark and writes it later.
 void WorkRunner::Settle(const Claim& claim, const Status& done, RunReport* report) {
-  const Result<SettleOutcome> settled =
-      done ? deduplicator_.Complete(claim) : deduplicator_.Fail(claim, done.error().message);
+  const Result<SettleOutcome> settled = SettleAs(claim, done);
   const bool superseded = settled && *settled == SettleOutcome::kSuperseded;
   ++(!done ? report->failed : superseded ? report->superseded : report->ran);
   if (!logger_ || (done && settled && !superseded)) return;

@@ -57,11 +57,13 @@ class WorkRunner {
   WorkRunner(WorkOptions options, Deduplicator* deduplicator, const Logger* logger)
       : options_(std::move(options)), deduplicator_(*deduplicator), logger_(logger) {}
 
+  // Work that fails with kUnavailable was not begun: its claim is released, and it is not counted.
   // Fails when the event lacks a part of a key, or the store says no: nothing more is run then.
   Result<RunReport> Handle(const slack::EventCallback& callback, const Handler& handler);
 
  private:
   Status RunPiece(const Work& work, const Handler& handler, RunReport* report);
+  Result<SettleOutcome> SettleAs(const Claim& claim, const Status& done);
   void Settle(const Claim& claim, const Status& done, RunReport* report);
   void LogSkipped(const Work& work, const ClaimReply& reply);
 
