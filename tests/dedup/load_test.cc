@@ -1,0 +1,190 @@
+// Many processes at once: real threads, each with a deduplicator of its own, over one store.
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "apps/dedup/deduplicator.h"
+#include "tables/embedded/embedded_tables.h"
+#include "tests/dedup/stage.h"
+#include "tests/support/offset_clock.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/threads.h"
+
+namespace tidemark::dedup {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::RunThreads;
+
+// A process of its own: nothing is shared but the store and the time.
+struct Process {
+  Process(tables::Tables* tables, ManualClock* time, uint64_t seed, ClaimsOptions claims_options,
+          DeduplicatorOptions options, std::chrono::milliseconds offset = 0ms)
+      : random(seed),
+        clock(time, offset),
+        sleeper(time),
+        claims(std::move(claims_options), tables, &clock, &random, &sleeper),
+        dedup(options, &claims, &clock, &random, nullptr, nullptr) {}
+
+  SeededRandom random;
+  testing::OffsetClock clock;
+  ManualSleeper sleeper;
+  Claims claims;
+  Deduplicator dedup;
+};
+
+// How many of 50 processes that check one key at the same moment get it.
+int Winners(tables::Tables* tables, ManualClock* clock, const std::string& key) {
+  std::vector<std::unique_ptr<Process>> processes;
+  for (uint64_t i = 0; i < 50; ++i) {
+    processes.push_back(
+        std::make_unique<Process>(tables, clock, i, ClaimsOptions{}, DeduplicatorOptions{}));
+  }
+  std::atomic<int> winners = 0;
+  RunThreads(50, [&](int i) {
+    const auto reply = processes[static_cast<size_t>(i)]->dedup.Mark({.keys = {key}});
+    ASSERT_TRUE(reply.has_value());
+    if (reply->outcome == ClaimOutcome::kNew) ++winners;
+  });
+  return winners;
+}
+
+// The same with one process a checker is in the end-to-end tests.
+// Spec: 004-09
+TEST(LoadTest, OneOfFiftyWins) {
+  Stage stage;
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(Winners(&stage.model, &stage.clock, "Ev" + std::to_string(i)), 1);
+  }
+  TempFolder folder;
+  auto tables = *embedded::EmbeddedTables::Open(
+      {.folder = folder.path() + "/data", .durability = embedded::Durability::kEverySecond});
+  Claims claims({}, tables.get(), &stage.clock, &stage.random, &stage.sleeper);
+  ASSERT_TRUE(claims.CreateTable());
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(Winners(tables.get(), &stage.clock, "Ev" + std::to_string(i)), 1);
+  }
+}
+
+// A storm: events that come several times, to several processes, while the store misbehaves.
+struct Storm {
+  uint64_t seed = 0;
+  int events = 0;
+  int processes = 8;
+  testing::RandomFaultsOptions faults;
+  std::chrono::milliseconds clock_offset = 0ms;  // Between neighbours.
+  bool sweeps = false;                           // Before every call; else never.
+};
+
+struct StormResult {
+  int runs = 0;
+  int most_runs_of_one = 0;
+  int done_rows = 0;
+};
+
+// Slack's side: a delivery that is not settled comes again. It has one nonce, so that a claim
+// whose reply was lost for good is found again.
+void Deliver(Process* process, ManualClock* clock, const std::string& key, std::atomic<int>* runs) {
+  const std::string nonce = process->random.Hex(16);
+  for (int attempt = 0; attempt < 100'000; ++attempt) {
+    const auto reply = process->dedup.Take({.keys = {key}, .nonce = nonce});
+    ASSERT_TRUE(reply.has_value()) << reply.error().message;
+    if (reply->outcome == ClaimOutcome::kDone) return;
+    if (reply->outcome == ClaimOutcome::kRefused) clock->Advance(60s);
+    if (reply->outcome != ClaimOutcome::kNew) {
+      std::this_thread::yield();
+      continue;
+    }
+    ++*runs;
+    // Without an answer the mark is written later; the work is done all the same.
+    const auto settled = process->dedup.Complete(*reply->claim);
+    ASSERT_TRUE(!settled || *settled == SettleOutcome::kSettled);
+    return;
+  }
+  FAIL() << key << " never came to an end";
+}
+
+StormResult RunStorm(const Storm& storm) {
+  ManualClock clock;
+  model::ModelTables model(clock);
+  testing::FaultyTables tables(&model);
+  // Long leases: the shared clock races ahead with everybody's waits.
+  const ClaimsOptions options{.window = std::chrono::hours(24 * 365),
+                              .lease = std::chrono::hours(24 * 30)};
+  std::vector<std::unique_ptr<Process>> processes;
+  for (int i = 0; i < storm.processes; ++i) {
+    processes.push_back(std::make_unique<Process>(
+        &tables, &clock, storm.seed + static_cast<uint64_t>(i), options,
+        DeduplicatorOptions{.policy = OutagePolicy::kRefuse}, storm.clock_offset * i));
+  }
+  CHECK(processes[0]->claims.CreateTable().has_value());
+  tables.decide = [&, faults = testing::RandomFaults(storm.faults)](testing::Operation operation) {
+    if (storm.sweeps) model.Maintain();
+    return faults(operation);
+  };
+  std::vector<std::atomic<int>> runs(static_cast<size_t>(storm.events));
+  RunThreads(storm.processes, [&](int i) {
+    // Every event comes to two neighbours, and every third to a third one, in different orders.
+    for (int n = 0; n < storm.events; ++n) {
+      const int event = i % 2 == 0 ? n : storm.events - 1 - n;
+      const int distance = (i - event % storm.processes + storm.processes) % storm.processes;
+      if (distance > (event % 3 == 0 ? 2 : 1)) continue;
+      Deliver(processes[static_cast<size_t>(i)].get(), &clock, "Ev" + std::to_string(event),
+              &runs[static_cast<size_t>(event)]);
+    }
+  });
+  StormResult result;
+  for (const std::atomic<int>& count : runs) {
+    result.runs += count;
+    result.most_runs_of_one = std::max<int>(result.most_runs_of_one, count);
+  }
+  // The store is well again: what could not be completed then is completed now.
+  tables.decide = nullptr;
+  clock.Advance(60s);
+  for (const auto& process : processes) {
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_TRUE(process->dedup.Mark({.keys = {"after" + std::to_string(i)}}));
+    }
+  }
+  for (int event = 0; event < storm.events; ++event) {
+    const auto again = processes[0]->claims.Mark({.keys = {"Ev" + std::to_string(event)}});
+    if (again && again->outcome == ClaimOutcome::kDone) ++result.done_rows;
+  }
+  return result;
+}
+
+// Spec: 004-43
+TEST(LoadTest, AThousandEventsRunAThousandTimesUnderThrottling) {
+  const StormResult result =
+      RunStorm({.seed = 43, .events = 1000, .faults = {.seed = 43, .throttled_percent = 20}});
+  EXPECT_EQ(result.runs, 1000);
+  EXPECT_EQ(result.most_runs_of_one, 1);
+  EXPECT_EQ(result.done_rows, 1000);
+}
+
+// Lost requests and replies, clocks that disagree within the declared skew, a sweeper that never
+// comes or always does: none of it makes an event run twice or not at all.
+TEST(LoadTest, EventsRunOnceWhateverTheStoreDoes) {
+  for (const bool sweeps : {false, true}) {
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+      const StormResult result =
+          RunStorm({.seed = seed,
+                    .events = 100,
+                    .processes = 4,
+                    .faults = {.seed = seed, .throttled_percent = 15, .lost_percent = 15},
+                    .clock_offset = std::chrono::milliseconds(seed % 2 == 0 ? 0 : 650),
+                    .sweeps = sweeps});
+      EXPECT_EQ(result.runs, 100) << "seed " << seed << ", sweeps " << sweeps;
+      EXPECT_EQ(result.most_runs_of_one, 1) << "seed " << seed << ", sweeps " << sweeps;
+      EXPECT_EQ(result.done_rows, 100) << "seed " << seed << ", sweeps " << sweeps;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::dedup
