@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "programs/exit_code.h"
 #include "programs/settings_file.h"
 
 namespace tidemark::programs {
@@ -29,10 +30,7 @@ Error Explain(Error error, const std::string& folder) {
         "creating a table in it",
         folder);
   }
-  // Within tables kInUse says that a name is taken, which another name helps; here it says
-  // that a process has the folder, which only waiting helps.
-  if (error.code == ErrorCode::kInUse) error.code = ErrorCode::kUnavailable;
-  return error;
+  return HeldByAnother(std::move(error));
 }
 
 embedded::Options StoreOptions(const Settings& settings) {

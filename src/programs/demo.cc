@@ -6,6 +6,7 @@
 #include <thread>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,7 @@
 #include "servers/demo/events.h"
 #include "servers/demo/pretend_slack.h"
 #include "servers/demo/sender.h"
+#include "slack/app.h"
 
 namespace tidemark::programs {
 
@@ -56,6 +58,13 @@ void Greet(const DemoOptions& options, const demo::PretendSlack& slack) {
       "For a server to take it for the real one:\n"
       "  TIDEMARK_SLACK_API_URL={} SLACK_SIGNING_SECRET={} SLACK_BOT_TOKEN={} tidemark serve\n",
       slack.address(), options.to, slack.api_url(), kDemoSigningSecret, kDemoBotToken));
+}
+
+// What an app has that was made from the manifest.
+std::vector<std::string> ScopesOfTheApp() {
+  std::vector<std::string> scopes;
+  for (const slack::Scope& scope : slack::RequiredScopes()) scopes.emplace_back(scope.name);
+  return scopes;
 }
 
 // Slack checks a URL before it sends events to it. The server may start a moment after us.
@@ -125,9 +134,12 @@ Result<ExitCode> RunDemo(const DemoOptions& options) {
   SystemSleeper sleeper;
   http::CurlClient client({}, &clock, &sleeper);
   const demo::Workspace workspace = demo::MakeWorkspace({.seed = options.seed});
-  const auto slack = TRY(demo::PretendSlack::Start(
-      {.listen = options.listen, .bot_token = Secret(std::string(kDemoBotToken))}, workspace,
-      {.clock = &clock, .random = &random}));
+  const auto started = demo::PretendSlack::Start({.listen = options.listen,
+                                                  .bot_token = Secret(std::string(kDemoBotToken)),
+                                                  .scopes = ScopesOfTheApp()},
+                                                 workspace, {.clock = &clock, .random = &random});
+  if (!started) return HeldByAnother(started.error());
+  const auto& slack = *started;
   Greet(options, *slack);
 
   demo::Sender sender(SenderOptionsOf(options), &client, &clock, &sleeper);

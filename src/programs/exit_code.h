@@ -29,4 +29,11 @@ constexpr ExitCode ExitCodeOf(ErrorCode code) {
   return ExitCode::kEnvironment;
 }
 
+// Within tables kInUse says that a name is taken, which another name helps; of a folder or a port
+// it says that a process has it, which only waiting helps.
+inline Error HeldByAnother(Error error) {
+  if (error.code == ErrorCode::kInUse) error.code = ErrorCode::kUnavailable;
+  return error;
+}
+
 }  // namespace tidemark::programs

@@ -38,9 +38,14 @@ void ServeUntilTold(const StopSignals& signals, api::Service& service, const Log
 }
 
 // The first start: leaves a settings file behind, and says what to do next.
-Status Welcome(const ServeOptions& options) {
-  if (FindSettingsFile(options.settings)) return Done{};
-  TRY(WriteSettingsFile(kSettingsFile));
+void Welcome(const ServeOptions& options) {
+  if (FindSettingsFile(options.settings)) return;
+  if (const auto written = WriteSettingsFile(kSettingsFile); !written) {
+    // A server can do without: what it is told may all be in its environment.
+    PrintMessage(
+        fmt::format("{}; going on with defaults, flags and variables", written.error().message));
+    return;
+  }
   PrintMessage(fmt::format(
       "Wrote {}, with every setting and its default. What to do next:\n"
       "  1. Make a Slack app from the manifest:  tidemark manifest --url https://YOUR-HOST\n"
@@ -50,7 +55,6 @@ Status Welcome(const ServeOptions& options) {
       "  4. See whether all is well:             tidemark doctor\n"
       "Without a Slack account, try a pretend one:  tidemark demo --help\n",
       kSettingsFile, kSettingsFile));
-  return Done{};
 }
 
 void WarnOfWhatIsMissing(const api::ServiceOptions& options, const Logger& logger) {
@@ -71,7 +75,7 @@ void WarnOfWhatIsMissing(const api::ServiceOptions& options, const Logger& logge
 Result<ExitCode> Serve(const ServeOptions& options) {
   const Settings settings = TRY(LoadSettings({.file = options.settings, .flags = options.flags}));
   api::ServiceOptions service_options = TRY(api::ReadOptions(settings));
-  TRY(Welcome(options));
+  Welcome(options);
   const StopSignals signals;
 
   SystemClock clock;
@@ -85,17 +89,19 @@ Result<ExitCode> Serve(const ServeOptions& options) {
   http::CurlClient client({}, &clock, &sleeper);
   WarnOfWhatIsMissing(service_options, logger);
 
-  const auto service = TRY(api::Service::Start(std::move(service_options), {.tables = tables.get(),
-                                                                            .client = &client,
-                                                                            .clock = &clock,
-                                                                            .random = &random,
-                                                                            .sleeper = &sleeper,
-                                                                            .logger = &logger,
-                                                                            .metrics = &metrics}));
+  const auto started = api::Service::Start(std::move(service_options), {.tables = tables.get(),
+                                                                        .client = &client,
+                                                                        .clock = &clock,
+                                                                        .random = &random,
+                                                                        .sleeper = &sleeper,
+                                                                        .logger = &logger,
+                                                                        .metrics = &metrics});
+  if (!started) return HeldByAnother(started.error());
+  api::Service& service = **started;
   logger.Log(LogLevel::kInfo, "serving",
-             {{"address", service->address()}, {"data", settings.Text("data")}});
-  ServeUntilTold(signals, *service, logger);
-  service->Stop(settings.Duration("server.patience"));
+             {{"address", service.address()}, {"data", settings.Text("data")}});
+  ServeUntilTold(signals, service, logger);
+  service.Stop(settings.Duration("server.patience"));
   logger.Log(LogLevel::kInfo, "stopped");
   return ExitCode::kOk;
 }

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "http/listener.h"
+
 namespace tidemark::api {
 
 namespace {
@@ -49,13 +51,13 @@ std::vector<std::string> Words(const std::string& list) {
   return words;
 }
 
-bool IsLoopback(const std::string& address) {
-  return address.starts_with("127.") || address.starts_with("localhost:") ||
-         address.starts_with("[::1]:");
+bool IsLoopback(const http::ListenAddress& address) {
+  return address.is_v6 ? address.host == "::1" : address.host.starts_with("127.");
 }
 
 Result<http::ServerOptions> ReadServer(const Settings& settings) {
   http::ServerOptions options{.listen = settings.Text("listen")};
+  const auto address = TRY(http::ListenAddress::Parse(options.listen).WithContext("listen"));
   options.loops = TRY(IntegerBetween(settings, "server.loops", 0, 256));
   const std::string& certificate = settings.Text("tls.certificate");
   const std::string& key = settings.Text("tls.key");
@@ -63,7 +65,7 @@ Result<http::ServerOptions> ReadServer(const Settings& settings) {
     return Invalid("tls.certificate and tls.key belong together: set both or neither");
   }
   if (!certificate.empty()) options.tls = {.certificate = certificate, .key = key};
-  if (!options.tls && !IsLoopback(options.listen) && !settings.Bool("listen-plainly")) {
+  if (!options.tls && !IsLoopback(address) && !settings.Bool("listen-plainly")) {
     return Invalid(fmt::format(
         "listen is {}, beyond this machine, without TLS: set tls.certificate and tls.key, or "
         "listen-plainly = true behind a proxy that ends TLS",
