@@ -37,6 +37,8 @@ class LogCapture : public std::ostream {
 
 class FrontDoor {
  public:
+  static constexpr const char* kSigningSecret = "0123456789abcdef0123456789abcdef";
+
   // Adjusts the options before the service starts.
   using Adjust = std::function<void(api::ServiceOptions*)>;
   explicit FrontDoor(const Adjust& adjust = [](api::ServiceOptions*) {});

@@ -102,8 +102,9 @@ TEST_F(SlackEventsTest, EchoesTheChallengeAndChecksNothing) {
 }
 
 TEST_F(SlackEventsTest, CountsTheMinutesThatSlackDidNotSend) {
-  const http::Response response = door_->Send(
-      R"({"token":"t","type":"app_rate_limited","team_id":"T123","minute_rate_limited":1518467820,"api_app_id":"A123"})");
+  const http::Response response =
+      door_->Send(R"({"token":"t","type":"app_rate_limited","team_id":"T123",)"
+                  R"("minute_rate_limited":1518467820,"api_app_id":"A123"})");
   EXPECT_EQ(response.status, 200);
   EXPECT_EQ(door_->CounterOf("tidemark_events_lost_minutes_total"), 1);
   EXPECT_THAT(door_->log(), HasSubstr("minute=1518467820"));

@@ -91,7 +91,7 @@ Service::State::State(ServiceOptions options, const ServiceContext& context)
                  context.logger, context.metrics),
       gate_(options_.gate, slack::SignatureVerifier(options_.signing_secrets), &existence_,
             context.clock, context.logger, context.metrics),
-      quarantine_(options_.quarantine, context.tables, context.clock),
+      quarantine_(options_.quarantine, context.tables, context.clock, context.metrics),
       claims_(options_.claims, context.tables, context.clock, context.random, context.sleeper),
       dedup_(options_.dedup, &claims_, context.clock, context.random, context.logger,
              context.metrics),
