@@ -1,55 +1,116 @@
 #!/usr/bin/env bash
-# Makes a demo data folder and says what to try with it.
+# Serves a demo: the server with a fresh data folder, and a pretend Slack that sends it events.
 #
-# Usage: tools/demo.sh PROGRAM FOLDER
-# FOLDER is made anew, but only when it is missing or holds an earlier demo.
+# Usage: tools/demo.sh PROGRAM FOLDER [--try]
+# FOLDER is made anew, but only when it is missing or holds an earlier demo. Runs until it is stopped
+# with Ctrl-C; with --try it picks free ports, does what it tells newcomers to do, and ends.
 set -euo pipefail
 
-if (($# != 2)); then
-  sed -n '2,5s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+if (($# < 2 || $# > 3)) || [[ ${3:---try} != --try ]]; then
+  sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
   exit 2
 fi
-program=$1
+program=$(realpath "$1")
 folder=$2
+try=${3:-}
 mark=$folder.is-a-demo
+here=127.0.0.1:8080
+slack=127.0.0.1:8090
+started=()
 
-tables() {
-  "$program" tables "$@" --data "$folder"
+free_port() {
+  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+stop() {
+  local id
+  for id in "${started[@]}"; do kill "$id" 2>/dev/null || true; done
+  wait
+}
+
+# await WHAT COMMAND...: until the command succeeds, for half a minute.
+await() {
+  local what=$1 end=$((SECONDS + 30))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    if ((SECONDS > end)) || ! kill -0 "${started[@]}" 2>/dev/null; then
+      echo "$what did not come up; the logs are $folder/server.log and $folder/slack.log:" >&2
+      tail -n 5 "$folder/server.log" "$folder/slack.log" >&2
+      exit 1
+    fi
+    sleep 0.1
+  done
 }
 
 if [[ -e $folder && ! -e $mark ]]; then
   echo "$folder is there and was not made by this script; it is left alone." >&2
   exit 1
 fi
+if [[ -n $try ]]; then
+  here=127.0.0.1:$(free_port)
+  slack=127.0.0.1:$(free_port)
+fi
 rm -rf "$folder"
+mkdir -p "$folder"
 touch "$mark"
+folder=$(realpath "$folder")
+trap stop EXIT
+trap 'exit 0' INT TERM
 
-tables create messages --key channel:S --sort ts:S --index by-user:user:S:ts:S \
-  --stream new-and-old --ttl expires >/dev/null
-tables put messages --item - >/dev/null <<'ITEMS'
-{"channel":{"S":"C1"},"ts":{"S":"1700000001"},"user":{"S":"ann"},"text":{"S":"Is the ferry late?"}}
-{"channel":{"S":"C1"},"ts":{"S":"1700000002"},"user":{"S":"ben"},"text":{"S":"Ten minutes."}}
-{"channel":{"S":"C2"},"ts":{"S":"1700000003"},"user":{"S":"ann"},"text":{"S":"Lunch?"}}
-ITEMS
+cd "$folder"
+token=$("$program" token create demo 2>/dev/null)
+SLACK_SIGNING_SECRET=00000000000000000000000000000000 SLACK_BOT_TOKEN=xoxb-demo \
+  TIDEMARK_SLACK_API_URL=http://$slack/api TIDEMARK_LISTEN=$here \
+  "$program" serve 2>server.log &
+started+=($!)
+"$program" demo --listen "$slack" --to "http://$here/slack/events" >slack.out 2>slack.log &
+started+=($!)
+await 'The server' curl -sf "http://$here/healthz"
+await 'The pretend Slack' grep -q acknowledged slack.log
+
+team=$(curl -sf -H 'Authorization: Bearer xoxb-demo' "http://$slack/api/auth.test" |
+  sed 's/.*"team_id":"\([^"]*\)".*/\1/')
+bearer="-H 'Authorization: Bearer $token'"
+commands=(
+  "curl -s $bearer http://$here/metrics | grep tidemark_events_total"
+  "curl -s $bearer -d '{\"key\":\"my-event\"}' http://$here/api/v1/claims"
+  "curl -s $bearer 'http://$here/api/v1/claims?limit=5'"
+  "curl -s $bearer 'http://$here/api/v1/existence?team=$team&user=U0NOBODY'"
+)
 
 cat <<TEXT
 
-$folder now holds a table 'messages' with three items, an index by user and a stream.
-There is no server yet: each command opens the folder by itself. Try:
+A pretend Slack at $slack sends ten events a second to http://$here/slack/events: messages, edits,
+deletes, threads, files, with retries, duplicates and some disorder. Every event is checked, stored
+once, and on disk before it is acknowledged. Everything is in $folder. Try, in another terminal:
 
-  $program tables describe messages --data $folder
+  # what became of the events so far
+  ${commands[0]}
 
-  $program tables query messages --data $folder \\
-      --key-condition 'channel = :c' --values '{":c":{"S":"C1"}}'
+  # claim an event of your own; the second time somebody has it
+  ${commands[1]}
 
-  $program tables query messages --data $folder --index by-user \\
-      --key-condition '#u = :u' --names '{"#u":"user"}' --values '{":u":{"S":"ann"}}'
+  # what is remembered
+  ${commands[2]}
 
-  $program tables update messages --data $folder \\
-      --key '{"channel":{"S":"C1"},"ts":{"S":"1700000001"}}' \\
-      --update 'ADD likes :one' --values '{":one":{"N":"1"}}' --return new
+  # a user that does not exist
+  ${commands[3]}
 
-  $program tables streams tail messages --data $folder
+Ctrl-C ends it.
 
-  $program tables --help
 TEXT
+
+if [[ -n $try ]]; then
+  for command in "${commands[@]}"; do bash -c "$command" && echo; done >tried.out
+  for expected in 'result="accepted"' '"outcome":"new"' '"claims":[{"key":' '"reason":"user_not_found"'; do
+    grep -qF "$expected" tried.out || {
+      echo "A command that newcomers are told to try did not print $expected:" >&2
+      cat tried.out >&2
+      exit 1
+    }
+  done
+  exit 0
+fi
+tail -n 0 -f slack.log &
+started+=($!)
+wait "${started[0]}"

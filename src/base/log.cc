@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include <fmt/chrono.h>
@@ -93,7 +94,8 @@ void WriteValue(const LogField::Value& value, JsonWriter* writer) {
     JsonWriter* writer;
     void operator()(std::string_view text) const { writer->String(Shown(text)); }
     void operator()(int64_t number) const { writer->Int(number); }
-    void operator()(double number) const { writer->Double(number); }
+    // To the thousandth: nobody reads a log for the rest.
+    void operator()(double number) const { writer->Double(std::round(number * 1000) / 1000); }
     void operator()(bool flag) const { writer->Bool(flag); }
   };
   std::visit(Visitor{writer}, value);
