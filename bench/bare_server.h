@@ -47,8 +47,9 @@ class BareServer {
     std::array<char, 8192> bytes;
   };
 
+  // Nothing is inherited: wrk would keep sockets in the epoll set that are closed here.
   int Listen() {
-    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     const int on = 1;
     setsockopt(listener, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
     sockaddr_in name = {};
@@ -64,7 +65,7 @@ class BareServer {
   }
 
   void Run(int listener) {
-    const int epoll = epoll_create1(0);
+    const int epoll = epoll_create1(EPOLL_CLOEXEC);
     std::vector<std::unique_ptr<Client>> clients;
     Watch(epoll, listener, nullptr);
     std::array<epoll_event, 128> events;
@@ -94,7 +95,7 @@ class BareServer {
 
   static void AcceptAll(int epoll, int listener, std::vector<std::unique_ptr<Client>>* clients) {
     for (;;) {
-      const int socket = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK);
+      const int socket = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (socket < 0) return;
       const int on = 1;
       setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -214,7 +214,9 @@ bool StreamChannel<Stream>::TryWrite() {
     return false;
   } else {
     error_code error;
-    sent_ += stream_.write_some(Unsent(), error);
+    // One piece is cheaper to hand to the kernel than a list of one.
+    sent_ += output_.body.empty() ? stream_.write_some(asio::buffer(output_.bytes), error)
+                                  : stream_.write_some(Unsent(), error);
     if (error && error != asio::error::would_block) Close();
     return !error && sent_ == output_.bytes.size() + output_.body.size();
   }

@@ -27,16 +27,18 @@ bool IsId(std::string_view text) {
 }  // namespace
 
 std::string RequestIds::Next() {
-  static constexpr char kDigits[] = "0123456789abcdef";
+  static constexpr char kDigits[] =
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
   // A bijection of 64 bits (the finalizer of SplitMix64): a counter that looks random.
   uint64_t bits = next_++;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
   bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
   bits ^= bits >> 31;
-  std::string text(16, '0');
+  // Six bits a character. So short a string needs no memory of its own.
+  std::string text(11, '0');
   for (char& c : text) {
-    c = kDigits[bits & 15];
-    bits >>= 4;
+    c = kDigits[bits & 63];
+    bits >>= 6;
   }
   return text;
 }

@@ -26,7 +26,7 @@
 
 namespace tidemark::http {
 
-// Names requests that came without a name: 16 hexadecimal digits that do not repeat.
+// Names requests that came without a name: 11 characters that do not repeat.
 class RequestIds {
  public:
   explicit RequestIds(uint64_t start) : next_(start) {}

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,27 +13,12 @@ namespace tidemark::http {
 
 namespace {
 
-std::vector<std::string_view> SplitPath(std::string_view path) {
-  std::vector<std::string_view> segments;
-  path.remove_prefix(1);
-  for (;;) {
-    const size_t slash = path.find('/');
-    segments.push_back(path.substr(0, slash));
-    if (slash == std::string_view::npos) return segments;
-    path.remove_prefix(slash + 1);
-  }
-}
-
-// The segments of a path that came in, each decoded by itself, so that an encoded slash stays
-// inside its segment. nullopt when one does not decode.
-std::optional<std::vector<std::string>> DecodePath(std::string_view path) {
-  std::vector<std::string> decoded;
-  for (const std::string_view segment : SplitPath(path)) {
-    auto text = PercentDecode(segment);
-    if (!text) return std::nullopt;
-    decoded.push_back(std::move(*text));
-  }
-  return decoded;
+// Takes the first segment off a path that begins with '/'; what is left does too, or is empty.
+std::string_view TakeSegment(std::string_view* path) {
+  path->remove_prefix(1);
+  const std::string_view segment = path->substr(0, path->find('/'));
+  path->remove_prefix(segment.size());
+  return segment;
 }
 
 bool IsName(std::string_view segment) {
@@ -67,17 +51,21 @@ struct Router::Node {
   std::unique_ptr<Node> parameter;
   std::map<Method, Entry> entries;
 
-  // The node for the segments from `at` on, with what its parameters matched; null when there is
-  // none. A literal that leads nowhere does not hide the parameter beside it.
-  const Node* Find(const std::vector<std::string>& segments, size_t at,
-                   std::vector<std::string>* matched) const {
-    if (at == segments.size()) return entries.empty() ? nullptr : this;
-    if (const auto literal = literals.find(segments[at]); literal != literals.end()) {
-      if (const Node* found = literal->second->Find(segments, at + 1, matched)) return found;
+  // The node for a path, with what its parameters matched; null when there is none. Each segment
+  // is decoded by itself, so that an encoded slash stays inside it. A literal that leads nowhere
+  // does not hide the parameter beside it.
+  const Node* Find(std::string_view path, std::vector<std::string>* matched) const {
+    if (path.empty()) return entries.empty() ? nullptr : this;
+    const std::string_view segment = TakeSegment(&path);
+    std::string decoded;
+    if (segment.find('%') != std::string_view::npos) decoded = *PercentDecode(segment);
+    const std::string_view text = decoded.empty() ? segment : decoded;
+    if (const auto literal = literals.find(text); literal != literals.end()) {
+      if (const Node* found = literal->second->Find(path, matched)) return found;
     }
-    if (parameter == nullptr || segments[at].empty()) return nullptr;
-    matched->push_back(segments[at]);
-    if (const Node* found = parameter->Find(segments, at + 1, matched)) return found;
+    if (parameter == nullptr || text.empty()) return nullptr;
+    matched->emplace_back(text);
+    if (const Node* found = parameter->Find(path, matched)) return found;
     matched->pop_back();
     return nullptr;
   }
@@ -118,7 +106,8 @@ void Router::Add(Route route) {
   CHECK(route.pattern.starts_with('/'));
   Node* node = root_.get();
   std::vector<std::string> names;
-  for (const std::string_view segment : SplitPath(route.pattern)) {
+  for (std::string_view rest = route.pattern; !rest.empty();) {
+    const std::string_view segment = TakeSegment(&rest);
     if (IsName(segment)) names.emplace_back(segment.substr(1, segment.size() - 2));
     std::unique_ptr<Node>& next =
         IsName(segment) ? node->parameter : node->literals[std::string(segment)];
@@ -140,12 +129,11 @@ std::vector<std::string> Router::List() const {
 
 void Router::Handle(Request request, Reply reply) {
   if (!request.path.starts_with('/')) return reply(Problem(404, "There is nothing here."));
-  const auto segments = DecodePath(request.path);
-  if (!segments) {
+  if (!PercentDecode(request.path)) {
     return reply(Problem(400, "The path has a '%' without two hexadecimal digits."));
   }
   std::vector<std::string> matched;
-  const Node* node = root_->Find(*segments, 0, &matched);
+  const Node* node = root_->Find(request.path, &matched);
   if (node == nullptr) return reply(Problem(404, "There is nothing here."));
   const Node::Entry* entry = node->Serving(request.method);
   if (entry == nullptr) return reply(node->MethodNotAllowed());

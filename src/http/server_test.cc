@@ -35,7 +35,7 @@ TEST_F(ServerTest, Answers) {
   EXPECT_EQ(request.query, "x=1");
   EXPECT_EQ(request.peer, "127.0.0.1");
   EXPECT_EQ(reply.Find("X-Request-Id"), request.id);
-  EXPECT_EQ(request.id.size(), 16U);
+  EXPECT_EQ(request.id.size(), 11U);
 }
 
 // A connection serves many requests, each with a name of its own.
