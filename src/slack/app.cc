@@ -16,6 +16,10 @@ constexpr Scope kScopes[] = {
     {"files:read", "files.info and the events of files"},
     {"groups:history", "messages in private channels the app is in"},
     {"groups:read", "conversations.info and the events of private channels"},
+    {"im:history", "messages people send to the app"},
+    {"im:read", "conversations.info of these"},
+    {"mpim:history", "messages in group conversations the app is in"},
+    {"mpim:read", "conversations.info of these"},
     {"team:read", "team.info"},
     {"users:read", "users.info, and users who are deactivated"},
 };
@@ -25,7 +29,8 @@ constexpr std::string_view kEvents[] = {
     "channel_deleted",   "channel_id_changed", "channel_left",    "channel_rename",
     "channel_unarchive", "file_shared",        "group_archive",   "group_deleted",
     "group_left",        "group_rename",       "group_unarchive", "message.channels",
-    "message.groups",    "team_join",          "tokens_revoked",  "user_change",
+    "message.groups",    "message.im",         "message.mpim",    "team_join",
+    "tokens_revoked",    "user_change",
 };
 
 std::string Quoted(std::string_view text) {

@@ -47,7 +47,8 @@ TEST(SlackAppTest, CoversWhatTheGateNeeds) {
   const auto has_scope = [](std::string_view name) {
     return std::ranges::find(RequiredScopes(), name, &Scope::name) != RequiredScopes().end();
   };
-  for (const char* scope : {"team:read", "users:read", "channels:read", "groups:read"}) {
+  for (const char* scope :
+       {"team:read", "users:read", "channels:read", "groups:read", "im:read", "mpim:read"}) {
     EXPECT_TRUE(has_scope(scope)) << scope;
   }
 }
