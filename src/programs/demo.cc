@@ -21,7 +21,6 @@
 #include "servers/demo/events.h"
 #include "servers/demo/pretend_slack.h"
 #include "servers/demo/sender.h"
-#include "slack/app.h"
 
 namespace tidemark::programs {
 
@@ -61,11 +60,6 @@ void Greet(const DemoOptions& options, const demo::PretendSlack& slack) {
 }
 
 // What an app has that was made from the manifest.
-std::vector<std::string> ScopesOfTheApp() {
-  std::vector<std::string> scopes;
-  for (const slack::Scope& scope : slack::RequiredScopes()) scopes.emplace_back(scope.name);
-  return scopes;
-}
 
 // Slack checks a URL before it sends events to it. The server may start a moment after us.
 Status AwaitServer(demo::Sender& sender, Sleeper& sleeper, const std::atomic<bool>& stopped) {
@@ -134,10 +128,9 @@ Result<ExitCode> RunDemo(const DemoOptions& options) {
   SystemSleeper sleeper;
   http::CurlClient client({}, &clock, &sleeper);
   const demo::Workspace workspace = demo::MakeWorkspace({.seed = options.seed});
-  const auto started = demo::PretendSlack::Start({.listen = options.listen,
-                                                  .bot_token = Secret(std::string(kDemoBotToken)),
-                                                  .scopes = ScopesOfTheApp()},
-                                                 workspace, {.clock = &clock, .random = &random});
+  const auto started = demo::PretendSlack::Start(
+      {.listen = options.listen, .bot_token = Secret(std::string(kDemoBotToken))}, workspace,
+      {.clock = &clock, .random = &random});
   if (!started) return HeldByAnother(started.error());
   const auto& slack = *started;
   Greet(options, *slack);

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "http/url.h"
+#include "slack/app.h"
 
 namespace tidemark::demo {
 namespace {
@@ -56,9 +57,9 @@ std::string WithOtherId(std::string body) {
 }  // namespace
 
 std::vector<std::string> DefaultScopes() {
-  return {"channels:history", "channels:read",  "emoji:read", "files:read",   "groups:history",
-          "groups:read",      "im:history",     "im:read",    "mpim:history", "mpim:read",
-          "pins:read",        "reactions:read", "team:read",  "users:read"};
+  std::vector<std::string> scopes;
+  for (const slack::Scope& scope : slack::RequiredScopes()) scopes.emplace_back(scope.name);
+  return scopes;
 }
 
 PretendSlack::PretendSlack(Options options, Workspace workspace) : options_(std::move(options)) {

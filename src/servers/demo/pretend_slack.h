@@ -33,7 +33,7 @@
 
 namespace tidemark::demo {
 
-// What the manifest of Tidemark asks for and the methods here look at.
+// What the manifest of Tidemark asks for.
 std::vector<std::string> DefaultScopes();
 
 // Downloads count and fail under this name, as if they were a method.
