@@ -33,7 +33,7 @@ TEST(ClaimsTest, AMarkIsTheSeedsRow) {
                                                      {"lambda_instance_id", "i-1"}}});
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->outcome, ClaimOutcome::kNew);
-  const item::Item row = *stage.Stored("Ev1");
+  const item::Item row = stage.RowOf("Ev1");
   EXPECT_EQ(TextIn(row, "event_key"), "Ev1");
   EXPECT_EQ(NumberIn(row, "processed_at"), t);
   EXPECT_EQ(TextIn(row, "file_id"), "F1");
@@ -53,7 +53,7 @@ TEST(ClaimsTest, MetadataDoesNotReplaceTheClaimsOwnValues) {
                             {"owner", "me"},        {"status", "x"},  {"generation", "9"},
                             {"lease_until", "9"},   {"main_key", "y"}};
   ASSERT_TRUE(stage.claims.Mark({.keys = {"Ev1"}, .metadata = hostile, .nonce = "n"}));
-  const item::Item row = *stage.Stored("Ev1");
+  const item::Item row = stage.RowOf("Ev1");
   EXPECT_EQ(NumberIn(row, "ttl"), t + 21600);
   EXPECT_EQ(NumberIn(row, "processed_at"), t);
   EXPECT_EQ(NumberIn(row, "generation"), 1);
@@ -70,7 +70,7 @@ TEST(ClaimsTest, EmptyMetadataIsLeftOut) {
   const auto reply = stage.claims.Mark({.keys = {"Ev1"}, .metadata = {{"user_id", ""}, {"", "x"}}});
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->outcome, ClaimOutcome::kNew);
-  EXPECT_FALSE(stage.Stored("Ev1")->Contains("user_id"));
+  EXPECT_FALSE(stage.RowOf("Ev1").Contains("user_id"));
 }
 
 // What can never be a key is refused before anything is written.
@@ -112,7 +112,7 @@ TEST(ClaimsTest, AnExpiredRowIsReplaced) {
   ASSERT_TRUE(stage.claims.Mark({.keys = {"Ev1"}, .nonce = "first"}));
   stage.clock.Advance(6h);
   EXPECT_EQ(stage.claims.Mark({.keys = {"Ev1"}, .nonce = "second"})->outcome, ClaimOutcome::kNew);
-  const item::Item row = *stage.Stored("Ev1");
+  const item::Item row = stage.RowOf("Ev1");
   EXPECT_EQ(TextIn(row, "owner"), "second");
   EXPECT_EQ(NumberIn(row, "processed_at"), stage.clock.NowSeconds());
 }
@@ -184,10 +184,10 @@ TEST(ClaimsTest, CompletionIsKeptUntilTheWindowEnds) {
   Stage stage;
   const EpochSeconds t = stage.clock.NowSeconds();
   const Claim claim = stage.Taken("Ev1");
-  EXPECT_EQ(TextIn(*stage.Stored("Ev1"), "status"), "claimed");
+  EXPECT_EQ(TextIn(stage.RowOf("Ev1"), "status"), "claimed");
   stage.clock.Advance(7s);
   ASSERT_EQ(*stage.claims.Complete(claim, "posted 3 files"), SettleOutcome::kSettled);
-  const item::Item row = *stage.Stored("Ev1");
+  const item::Item row = stage.RowOf("Ev1");
   EXPECT_EQ(TextIn(row, "status"), "done");
   EXPECT_EQ(NumberIn(row, "completed_at"), t + 7);
   EXPECT_EQ(NumberIn(row, "ttl"), t + 21600);
@@ -197,7 +197,7 @@ TEST(ClaimsTest, CompletionIsKeptUntilTheWindowEnds) {
   // Settling again what this claim settled is no error, and changes nothing.
   stage.clock.Advance(1s);
   EXPECT_EQ(*stage.claims.Complete(claim), SettleOutcome::kSettled);
-  EXPECT_EQ(*stage.Stored("Ev1"), row);
+  EXPECT_EQ(stage.RowOf("Ev1"), row);
 }
 
 TEST(ClaimsTest, AResultHasALimit) {
@@ -252,12 +252,12 @@ TEST(ClaimsTest, ASupersededOwnerChangesNothingAndIsTold) {
   Claim a = stage.Taken("Ev1");
   stage.clock.Advance(63s);
   const Claim b = stage.Taken("Ev1");
-  const item::Item row = *stage.Stored("Ev1");
+  const item::Item row = stage.RowOf("Ev1");
   EXPECT_EQ(*stage.claims.Complete(a), SettleOutcome::kSuperseded);
   EXPECT_EQ(*stage.claims.Release(a), SettleOutcome::kSuperseded);
   EXPECT_EQ(*stage.claims.Fail(a, "late"), SettleOutcome::kSuperseded);
   EXPECT_EQ(*stage.claims.Renew(&a), SettleOutcome::kSuperseded);
-  EXPECT_EQ(*stage.Stored("Ev1"), row);
+  EXPECT_EQ(stage.RowOf("Ev1"), row);
   EXPECT_EQ(*stage.claims.Complete(b), SettleOutcome::kSettled);
 }
 
@@ -322,9 +322,9 @@ TEST(ClaimsTest, ReleasingACompletedKeyChangesNothing) {
   Stage stage;
   const Claim claim = stage.Taken("Ev1");
   ASSERT_EQ(*stage.claims.Complete(claim), SettleOutcome::kSettled);
-  const item::Item row = *stage.Stored("Ev1");
+  const item::Item row = stage.RowOf("Ev1");
   EXPECT_EQ(*stage.claims.Release(claim), SettleOutcome::kSuperseded);
-  EXPECT_EQ(*stage.Stored("Ev1"), row);
+  EXPECT_EQ(stage.RowOf("Ev1"), row);
   EXPECT_EQ(stage.Outcome("Ev1"), ClaimOutcome::kDone);
 }
 
@@ -335,7 +335,7 @@ TEST(ClaimsTest, WorkThatFailsTooOftenIsNotRunAgain) {
     const Claim claim = stage.Taken("Ev1");
     EXPECT_EQ(*stage.claims.Fail(claim, "no such file"), SettleOutcome::kSettled);
     EXPECT_EQ(*stage.claims.Fail(claim, "no such file"), SettleOutcome::kSettled);
-    EXPECT_EQ(NumberIn(*stage.Stored("Ev1"), "failures"), i);
+    EXPECT_EQ(NumberIn(stage.RowOf("Ev1"), "failures"), i);
   }
   const auto reply = stage.claims.Take({.keys = {"Ev1"}});
   EXPECT_EQ(reply->outcome, ClaimOutcome::kFailed);
@@ -350,7 +350,7 @@ TEST(ClaimsTest, TheReasonOfAFailureIsMadeText) {
   const Claim claim = stage.Taken("Ev1");
   EXPECT_EQ(*stage.claims.Fail(claim, "\xff\xfe" + std::string(2000, 'x')),
             SettleOutcome::kSettled);
-  const item::Item row = *stage.Stored("Ev1");
+  const item::Item row = stage.RowOf("Ev1");
   EXPECT_EQ(TextIn(row, "failure"), "??" + std::string(1022, 'x'));
   EXPECT_EQ(TextIn(row, "status"), "failed");
 }
@@ -405,7 +405,7 @@ TEST(ClaimsTest, AliasesAreClaimedTogetherOrNotAtAll) {
   const auto reply = stage.claims.Take({.keys = {"a", "b", "a"}});
   ASSERT_EQ(reply->outcome, ClaimOutcome::kNew);
   EXPECT_EQ(reply->claim->keys, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(TextIn(*stage.Stored("b"), "main_key"), "a");
+  EXPECT_EQ(TextIn(stage.RowOf("b"), "main_key"), "a");
   EXPECT_EQ(stage.claims.Take({.keys = {"c", "b"}})->outcome, ClaimOutcome::kRunning);
   EXPECT_FALSE(stage.Stored("c").has_value());
   ASSERT_EQ(*stage.claims.Complete(*reply->claim), SettleOutcome::kSettled);
@@ -430,10 +430,10 @@ TEST(ClaimsTest, AClaimOverOldAndNewNamesHasOneGeneration) {
   const auto reply = stage.claims.Take({.keys = {"b", "a"}});
   ASSERT_EQ(reply->outcome, ClaimOutcome::kNew);
   EXPECT_EQ(reply->claim->generation, 2);
-  EXPECT_EQ(NumberIn(*stage.Stored("a"), "generation"), 2);
-  EXPECT_EQ(NumberIn(*stage.Stored("b"), "generation"), 2);
+  EXPECT_EQ(NumberIn(stage.RowOf("a"), "generation"), 2);
+  EXPECT_EQ(NumberIn(stage.RowOf("b"), "generation"), 2);
   EXPECT_EQ(*stage.claims.Fail(*reply->claim, "x"), SettleOutcome::kSettled);
-  EXPECT_EQ(TextIn(*stage.Stored("b"), "status"), "released");
+  EXPECT_EQ(TextIn(stage.RowOf("b"), "status"), "released");
 }
 
 // The effect and the mark are one transaction: both, or neither.

@@ -206,7 +206,7 @@ TEST(DeduplicatorTest, MarksOfAnOutageAreWrittenBack) {
   store.Set(std::nullopt);
   stage.clock.Advance(60s);
   EXPECT_EQ(process.Mark("marked").outcome, ClaimOutcome::kDone);
-  EXPECT_EQ(TextIn(*stage.Stored("marked"), "status"), "done");
+  EXPECT_EQ(TextIn(stage.RowOf("marked"), "status"), "done");
   // To another process, too.
   Process other(&stage);
   const ClaimReply reply = other.Take("completed");
@@ -280,7 +280,7 @@ TEST(DeduplicatorTest, ALocalClaimMovesToTheStore) {
   EXPECT_EQ(other.Take("renewed").outcome, ClaimOutcome::kRunning);
   EXPECT_EQ(other.Take("released").outcome, ClaimOutcome::kNew);
   EXPECT_EQ(other.Take("failed").outcome, ClaimOutcome::kNew);
-  EXPECT_EQ(NumberIn(*stage.Stored("failed"), "failures"), 1);
+  EXPECT_EQ(NumberIn(stage.RowOf("failed"), "failures"), 1);
 }
 
 // Somebody else finished it meanwhile: the late one must not report success.
@@ -328,7 +328,7 @@ TEST(DeduplicatorTest, ACompletionWrittenTooLateIsReported) {
   process.Mark("Ev2");
   ASSERT_EQ(process.dedup.PossibleDuplicates().size(), 1u);
   EXPECT_THAT(process.dedup.PossibleDuplicates()[0].reason, HasSubstr("superseded"));
-  EXPECT_EQ(TextIn(*stage.Stored("Ev1"), "status"), "claimed");
+  EXPECT_EQ(TextIn(stage.RowOf("Ev1"), "status"), "claimed");
 }
 
 // The put was applied, then the store went: memory and store know the claim by one nonce.
@@ -344,7 +344,7 @@ TEST(DeduplicatorTest, AClaimWhoseReplyWasLostForGoodIsNoDuplicate) {
   stage.clock.Advance(60s);
   EXPECT_EQ(*process.dedup.Complete(*reply.claim), SettleOutcome::kSettled);
   EXPECT_TRUE(process.dedup.PossibleDuplicates().empty());
-  EXPECT_EQ(TextIn(*stage.Stored("Ev1"), "status"), "done");
+  EXPECT_EQ(TextIn(stage.RowOf("Ev1"), "status"), "done");
 }
 
 // Spec: 004-33

@@ -83,7 +83,7 @@ TEST_F(RunnerTest, ANewEventsWorkRunsOnce) {
   const RunReport report = Handle(FileShare(R"([{"id":"F1"}])"));
   EXPECT_EQ(report.ran, 1u);
   EXPECT_EQ(runs_, (std::map<std::string, int>{{"F1", 1}}));
-  const item::Item row = *stage_.Stored("T1:F1_1.2");
+  const item::Item row = stage_.RowOf("T1:F1_1.2");
   EXPECT_EQ(TextIn(row, "status"), "done");
   EXPECT_EQ(TextIn(row, "file_id"), "F1");
   EXPECT_EQ(TextIn(row, "channel_id"), "C1");
@@ -177,7 +177,7 @@ TEST_F(RunnerTest, EventsWithoutThePartsOfAKeyAreRefused) {
 // Work that failed is free again, until it failed too often.
 TEST_F(RunnerTest, FailedWorkIsTriedAgain) {
   const auto event = FileShare(R"([{"id":"F1"}])");
-  outcome_ = Error{ErrorCode::kUnavailable, "no model today"};
+  outcome_ = Error{ErrorCode::kInternal, "no model today"};
   for (int i = 0; i < 5; ++i) {
     const RunReport report = Handle(event);
     EXPECT_EQ(report.failed, 1u);
@@ -189,6 +189,15 @@ TEST_F(RunnerTest, FailedWorkIsTriedAgain) {
   EXPECT_EQ(last.duplicates, 1u);
   EXPECT_TRUE(last.settled());
   EXPECT_EQ(runs_["F1"], 5);
+}
+
+// What could not be begun uses up no try.
+TEST_F(RunnerTest, WorkThatCouldNotBeginIsNotCounted) {
+  const auto event = FileShare(R"([{"id":"F1"}])");
+  outcome_ = Error{ErrorCode::kUnavailable, "the queue is full"};
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(Handle(event).settled());
+  outcome_ = Done{};
+  EXPECT_EQ(Handle(event).ran, 1u);
 }
 
 // A delivery that meets the work under way is to come again: the other may yet fail.

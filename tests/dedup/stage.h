@@ -29,6 +29,12 @@ class Stage {
   std::optional<item::Item> Stored(const std::string& key) {
     return *model.Get({.table = claims.options().table, .key = {{"event_key", key}}});
   }
+  // The same, and demands that it is there.
+  item::Item RowOf(const std::string& key) {
+    std::optional<item::Item> row = Stored(key);
+    EXPECT_TRUE(row.has_value()) << "no row under " << key;
+    return row ? *std::move(row) : item::Item();
+  }
   // Takes the key and demands that it is new.
   Claim Taken(const std::string& key) {
     const Result<ClaimReply> reply = claims.Take({.keys = {key}});

@@ -16,30 +16,13 @@ class Outage {
   Outage(std::chrono::seconds period, const Clock* clock) : period_(period), clock_(*clock) {}
 
   // The store is away, and the period in which it is not asked has not passed.
-  bool InEffect() const { return away_ && !PeriodHasPassed(); }
-
+  bool InEffect() const;
   // The store did not answer. True when a new period begins with it.
-  bool Begin() {
-    if (InEffect()) return false;
-    away_ = true;
-    wall_start_ = clock_.Now();
-    start_ = clock_.Monotonic();
-    return true;
-  }
+  bool Begin();
   // The store answered. True when it had been away.
-  bool End() {
-    const bool was_away = away_;
-    away_ = false;
-    return was_away;
-  }
+  bool End();
 
  private:
-  // By either clock: the monotonic one stands still while the machine sleeps, the other may be
-  // set back.
-  bool PeriodHasPassed() const {
-    return clock_.Monotonic() - start_ >= period_ || clock_.Now() - wall_start_ >= period_;
-  }
-
   const std::chrono::seconds period_;
   const Clock& clock_;
   bool away_ = false;
