@@ -2,15 +2,17 @@
 
 Usage: tools/readme.py PROGRAM_FOLDER | --self-test
 
-Runs each "$ command" of the README's console blocks in one fresh folder, in order, with
+Runs each "$ command" of the README's console blocks in one shell in one fresh folder, in order, with
 PROGRAM_FOLDER first in PATH, and compares what is printed, standard output first and then standard
 error, with what stands below the command. There … stands for anything on that line, and a line of ⋮
-alone for any number of lines.
+alone for any number of lines. Where the README says 127.0.0.1:8080, a free port is used; what still
+runs in the background at the end is ended.
 """
 
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -49,15 +51,39 @@ def pattern_of(expected):
     return re.compile("".join(parts))
 
 
+def script_of(steps):
+    """One shell script that leaves what step I printed in I.out and I.err."""
+    lines = ["mkdir printed"]
+    for number, (command, _) in enumerate(steps):
+        lines.append(f"{{ {command}\n}} >printed/{number}.out 2>printed/{number}.err </dev/null")
+    lines.append("kill $(jobs -p) 2>/dev/null; wait; true")
+    return "\n".join(lines)
+
+
+def free_address():
+    """A loopback address that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
 def run(steps, folder, program_folder):
     """The first command whose output is not as written, or None."""
     environment = dict(os.environ, PATH=f"{program_folder}{os.pathsep}{os.environ['PATH']}")
-    environment.pop("TIDEMARK_DATA", None)
-    for command, expected in steps:
-        done = subprocess.run(
-            command, shell=True, cwd=folder, env=environment, text=True, check=False,
-            stdin=subprocess.DEVNULL, capture_output=True)
-        printed = done.stdout + done.stderr
+    environment = {name: value for name, value in environment.items()
+                   if not name.startswith(("TIDEMARK_", "SLACK_"))}
+    address = free_address()
+    environment["TIDEMARK_LISTEN"] = address
+    steps = [[text.replace("127.0.0.1:8080", address) for text in step] for step in steps]
+    subprocess.run(
+        ["bash", "-c", script_of(steps)], cwd=folder, env=environment, check=False,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
+    for number, (command, expected) in enumerate(steps):
+        place = pathlib.Path(folder) / "printed"
+        printed = "".join((place / f"{number}.{end}").read_text() for end in ("out", "err"))
+        # A line need not end for a reader to see it.
+        if printed and not printed.endswith("\n"):
+            printed += "\n"
         if not pattern_of(expected).fullmatch(printed):
             return f"$ {command}\nexpected:\n{expected}\nprinted:\n{printed}"
     return None
@@ -70,6 +96,7 @@ def self_test():
             return run(steps_in(f"text\n```console\n{block}```\n"), folder, folder)
     assert outcome("$ echo a b c\na … c\n$ printf 'x\\ny\\nz\\n'\nx\n⋮\n") is None
     assert outcome("$ echo a \\\n    b\na b\n$ true\n") is None
+    assert outcome("$ WORD=kept; sleep 60 &\n$ WORD=kept\n$ printf $WORD\nkept\n") is None
     for block in ("$ echo a\nb\n", "$ echo a\n", "$ true\na\n", "$ nothing-like-this\n"):
         assert outcome(block) is not None, block
     print("readme: 4 planted faults found")

@@ -27,23 +27,28 @@ namespace tidemark::programs {
 namespace {
 
 constexpr double kMaxRate = 100'000;
-// So that a newcomer sees a retry within seconds: waits are a minute and five at Slack.
-constexpr double kSpeed = 30;
+constexpr double kMaxSpeed = 10'000;
 // While the server is not there yet.
 constexpr std::chrono::milliseconds kGreetingPause(250);
 constexpr int kMaxGreetings = 40;
 
 Status Check(const DemoOptions& options) {
-  if (options.rate > 0 && options.rate <= kMaxRate) return Done{};
-  return Invalid(
-      fmt::format("--rate should be above 0 and at most {}, not {}", kMaxRate, options.rate));
+  if (!(options.rate > 0 && options.rate <= kMaxRate)) {
+    return Invalid(
+        fmt::format("--rate should be above 0 and at most {}, not {}", kMaxRate, options.rate));
+  }
+  if (!(options.speed >= 1 && options.speed <= kMaxSpeed)) {
+    return Invalid(
+        fmt::format("--speed should be between 1 and {}, not {}", kMaxSpeed, options.speed));
+  }
+  return Done{};
 }
 
 demo::SenderOptions SenderOptionsOf(const DemoOptions& options) {
   return {.url = options.to,
           .signing_secret = Secret(std::string(kDemoSigningSecret)),
           .events_per_second = options.rate,
-          .speed = kSpeed,
+          .speed = options.speed,
           .mischief = {.seed = options.seed,
                        .duplicates = 0.05,
                        .late = 0.01,
@@ -58,8 +63,6 @@ void Greet(const DemoOptions& options, const demo::PretendSlack& slack) {
       "  TIDEMARK_SLACK_API_URL={} SLACK_SIGNING_SECRET={} SLACK_BOT_TOKEN={} tidemark serve\n",
       slack.address(), options.to, slack.api_url(), kDemoSigningSecret, kDemoBotToken));
 }
-
-// What an app has that was made from the manifest.
 
 // Slack checks a URL before it sends events to it. The server may start a moment after us.
 Status AwaitServer(demo::Sender& sender, Sleeper& sleeper, const std::atomic<bool>& stopped) {

@@ -78,6 +78,11 @@ Result<dedup::Claim> ParseClaim(const JsonBody& body) {
   return claim;
 }
 
+// The reply to a claim may be sent back as it came, so its other fields are known too.
+Result<JsonBody> ParseSettling(const std::string& text) {
+  return JsonBody::Parse(text, {"claim", "result", "why", "outcome", "fallback"});
+}
+
 std::string ToJson(const dedup::ClaimReply& reply) {
   std::string text;
   JsonWriter writer(&text);
@@ -144,7 +149,7 @@ Work Mark(dedup::Deduplicator* dedup) {
 
 Work Renew(dedup::Deduplicator* dedup) {
   return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
-    const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"claim"}));
+    const JsonBody body = TRY(ParseSettling(routed.request.body));
     dedup::Claim claim = TRY(ParseClaim(body));
     auto renewed = dedup->Renew(&claim);
     return Answer(std::move(renewed), claim);
@@ -153,7 +158,7 @@ Work Renew(dedup::Deduplicator* dedup) {
 
 Work Complete(dedup::Deduplicator* dedup) {
   return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
-    const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"claim", "result"}));
+    const JsonBody body = TRY(ParseSettling(routed.request.body));
     const dedup::Claim claim = TRY(ParseClaim(body));
     return Answer(dedup->Complete(claim, TRY(body.TextOr("result", ""))), claim);
   };
@@ -161,7 +166,7 @@ Work Complete(dedup::Deduplicator* dedup) {
 
 Work Release(dedup::Deduplicator* dedup) {
   return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
-    const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"claim"}));
+    const JsonBody body = TRY(ParseSettling(routed.request.body));
     const dedup::Claim claim = TRY(ParseClaim(body));
     return Answer(dedup->Release(claim), claim);
   };
@@ -169,7 +174,7 @@ Work Release(dedup::Deduplicator* dedup) {
 
 Work Fail(dedup::Deduplicator* dedup) {
   return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
-    const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"claim", "why"}));
+    const JsonBody body = TRY(ParseSettling(routed.request.body));
     const dedup::Claim claim = TRY(ParseClaim(body));
     return Answer(dedup->Fail(claim, TRY(body.TextOr("why", ""))), claim);
   };

@@ -2,7 +2,7 @@
 //
 //   POST /api/v1/claims           take a claim: {"key":"Ev1"} or {"keys":["Ev1","F1_1.2"], …}
 //   POST /api/v1/claims/mark      the one-call form: claimed and completed at once
-//   POST /api/v1/claims/renew     these four take {"claim":{…}} as it was given out
+//   POST /api/v1/claims/renew     these four take {"claim":{…}}, or the whole reply that gave it
 //   POST /api/v1/claims/complete
 //   POST /api/v1/claims/release
 //   POST /api/v1/claims/fail
