@@ -19,6 +19,8 @@ struct DemoOptions {
   double rate = 10;
   uint64_t events = 0;
   uint64_t seed = 1;
+  // How much faster than at Slack waits pass: a newcomer sees a retry after a minute in seconds.
+  double speed = 30;
 };
 
 // Serves the Web API and sends events until SIGINT, SIGTERM, or all events are sent; then prints

@@ -179,10 +179,13 @@ void Doctor::ExamineClock(const api::ServiceOptions& options) {
 }
 
 bool Doctor::ServerAnswers() {
-  const std::string scheme = settings_.Text("tls.certificate").empty() ? "http" : "https";
+  const std::string& certificate = settings_.Text("tls.certificate");
+  const std::string scheme = certificate.empty() ? "http" : "https";
+  // The server's own certificate is what it is known by, whoever signed it.
+  http::CurlClient client({.authorities = certificate}, &clock_, &sleeper_);
   const http::Exchange exchange =
-      client_.Send({.url = fmt::format("{}://{}/healthz", scheme, settings_.Text("listen"))},
-                   Deadline::After(clock_, kPatience));
+      client.Send({.url = fmt::format("{}://{}/healthz", scheme, settings_.Text("listen"))},
+                  Deadline::After(clock_, kPatience));
   return exchange.outcome == http::Outcome::kAnswered && exchange.response.status == 200;
 }
 
@@ -206,6 +209,11 @@ void Doctor::ExamineStore() {
     Add(Level::kOk, "store",
         fmt::format("'{}' is in use by the server at {}, which answers", folder,
                     settings_.Text("listen")));
+  } else if (tables.error().code == ErrorCode::kUnavailable &&
+             !settings_.Text("tls.certificate").empty()) {
+    Add(Level::kWarning, "store",
+        fmt::format("{}; it is the server, if the certificate is not for {}",
+                    tables.error().message, settings_.Text("listen")));
   } else {
     Add(Level::kProblem, "store", tables.error().message);
   }

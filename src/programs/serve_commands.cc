@@ -110,6 +110,11 @@ void AddDemo(CLI::App& program, Action* action) {
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Another seed is another workspace")
       ->capture_default_str();
+  command
+      ->add_option("--speed", options->speed,
+                   "How much faster than at Slack waits pass: retries come after 1 and 5 minutes, "
+                   "late deliveries after 10")
+      ->capture_default_str();
 }
 
 }  // namespace

@@ -26,14 +26,14 @@ std::string Quote(const std::string& text) {
   return quoted + "'";
 }
 
+}  // namespace
+
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
 }
-
-}  // namespace
 
 Outcome RunProgram(const Run& run) {
   std::ofstream(run.folder + "/stdin", std::ios::binary) << run.input;

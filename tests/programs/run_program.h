@@ -25,4 +25,7 @@ struct Outcome {
 
 Outcome RunProgram(const Run& run);
 
+// The whole of a file; empty when there is none.
+std::string ReadFile(const std::string& path);
+
 }  // namespace tidemark::testing

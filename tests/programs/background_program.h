@@ -1,0 +1,63 @@
+// A BackgroundProgram is the built program `tidemark`, running beside the test.
+//
+//   BackgroundProgram server({.arguments = {"serve"}, .folder = folder.path()});
+//   ASSERT_TRUE(server.AwaitError("serving address="));
+//   server.Send(SIGTERM);
+//   EXPECT_EQ(server.AwaitExit(), 0);
+//
+// Its environment is what is given and nothing of the test's, but for the options of sanitizers.
+// What it prints goes to files in its folder. Waiting ends as soon as what it waits for is there,
+// and fails after a minute. A program that is still running is killed with the object. For use by
+// one thread at a time.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "tests/programs/run_program.h"
+
+namespace tidemark::testing {
+
+struct BackgroundRun {
+  std::vector<std::string> arguments;
+  std::string folder;                         // Where it runs.
+  std::vector<std::string> environment = {};  // Such as "TIDEMARK_DATA=data".
+};
+
+class BackgroundProgram {
+ public:
+  explicit BackgroundProgram(const BackgroundRun& run);
+  ~BackgroundProgram();
+  BackgroundProgram(const BackgroundProgram&) = delete;
+  BackgroundProgram& operator=(const BackgroundProgram&) = delete;
+
+  // What follows the text up to the next space or line end, the `times`th time that the text
+  // stands on standard error; nullopt when the program ends without it.
+  std::optional<std::string> AwaitError(const std::string& text, int times = 1);
+
+  void Send(int signal) const;
+  // The exit code, or minus the signal that ended it.
+  int AwaitExit();
+
+  std::string out() const;
+  std::string err() const;
+
+ private:
+  bool HasExited() const;
+  // Returns when something was printed to standard error, or the program has ended.
+  void AwaitChange() const;
+
+  std::string out_path_;
+  std::string err_path_;
+  pid_t pid_ = -1;
+  int exits_ = -1;    // A descriptor that is readable once the program has ended.
+  int changes_ = -1;  // One that tells of writes to standard error.
+  std::optional<int> exit_code_;
+};
+
+// Runs it to its end.
+Outcome RunToEnd(const BackgroundRun& run);
+
+}  // namespace tidemark::testing

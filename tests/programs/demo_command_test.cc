@@ -1,0 +1,254 @@
+// `tidemark demo` and `tidemark serve` together: what the server acknowledges stays, once, whatever
+// happens to it.
+#include <atomic>
+#include <condition_variable>
+#include <csignal>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/check.h"
+#include "servers/demo/events.h"
+#include "servers/demo/pretend_slack.h"
+#include "servers/demo/sender.h"
+#include "slack/event.h"
+#include "tests/programs/serve_fixture.h"
+
+namespace tidemark::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::Gt;
+using ::testing::HasSubstr;
+using ::testing::IsSubsetOf;
+using ::testing::Pair;
+using Ids = std::set<std::string>;
+
+constexpr char kInbox[] = "tidemark-inbox";
+constexpr char kQuarantine[] = "tidemark-quarantine";
+
+// A client that remembers what became of each event.
+class RecordingClient final : public http::Client {
+ public:
+  explicit RecordingClient(http::Client* client) : client_(*client) {}
+
+  std::vector<http::Exchange> SendAll(std::span<const http::OutgoingRequest> requests,
+                                      const Deadline& deadline) override {
+    std::vector<http::Exchange> exchanges = client_.SendAll(requests, deadline);
+    const std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < requests.size(); ++i) Record(requests[i], exchanges[i]);
+    changed_.notify_all();
+    return exchanges;
+  }
+
+  // Returns once so many more events than now are acknowledged.
+  void AwaitMoreAcknowledged(size_t count) {
+    std::unique_lock lock(mutex_);
+    const size_t target = acknowledged_.size() + count;
+    CHECK(changed_.wait_for(lock, seconds(60), [&] { return acknowledged_.size() >= target; }));
+  }
+
+  Ids acknowledged() const { return Get(acknowledged_); }
+  // Refused and not to be sent again.
+  Ids refused() const { return Get(refused_); }
+
+ private:
+  void Record(const http::OutgoingRequest& request, const http::Exchange& exchange) {
+    const auto envelope = slack::ParseEnvelope(request.body);
+    const auto* callback = envelope ? std::get_if<slack::EventCallback>(&*envelope) : nullptr;
+    if (callback == nullptr || exchange.outcome != http::Outcome::kAnswered) return;
+    if (exchange.response.status == 200) acknowledged_.insert(callback->event_id);
+    if (exchange.response.status == 403) refused_.insert(callback->event_id);
+  }
+  Ids Get(const Ids& ids) const {
+    const std::lock_guard lock(mutex_);
+    return ids;
+  }
+
+  http::Client& client_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Ids acknowledged_;
+  Ids refused_;
+};
+
+class DemoCommandTest : public ServeFixture {
+ protected:
+  // Gives the server its port; then the two can be told of each other before either runs.
+  void FindPort() {
+    Serve();
+    ASSERT_EQ(StopServer(), kOk);
+  }
+
+  std::unique_ptr<BackgroundProgram> StartDemo(const Words& more) {
+    Words arguments = {"demo", "--listen", own_host_ + ":0", "--to", url() + "/slack/events"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return std::make_unique<BackgroundProgram>(
+        BackgroundRun{.arguments = std::move(arguments), .folder = folder_.path()});
+  }
+
+  // Starts the server as the demo says.
+  void ServeAsTold(BackgroundProgram* demo) {
+    const auto api_url = demo->AwaitError("TIDEMARK_SLACK_API_URL=");
+    ASSERT_TRUE(api_url) << demo->err();
+    Serve({}, SlackAt(*api_url));
+  }
+
+  // How often each event was put into the inbox, and how often changed there.
+  std::map<std::string, int> InboxWrites() const {
+    std::map<std::string, int> writes;
+    for (const std::string& line : LinesOf(Do({"tables", "streams", "tail", kInbox}))) {
+      ++writes[TextAt(line, {"keys", "event_key", "S"})];
+    }
+    return writes;
+  }
+
+  // The pretend Slack in this process, for a test that tells it what to do.
+  std::unique_ptr<demo::PretendSlack> StartPretendSlack() {
+    return demo::PretendSlack::Start({.bot_token = Secret(std::string(kDemoToken))}, workspace_,
+                                     {.clock = &clock_, .random = &random_})
+        .value();
+  }
+  demo::SenderOptions SenderOptions() const {
+    return {.url = url() + "/slack/events", .signing_secret = Secret(std::string(kDemoSecret))};
+  }
+
+  const demo::Workspace workspace_ = demo::MakeWorkspace({.seed = 1});
+};
+
+Ids Together(const std::vector<std::string>& left, const std::vector<std::string>& right) {
+  Ids ids(left.begin(), left.end());
+  ids.insert(right.begin(), right.end());
+  return ids;
+}
+
+// The whole of it, as the documentation tells a newcomer to run it. Waits are
+// short, so that what comes again after minutes comes soon.
+TEST_F(DemoCommandTest, SendsEventsThatAreAllKeptOnce) {
+  FindPort();
+  const auto demo = StartDemo({"--events", "100", "--rate", "500", "--speed", "300"});
+  ServeAsTold(demo.get());
+  ASSERT_EQ(demo->AwaitExit(), kOk) << demo->err();
+  const std::string report = demo->out();
+  EXPECT_EQ(NumberAt(report, "events"), 100);
+  EXPECT_GE(NumberAt(report, "acknowledged") + NumberAt(report, "not_again"), 100);
+  EXPECT_EQ(NumberAt(report, "given_up"), 0);
+  EXPECT_EQ(NumberAt(report, "sent"),
+            NumberAt(report, "acknowledged") + NumberAt(report, "refused") +
+                NumberAt(report, "timed_out") + NumberAt(report, "broken"));
+  EXPECT_EQ(StopServer(), kOk);
+
+  const std::vector<std::string> inbox = EventIds(kInbox);
+  EXPECT_EQ(Together(inbox, EventIds(kQuarantine)).size(), 100u);
+  const auto writes = InboxWrites();
+  EXPECT_EQ(writes.size(), inbox.size());
+  EXPECT_THAT(writes, Each(Pair(::testing::_, 1)));
+}
+
+// A demo that runs until it is stopped says what it did all the same.
+TEST_F(DemoCommandTest, ReportsWhenItIsStopped) {
+  FindPort();
+  const auto demo = StartDemo({"--rate", "50"});
+  ServeAsTold(demo.get());
+  ASSERT_TRUE(server_->AwaitError("path=/slack/events", 3));
+  demo->Send(SIGINT);
+  EXPECT_EQ(demo->AwaitExit(), kOk) << demo->err();
+  EXPECT_THAT(NumberAt(demo->out(), "events"), Gt(0));
+}
+
+// What a newcomer gets wrong first is said, and not shown as an endless row of refusals.
+TEST_F(DemoCommandTest, SaysWhyAServerCannotTakeItsEvents) {
+  Serve();
+  const Outcome secret =
+      Run({"demo", "--listen", own_host_ + ":0", "--to", url() + "/slack/events"});
+  EXPECT_EQ(secret.exit_code, kInvalid);
+  EXPECT_THAT(secret.err, AllOf(HasSubstr("status 401"), HasSubstr("is the signing secret")));
+  const Outcome rate = Run({"demo", "--rate", "0"});
+  EXPECT_EQ(rate.exit_code, kInvalid);
+  EXPECT_THAT(rate.err, HasSubstr("--rate should be above 0"));
+  const Outcome speed = Run({"demo", "--speed", "0"});
+  EXPECT_EQ(speed.exit_code, kInvalid);
+  EXPECT_THAT(speed.err, HasSubstr("--speed should be between 1 and"));
+}
+
+// Acknowledged means kept: Slack never sends such an event again. A kill takes everything that is
+// not yet in the kernel's hands; what a loss of power takes is the subject of tests/crash.
+TEST_F(DemoCommandTest, KeepsWhatItAcknowledgedThroughKills) {
+  constexpr size_t kAcknowledgedBetweenKills = 40;
+  const auto slack = StartPretendSlack();
+  Serve({}, SlackAt(slack->api_url()));
+  RecordingClient client(&client_);
+  demo::SenderOptions options = SenderOptions();
+  options.events_per_second = 150;
+  options.speed = 120;
+  options.mischief = {.duplicates = 0.3, .reorder_window = 4};
+  demo::Sender sender(options, &client, &clock_, &sleeper_);
+  demo::EventGenerator generator({.start = clock_.NowSeconds(), .files_url = slack->files_url()},
+                                 workspace_);
+  std::atomic<bool> enough = false;
+  std::thread sending([&] {
+    sender.Run([&]() -> std::optional<demo::Delivery> {
+      if (enough) return std::nullopt;
+      demo::GeneratedEvent event = generator.Next();
+      slack->Apply(event.changes);
+      return demo::Delivery{.event_id = event.event_id, .body = event.body};
+    });
+  });
+  for (int kill = 0; kill < 3; ++kill) {
+    client.AwaitMoreAcknowledged(kAcknowledgedBetweenKills);
+    KillServer();
+    Serve();
+  }
+  client.AwaitMoreAcknowledged(kAcknowledgedBetweenKills);
+  enough = true;
+  sending.join();
+  EXPECT_EQ(StopServer(), kOk);
+
+  const std::vector<std::string> inbox = EventIds(kInbox);
+  EXPECT_THAT(client.acknowledged(), IsSubsetOf(inbox));
+  // What is refused for good is not sent again either.
+  EXPECT_THAT(client.refused(), IsSubsetOf(Together(inbox, EventIds(kQuarantine))));
+  const auto writes = InboxWrites();
+  EXPECT_EQ(writes.size(), inbox.size());
+  EXPECT_THAT(writes, Each(Pair(::testing::_, 1)));
+  EXPECT_THAT(Do({"tables", "verify"}), HasSubstr("\"sound\":true"));
+}
+
+// A request that is under way when the server is told to stop is answered, and what it says holds.
+TEST_F(DemoCommandTest, AnswersWhatIsUnderWayBeforeItStops) {
+  const auto slack = StartPretendSlack();
+  Serve({"--gate-deadline", "2800ms"}, SlackAt(slack->api_url()));
+  demo::EventGenerator generator({.start = clock_.NowSeconds(), .files_url = slack->files_url()},
+                                 workspace_);
+  const demo::GeneratedEvent event = generator.Next();
+  slack->Apply(event.changes);
+  slack->Fail("team.info", {.kind = demo::FailureKind::kHang});
+  http::Exchange exchange;
+  std::thread sending([&] {
+    exchange = client_.Send(demo::MakeDelivery(SenderOptions(), event.body,
+                                               {.timestamp = std::to_string(clock_.NowSeconds())}),
+                            Deadline::After(clock_, seconds(30)));
+  });
+  slack->AwaitHanging(1);
+  server_->Send(SIGTERM);
+  ASSERT_TRUE(server_->AwaitError("told to stop"));
+  slack->Release();
+  sending.join();
+  EXPECT_EQ(server_->AwaitExit(), kOk);
+  // Allowed, or refused should the machine be so slow that Slack's answer came too late: kept.
+  EXPECT_THAT(exchange.response.status, ::testing::AnyOf(200, 403)) << exchange.detail;
+  EXPECT_EQ(Together(EventIds(kInbox), EventIds(kQuarantine)), Ids{event.event_id});
+}
+
+}  // namespace
+}  // namespace tidemark::testing

@@ -1,0 +1,91 @@
+// A folder in which `tidemark serve` runs, and commands beside it.
+//
+//   TEST_F(SomeTest, Answers) {
+//     Serve();
+//     EXPECT_EQ(Get("/healthz"), 200);
+//   }
+//
+// The server listens on an address of 127.0.0.0/8 that is this process's own, so that it gets the
+// port that it had when it is started again.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/random.h"
+#include "base/sleeper.h"
+#include "http/client.h"
+#include "tests/programs/background_program.h"
+#include "tests/support/temp_folder.h"
+
+namespace tidemark::testing {
+
+// The exit codes of the program.
+inline constexpr int kOk = 0;
+inline constexpr int kNotMet = 1;
+inline constexpr int kInvalid = 2;
+inline constexpr int kEnvironment = 3;
+
+// What the pretend Slack of `tidemark demo` signs with and asks for.
+inline constexpr char kDemoSecret[] = "00000000000000000000000000000000";
+inline constexpr char kDemoToken[] = "xoxb-demo";
+
+class ServeFixture : public ::testing::Test {
+ protected:
+  using Words = std::vector<std::string>;
+
+  ServeFixture();
+
+  // Runs a command in the folder to its end.
+  Outcome Run(const Words& arguments, const Words& environment = {}) const;
+  // Likewise, for one that must succeed; what it printed.
+  std::string Do(const Words& arguments, const Words& environment = {}) const;
+
+  // Starts `tidemark serve` with these settings and returns when it serves, or when it ended. The
+  // settings stay for later calls that give none.
+  void Serve();
+  void Serve(const Words& arguments, const Words& environment = {});
+  // Tells it to stop and returns its exit code.
+  int StopServer();
+  void KillServer();
+
+  // A token of the API, with its name.
+  std::string CreateToken(const std::string& name) const;
+  // The status of the answer, without a token and with one.
+  int Get(const std::string& path, const std::string& token = "");
+
+  // Variables with which a server or the doctor takes this for Slack.
+  static Words SlackAt(const std::string& api_url);
+
+  // The event ids in the keys of a table's items. Nobody has the folder open.
+  std::vector<std::string> EventIds(const std::string& table) const;
+
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  std::string url() const { return "http://" + address_; }
+
+  TempFolder folder_;
+  SystemClock clock_;
+  SystemSleeper sleeper_;
+  SystemRandom random_;
+  http::CurlClient client_{{}, &clock_, &sleeper_};
+  std::string own_host_;  // "127.1.2.3"
+  std::string address_;   // Where the server listens; with the port in fact once it does.
+  std::unique_ptr<BackgroundProgram> server_;
+
+ private:
+  Words arguments_;
+  Words environment_;
+};
+
+std::vector<std::string> LinesOf(const std::string& text);
+
+// The text or the number at the end of these names, in JSON that must have it.
+std::string TextAt(const std::string& json, std::initializer_list<std::string_view> names);
+int64_t NumberAt(const std::string& json, std::string_view name);
+
+}  // namespace tidemark::testing
