@@ -1,0 +1,226 @@
+// Claims a second, every one of them on disk before it is answered, beside Redis doing the
+// nearest it can (SET NX EX with appendfsync always) in the same run, on the same disk.
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <netinet/in.h>
+#include <signal.h>
+#include <string>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+#include <hiredis/hiredis.h>
+
+#include "apps/dedup/claims.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/sleeper.h"
+#include "bench/harness.h"
+#include "tables/embedded/embedded_tables.h"
+
+namespace tidemark::bench {
+namespace {
+
+constexpr int kMany = 64;
+constexpr int kWindowSeconds = 21'600;
+
+constexpr char kHelp[] =
+    "Claims a second, synced, beside Redis with appendfsync always.\n"
+    "\n"
+    "  bench_dedup                    all comparisons, about a minute\n"
+    "  bench_dedup --seconds 0.5      quicker and rougher\n"
+    "  bench_dedup --rounds 5         more rounds; the median of them is printed\n";
+
+[[noreturn]] void Give(const std::string& why) {
+  fmt::print(stderr, "bench: {}\n", why);
+  std::exit(1);
+}
+
+int FreePort() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  auto* general = reinterpret_cast<sockaddr*>(&address);
+  if (::bind(socket, general, length) != 0) Give("no free port");
+  if (::getsockname(socket, general, &length) != 0) Give("no free port");
+  ::close(socket);
+  return ntohs(address.sin_port);
+}
+
+// One connection, for one thread.
+class RedisClient {
+ public:
+  explicit RedisClient(int port) : context_(redisConnect("127.0.0.1", port), redisFree) {}
+  bool connected() const { return context_ && context_->err == 0; }
+
+  // True when the answer is OK.
+  bool Run(const std::vector<std::string>& words) {
+    std::vector<const char*> texts;
+    std::vector<size_t> lengths;
+    for (const std::string& word : words) {
+      texts.push_back(word.data());
+      lengths.push_back(word.size());
+    }
+    const std::unique_ptr<void, void (*)(void*)> reply(
+        redisCommandArgv(context_.get(), static_cast<int>(words.size()), texts.data(),
+                         lengths.data()),
+        freeReplyObject);
+    if (!reply) Give("Redis does not answer");
+    return static_cast<const redisReply*>(reply.get())->type == REDIS_REPLY_STATUS;
+  }
+
+ private:
+  std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
+};
+
+// A Redis server of our own that syncs every write, gone at the end.
+class RedisServer {
+ public:
+  explicit RedisServer(const std::string& folder) : port_(FreePort()) {
+    std::filesystem::create_directories(folder);
+    const std::string port = std::to_string(port_);
+    process_ = ::fork();
+    if (process_ == 0) {
+      ::execlp("redis-server", "redis-server", "--port", port.c_str(), "--bind", "127.0.0.1",
+               "--dir", folder.c_str(), "--save", "", "--appendonly", "yes", "--appendfsync",
+               "always", "--logfile", "redis.log", nullptr);
+      ::_exit(1);
+    }
+    for (int i = 0; i < 100; ++i) {
+      if (RedisClient(port_).connected()) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    Give("redis-server did not start; is it installed? (apt-get install redis-server)");
+  }
+  ~RedisServer() {
+    ::kill(process_, SIGTERM);
+    ::waitpid(process_, nullptr, 0);
+  }
+  RedisServer(const RedisServer&) = delete;
+  RedisServer& operator=(const RedisServer&) = delete;
+  int port() const { return port_; }
+
+ private:
+  const int port_;
+  pid_t process_ = -1;
+};
+
+const dedup::Metadata& EventMetadata() {
+  static const dedup::Metadata metadata = {{"file_id", "F0123456789"},
+                                           {"channel_id", "C0123456789"},
+                                           {"user_id", "U0123456789"},
+                                           {"lambda_instance_id", "i-0123456789abcdef"}};
+  return metadata;
+}
+
+// The same facts as one text.
+constexpr char kRedisValue[] =
+    R"({"processed_at":1700000000,"file_id":"F0123456789","channel_id":"C0123456789",)"
+    R"("user_id":"U0123456789","lambda_instance_id":"i-0123456789abcdef","status":"done"})";
+
+// Keys that never repeat within a run.
+std::string NextKey() {
+  static std::atomic<uint64_t> next = 0;
+  return fmt::format("T01234567:F0123456789_{:016}", next++);
+}
+
+struct Peers {
+  dedup::Claims* claims;
+  std::vector<std::unique_ptr<RedisClient>> redis;  // One a thread.
+};
+
+// ---- Check and mark in one call ----
+
+void Mark(dedup::Claims* claims) {
+  const auto reply = Must(claims->Mark({.keys = {NextKey()}, .metadata = EventMetadata()}));
+  CHECK(reply.outcome == dedup::ClaimOutcome::kNew);
+}
+
+void RedisMark(RedisClient* redis) {
+  CHECK(redis->Run({"SET", NextKey(), kRedisValue, "NX", "EX", std::to_string(kWindowSeconds)}));
+}
+
+// ---- Claim, then complete ----
+
+void ClaimAndComplete(dedup::Claims* claims) {
+  const auto reply = Must(claims->Take({.keys = {NextKey()}, .metadata = EventMetadata()}));
+  CHECK(Must(claims->Complete(*reply.claim)) == dedup::SettleOutcome::kSettled);
+}
+
+// Without proof of who completes: Redis has no condition on the value but in a script.
+void RedisClaimAndComplete(RedisClient* redis) {
+  const std::string key = NextKey();
+  CHECK(redis->Run({"SET", key, kRedisValue, "NX", "EX", "60"}));
+  CHECK(redis->Run({"SET", key, kRedisValue, "XX", "EX", std::to_string(kWindowSeconds)}));
+}
+
+bool CompareInProcess(const Settings& settings, Peers* peers) {
+  bool met = true;
+  for (const int threads : {1, kMany}) {
+    const std::string clients = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+    const auto ours = [&, threads](auto work) {
+      return [&, threads, work] {
+        return ParallelRate(settings.seconds, threads, [&](int) { work(peers->claims); });
+      };
+    };
+    const auto redis = [&, threads](auto work) {
+      return [&, threads, work] {
+        return ParallelRate(settings.seconds, threads, [&](int client) {
+          work(peers->redis[static_cast<size_t>(client)].get());
+        });
+      };
+    };
+    met &= Compare(settings, {.name = "mark, in process, " + clients,
+                              .unit = "a second",
+                              .ours = ours(Mark),
+                              .raw = redis(RedisMark)});
+    met &= Compare(settings, {.name = "claim and complete, in process, " + clients,
+                              .unit = "a second",
+                              .ours = ours(ClaimAndComplete),
+                              .raw = redis(RedisClaimAndComplete)});
+  }
+  return met;
+}
+
+int Main(int argc, char** argv) {
+  Settings settings;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (flag == "--help") {
+      fmt::print("{}", kHelp);
+      return 0;
+    }
+    if (i + 1 == argc) Give(fmt::format("{} needs a value; see --help", flag));
+    const char* value = argv[++i];
+    if (flag == "--seconds") settings.seconds = std::atof(value);
+    if (flag == "--rounds") settings.rounds = std::atoi(value);
+  }
+  Folder redis_folder("redis");
+  Folder folder("dedup");
+  const RedisServer server(redis_folder.path());
+  auto tables = Must(embedded::EmbeddedTables::Open({.folder = folder.path()}));
+  SystemClock clock;
+  SystemRandom random;
+  SystemSleeper sleeper;
+  dedup::Claims claims({}, tables.get(), &clock, &random, &sleeper);
+  Must(claims.CreateTable());
+  Peers peers{.claims = &claims, .redis = {}};
+  for (int i = 0; i < kMany; ++i) {
+    peers.redis.push_back(std::make_unique<RedisClient>(server.port()));
+  }
+  fmt::print("{:<44} {:>12} {:>12} {:>7}  {}\n", "", "tidemark", "Redis", "ratio", "goal");
+  const bool met = CompareInProcess(settings, &peers);
+  fmt::print("{}\n", met ? "all goals met" : "some goals MISSED");
+  return 0;
+}
+
+}  // namespace
+}  // namespace tidemark::bench
+
+int main(int argc, char** argv) { return tidemark::bench::Main(argc, argv); }
