@@ -17,9 +17,15 @@
 
 #include "apps/dedup/claims.h"
 #include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
 #include "base/random.h"
 #include "base/sleeper.h"
 #include "bench/harness.h"
+#include "bench/keep_alive_client.h"
+#include "http/client.h"
+#include "servers/api/api_tokens.h"
+#include "servers/api/service.h"
 #include "tables/embedded/embedded_tables.h"
 
 namespace tidemark::bench {
@@ -188,6 +194,75 @@ bool CompareInProcess(const Settings& settings, Peers* peers) {
   return met;
 }
 
+// ---- Over HTTP ----
+
+// The service as `tidemark serve` starts it, but for the lines it logs.
+class RunningService {
+ public:
+  RunningService(const std::string& folder, tables::Tables* tables) : tables_(*tables) {
+    api::ServiceOptions options;
+    options.server = {.listen = "127.0.0.1:0"};
+    options.tokens_file = folder + "-tokens";
+    std::filesystem::remove(options.tokens_file);
+    token_ = Must(api::CreateToken(options.tokens_file, "bench", clock_, random_));
+    tokens_file_ = options.tokens_file;
+    service_ = Must(api::Service::Start(std::move(options), {.tables = &tables_,
+                                                             .client = &client_,
+                                                             .clock = &clock_,
+                                                             .random = &random_,
+                                                             .sleeper = &sleeper_,
+                                                             .logger = &logger_,
+                                                             .metrics = &metrics_}));
+  }
+  ~RunningService() { std::filesystem::remove(tokens_file_); }
+
+  KeepAliveClient Connect() const { return KeepAliveClient(service_->address(), token_); }
+
+ private:
+  tables::Tables& tables_;
+  SystemClock clock_;
+  SystemRandom random_;
+  SystemSleeper sleeper_;
+  Metrics metrics_;
+  Logger logger_{{.level = LogLevel::kWarning}, clock_};
+  http::CurlClient client_{{}, &clock_, &sleeper_};
+  std::string token_;
+  std::string tokens_file_;
+  std::unique_ptr<api::Service> service_;
+};
+
+void HttpMark(KeepAliveClient* client) {
+  const std::string body =
+      fmt::format(R"({{"key":"{}","metadata":{{"file_id":"F0123456789","channel_id":"C0123456789",)"
+                  R"("user_id":"U0123456789","lambda_instance_id":"i-0123456789abcdef"}}}})",
+                  NextKey());
+  CHECK(client->Post("/api/v1/claims/mark", body).find(R"("outcome":"new")") != std::string::npos);
+}
+
+bool CompareOverHttp(const Settings& settings, const RunningService& service, Peers* peers) {
+  std::vector<KeepAliveClient> clients;
+  for (int i = 0; i < kMany; ++i) clients.push_back(service.Connect());
+  bool met = true;
+  for (const int threads : {1, kMany}) {
+    met &= Compare(settings, {.name = fmt::format("mark, over HTTP, {} connection{}", threads,
+                                                  threads == 1 ? "" : "s"),
+                              .unit = "a second",
+                              .ours =
+                                  [&, threads] {
+                                    return ParallelRate(settings.seconds, threads, [&](int client) {
+                                      HttpMark(&clients[static_cast<size_t>(client)]);
+                                    });
+                                  },
+                              .raw =
+                                  [&, threads] {
+                                    return ParallelRate(settings.seconds, threads, [&](int client) {
+                                      RedisMark(peers->redis[static_cast<size_t>(client)].get());
+                                    });
+                                  }});
+  }
+  return met;
+}
+
 int Main(int argc, char** argv) {
   Settings settings;
   for (int i = 1; i < argc; ++i) {
@@ -215,7 +290,9 @@ int Main(int argc, char** argv) {
     peers.redis.push_back(std::make_unique<RedisClient>(server.port()));
   }
   fmt::print("{:<44} {:>12} {:>12} {:>7}  {}\n", "", "tidemark", "Redis", "ratio", "goal");
-  const bool met = CompareInProcess(settings, &peers);
+  bool met = CompareInProcess(settings, &peers);
+  const RunningService service(folder.path(), tables.get());
+  met &= CompareOverHttp(settings, service, &peers);
   fmt::print("{}\n", met ? "all goals met" : "some goals MISSED");
   return 0;
 }

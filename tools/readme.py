@@ -3,10 +3,10 @@
 Usage: tools/readme.py PROGRAM_FOLDER | --self-test
 
 Runs each "$ command" of the README's console blocks in one shell and one fresh folder, in order,
-with PROGRAM_FOLDER first in PATH, and compares what is printed, standard output first and then standard
-error, with what stands below the command. There … stands for anything on that line, and a line of ⋮
-alone for any number of lines. Where the README says 127.0.0.1:8080, a free port is used; what still
-runs in the background at the end is ended.
+with PROGRAM_FOLDER first in PATH, and compares what is printed, standard output first and then
+standard error, with what stands below the command. There … stands for anything on that line, and a
+line of ⋮ alone for any number of lines. Where the README says 127.0.0.1:8080, a free port is used;
+what still runs in the background at the end is ended.
 """
 
 import os
