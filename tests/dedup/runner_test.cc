@@ -136,8 +136,8 @@ TEST_F(RunnerTest, TheMessageAndTheFileSharedEventAreOnePiece) {
   Handle(message);
   EXPECT_EQ(Handle(shared).duplicates, 1u);
   EXPECT_EQ(runs_["F1"], 1);
-  const auto earlier = Parsed(
-      R"({"type":"file_shared","file":{"id":"F9"},"user_id":"U1","channel_id":"C1","event_ts":"2"})");
+  const auto earlier =
+      Parsed(R"({"type":"file_shared","file":{"id":"F9"},"channel_id":"C1","event_ts":"2"})");
   EXPECT_EQ(Handle(earlier).ran, 1u);
   EXPECT_EQ(Handle(FileShare(R"([{"id":"F9"}])")).duplicates, 1u);
   EXPECT_EQ(runs_["F9"], 1);
