@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <type_traits>
+#include <unistd.h>
 #include <utility>
 
 #include <boost/asio/basic_stream_socket.hpp>
@@ -360,6 +361,8 @@ std::shared_ptr<Channel> OpenChannel(ChannelOwner* owner, int socket, ChannelNam
   error_code error;
   // Asio does nothing with the protocol of a connected socket; it may be IPv6 as well.
   plain.assign(Tcp::v4(), socket, error);
+  // What follows then fails, and closes the channel.
+  if (error) close(socket);
   plain.non_blocking(true, error);
   plain.set_option(Tcp::no_delay(true), error);
   if (tls == nullptr) {

@@ -131,4 +131,19 @@ Result<Listeners> Listen(const ListenAddress& address, size_t count) {
   return listeners;
 }
 
+Peer PeerOf(const sockaddr_storage& name) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (name.ss_family == AF_INET) {
+    inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(&name)->sin_addr, text, sizeof text);
+    return {.address = text, .admission_key = text};
+  }
+  const in6_addr& v6 = reinterpret_cast<const sockaddr_in6*>(&name)->sin6_addr;
+  if (IN6_IS_ADDR_V4MAPPED(&v6)) {
+    inet_ntop(AF_INET, &v6.s6_addr[12], text, sizeof text);
+    return {.address = text, .admission_key = text};
+  }
+  inet_ntop(AF_INET6, &v6, text, sizeof text);
+  return {.address = text, .admission_key = std::string(&v6.s6_addr[0], &v6.s6_addr[8])};
+}
+
 }  // namespace tidemark::http

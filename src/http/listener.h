@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <sys/socket.h>
 #include <vector>
 
 #include "base/result.h"
@@ -30,5 +31,15 @@ struct Listeners {
 // kInUse when somebody listens there already, kDenied when it may not be used, kInvalid when the
 // address is none of this machine's.
 Result<Listeners> Listen(const ListenAddress& address, size_t count);
+
+// Who is at the other end of a connection.
+struct Peer {
+  std::string address;        // As text, without the port.
+  std::string admission_key;  // What its connections are counted under.
+};
+
+// IPv4 inside of IPv6 is shown, and counts, as IPv4. A client of IPv6 has a network of 64 bits to
+// itself: all its addresses count as one.
+Peer PeerOf(const sockaddr_storage& name);
 
 }  // namespace tidemark::http

@@ -1,10 +1,6 @@
 #include "http/loop.h"
 
-#include <arpa/inet.h>
-#include <cstring>
 #include <errno.h>
-#include <netinet/in.h>
-#include <optional>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <unordered_map>
@@ -17,6 +13,7 @@
 #include <boost/asio/post.hpp>
 
 #include "http/channel.h"
+#include "http/listener.h"
 #include "http/mailbox.h"
 #include "http/reply_writer.h"
 
@@ -34,28 +31,6 @@ using Descriptor = asio::posix::basic_stream_descriptor<Executor>;
 
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
-struct Client {
-  std::string address;
-  std::string admission_key;
-};
-
-// IPv4 inside of IPv6 is shown, and counts, as IPv4. A client of IPv6 has a network of 64 bits to
-// itself: all its addresses count as one.
-Client ClientOf(const sockaddr_storage& name) {
-  char text[INET6_ADDRSTRLEN] = "";
-  if (name.ss_family == AF_INET) {
-    inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(&name)->sin_addr, text, sizeof text);
-    return {.address = text, .admission_key = text};
-  }
-  const in6_addr& v6 = reinterpret_cast<const sockaddr_in6*>(&name)->sin6_addr;
-  if (IN6_IS_ADDR_V4MAPPED(&v6)) {
-    inet_ntop(AF_INET, &v6.s6_addr[12], text, sizeof text);
-    return {.address = text, .admission_key = text};
-  }
-  inet_ntop(AF_INET6, &v6, text, sizeof text);
-  return {.address = text, .admission_key = std::string(&v6.s6_addr[0], &v6.s6_addr[8])};
-}
-
 }  // namespace
 
 class Loop::State final : private ChannelOwner {
@@ -70,7 +45,7 @@ class Loop::State final : private ChannelOwner {
   void WaitForClients();
   void AcceptAll();
   void PauseAccepting();
-  void Welcome(int socket, const Client& client);
+  void Welcome(int socket, const Peer& peer);
   void TurnAway(int socket);
   void DeliverReplies();
   void Drain(std::chrono::milliseconds patience);
@@ -134,7 +109,7 @@ void Loop::State::AcceptAll() {
     const int socket = accept4(listener_.native_handle(), reinterpret_cast<sockaddr*>(&name),
                                &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (socket >= 0) {
-      Welcome(socket, ClientOf(name));
+      Welcome(socket, PeerOf(name));
     } else if (errno == EAGAIN) {
       return WaitForClients();
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
@@ -152,12 +127,12 @@ void Loop::State::PauseAccepting() {
   });
 }
 
-void Loop::State::Welcome(int socket, const Client& client) {
-  if (!context_.admission.Enter(client.admission_key)) return TurnAway(socket);
+void Loop::State::Welcome(int socket, const Peer& peer) {
+  if (!context_.admission.Enter(peer.admission_key)) return TurnAway(socket);
   context_.observer.Opened();
   const uint64_t id = next_id_++;
   const std::shared_ptr<Channel> channel = OpenChannel(
-      this, socket, {.id = id, .peer = client.address, .admission_key = client.admission_key},
+      this, socket, {.id = id, .peer = peer.address, .admission_key = peer.admission_key},
       context_.tls);
   channels_.emplace(id, channel);
   channel->Start();
