@@ -106,7 +106,8 @@ Sender::~Sender() {
 }
 
 Status Sender::VerifyUrl() {
-  const std::string challenge = random_.Hex(24);
+  // Not of the mischief's generator: how often a server is greeted must not decide what is sent.
+  const std::string challenge = SystemRandom().Hex(24);
   const http::Exchange exchange =
       client_.Send(MakeDelivery(options_, MakeChallenge(challenge),
                                 {.timestamp = std::to_string(clock_.NowSeconds())}),
