@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <mutex>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -60,7 +61,9 @@ class Deduplicator::State {
 
  private:
   Result<ClaimReply> Decide(const ClaimRequest& request, RowStatus status);
+  Result<ClaimReply> DecideAlone(const ClaimRequest& request, RowStatus status);
   Result<ClaimReply> DecideInMemory(const ClaimRequest& request, RowStatus status);
+  bool Reserve(const std::vector<std::string>& keys);
   void Remember(const ClaimRequest& request, RowStatus status, const ClaimReply& reply);
   Result<SettleOutcome> SettleAway(Claim* claim, const Pending& settled, Error error);
   SettleOutcome SettleInMemory(Claim* claim, Settlement settlement, std::string_view text);
@@ -90,6 +93,7 @@ class Deduplicator::State {
   PendingWrites pending_;
   Outage outage_;
   std::deque<PossibleDuplicate> possible_duplicates_;
+  std::unordered_set<std::string> being_checked_;
 };
 
 // ---- Checks ----
@@ -110,6 +114,19 @@ Result<ClaimReply> Deduplicator::State::Decide(const ClaimRequest& request, RowS
     const std::lock_guard lock(mutex_);
     return DecideInMemory(request, status);
   }
+  // Of two checks of a key at once one might be answered by the store and the other, which does
+  // not reach it, by memory; both would hear that it is new.
+  if (!Reserve(request.keys)) {
+    return ClaimReply{.outcome = ClaimOutcome::kRunning,
+                      .reason = "Another delivery of it is being checked here"};
+  }
+  Result<ClaimReply> reply = DecideAlone(request, status);
+  const std::lock_guard lock(mutex_);
+  for (const std::string& key : request.keys) being_checked_.erase(key);
+  return reply;
+}
+
+Result<ClaimReply> Deduplicator::State::DecideAlone(const ClaimRequest& request, RowStatus status) {
   if (!in_fallback() && WriteBack(request.keys)) {
     Result<ClaimReply> reply =
         status == RowStatus::kDone ? claims_.Mark(request) : claims_.Take(request);
@@ -128,6 +145,16 @@ Result<ClaimReply> Deduplicator::State::Decide(const ClaimRequest& request, RowS
   if (status == RowStatus::kDone) pending.settlement = Settlement::kCompleted;
   Keep(std::move(pending));
   return reply;
+}
+
+// False, and nothing is reserved, when one of the keys is.
+bool Deduplicator::State::Reserve(const std::vector<std::string>& keys) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& key : keys) {
+    if (being_checked_.contains(key)) return false;
+  }
+  being_checked_.insert(keys.begin(), keys.end());
+  return true;
 }
 
 Result<ClaimReply> Deduplicator::State::DecideInMemory(const ClaimRequest& request,
