@@ -16,10 +16,10 @@ Subject Pair() { return Triple(kUser, ""); }
 
 // A stage on which actors give way before every call of the tables and of Slack.
 struct SteppedStage : Stage {
-  explicit SteppedStage(Schedule* schedule) {
+  explicit SteppedStage(Schedule* schedule, bool at_reads = true) {
     existence->Check(TeamAlone());  // Fewer steps, and nothing else is different.
-    fault = [schedule](Operation) -> std::optional<Fault> {
-      schedule->Step();
+    fault = [schedule, at_reads](Operation operation) -> std::optional<Fault> {
+      if (at_reads || Writes(operation)) schedule->Step();
       return std::nullopt;
     };
     slack.on_ask = [schedule] { schedule->Step(); };
@@ -75,6 +75,26 @@ TEST(InterleavingTest, ASlowYesDoesNotOutliveANewerNo) {
     EXPECT_EQ(stage.existence->Check(Pair()), Refused(Reason::kUserInactive));
   });
   EXPECT_GT(denials, 50U);
+}
+
+// Three at once, in fewer steps: two processes check while a third party removes the user.
+TEST(InterleavingTest, TwoWhoCheckDuringARemovalLeaveNothingBehind) {
+  size_t runs = Explore(100'000, [&](Schedule& schedule) {
+    SteppedStage stage(&schedule, /*at_reads=*/false);
+    std::unique_ptr<Existence> other = stage.AnotherProcess();
+    std::unique_ptr<Existence> remover = stage.AnotherProcess();
+    schedule.Run({[&] { stage.existence->Check(Pair()); }, [&] { other->Check(Pair()); },
+                  [&] {
+                    stage.slack.Set(kUser, LookupOutcome::kInactive);
+                    stage.clock.Advance(std::chrono::seconds(1));
+                    EXPECT_TRUE(remover->Invalidate(slack::EntityKind::kUser, kUser));
+                  }});
+    stage.Relax();
+    EXPECT_EQ(other->Check(Pair()), Refused(Reason::kUserInactive));
+    stage.clock.Advance(std::chrono::seconds(31));
+    EXPECT_EQ(stage.existence->Check(Pair()), Refused(Reason::kUserInactive));
+  });
+  EXPECT_GT(runs, 100U);
 }
 
 }  // namespace tidemark::gate

@@ -152,7 +152,7 @@ Result<Rows> CacheRows::Read(const std::vector<std::string>& keys) {
   return rows;
 }
 
-Result<CacheRows::Written> CacheRows::Write(item::Item row) {
+Result<CacheRows::Written> CacheRows::Write(const item::Item& row) {
   const EpochSeconds now = clock_.NowSeconds();
   TRY(VerifyRow(row, now));
   const std::string* generation = FindText(row, kGeneration);
@@ -168,17 +168,19 @@ Result<CacheRows::Written> CacheRows::Write(item::Item row) {
                  {":generation", generation ? *generation : std::string()},
                  {":verified_at", Number::FromInt(FindInt(row, kVerifiedAt).value_or(now))}},
       .return_values = tables::ReturnValues::kAllOld};
-  tables::WriteReply reply = TRY(tables_.Put(request));
+  tables::WriteReply reply = TRY(tables_.Put(request).WithContext(*FindText(row, kKey)));
   return Written{.applied = reply.applied, .previous = std::move(reply.attributes)};
 }
 
 Status CacheRows::Raise(const std::string& id) {
   // Raised twice is as good as raised once: after a lost reply the caller just tries again.
-  TRY(tables_.Update({.table = table_,
-                      .key = KeyItem(GenerationKey(id)),
-                      .update = "ADD #generation :one",
-                      .names = {{"#generation", std::string(kGeneration)}},
-                      .values = {{":one", Number::FromInt(1)}}}));
+  TRY(tables_
+          .Update({.table = table_,
+                   .key = KeyItem(GenerationKey(id)),
+                   .update = "ADD #generation :one",
+                   .names = {{"#generation", std::string(kGeneration)}},
+                   .values = {{":one", Number::FromInt(1)}}})
+          .WithContext(GenerationKey(id)));
   return Done{};
 }
 

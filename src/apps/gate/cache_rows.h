@@ -75,7 +75,7 @@ class CacheRows {
   };
   // Writes a row that VerifyRow accepts, unless a live one of its generation is there that was
   // observed later.
-  Result<Written> Write(item::Item row);
+  Result<Written> Write(const item::Item& row);
 
   // Raises the generation of a team, user or channel.
   Status Raise(const std::string& id);

@@ -131,7 +131,7 @@ class Existence::State {
                                          const std::vector<slack::Lookup>& lookups);
   bool StorePart(const slack::Lookup& part, const std::string& generation,
                  const Observation& observation);
-  std::optional<CacheRows::Written> Write(item::Item row);
+  std::optional<CacheRows::Written> Write(const item::Item& row);
   void StoreTriple(const Question& question, const Stored& stored,
                    const std::vector<Finding>& findings);
   Verdict VerdictOf(const Question& question, const std::vector<Finding>& findings,
@@ -321,23 +321,20 @@ bool Existence::State::StorePart(const slack::Lookup& part, const std::string& g
   // It was there a moment ago, and triples that say so may have been stored since: they go with
   // its generation. Ids that never existed raise none, or the table would fill with them.
   std::optional<Observation> before = ObservationIn(*written->previous);
-  if (!before || before->state != EntityState::kActive ||
-      !IsBelieved(EntityKey(part), {{EntityKey(part), *written->previous}}, generation)) {
+  const bool was_active = before && before->state == EntityState::kActive;
+  if (!was_active ||
+      Believe(*written->previous, generation, clock_.NowSeconds()) != Belief::kBelieved) {
     return true;
   }
   Status raised = rows_.Raise(part.id);
-  if (!raised) {
-    Warn("existence cache save failed",
-         {{"key", GenerationKey(part.id)}, {"error", raised.error().message}});
-  }
+  if (!raised) Warn("existence cache save failed", {{"error", raised.error().message}});
   return true;
 }
 
-std::optional<CacheRows::Written> Existence::State::Write(item::Item row) {
-  const std::string key = *row.Find("cache_key")->As<std::string>();
-  Result<CacheRows::Written> written = rows_.Write(std::move(row));
+std::optional<CacheRows::Written> Existence::State::Write(const item::Item& row) {
+  Result<CacheRows::Written> written = rows_.Write(row);
   if (written) return *std::move(written);
-  Warn("existence cache save failed", {{"key", key}, {"error", written.error().message}});
+  Warn("existence cache save failed", {{"error", written.error().message}});
   return std::nullopt;
 }
 
