@@ -3,6 +3,7 @@
 #include <list>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -41,6 +42,23 @@ TEST_F(ServerLimitsTest, TimesOutOnAHeadThatTrickles) {
   while (!connection.HasInput()) connection.Send("X");
   EXPECT_EQ(connection.ReadReply().status, 408);
   EXPECT_TRUE(handler_.requests().empty());
+}
+
+// The time for a head holds also where more time to be idle was running before.
+TEST_F(ServerLimitsTest, TimesOutOnALaterHead) {
+  options_.limits.head_timeout = milliseconds(20);
+  options_.limits.idle_timeout = std::chrono::hours(1);
+  handler_.KeepReplies();
+  Start();
+  RawConnection connection(server_->port());
+  connection.Send(kGet);
+  const Reply reply = handler_.WaitForRequest(1);
+  // When this one has timed out, no time is running for the other, which is older.
+  EXPECT_TRUE(RawConnection(server_->port()).IsClosedByPeer());
+  reply(Text(200, "ok"));
+  EXPECT_EQ(connection.ReadReply().status, 200);
+  connection.Send("GET");
+  EXPECT_EQ(connection.ReadReply().status, 408);
 }
 
 // A body that is promised and not sent.
@@ -85,6 +103,7 @@ TEST_F(ServerLimitsTest, DoesNotTimeTheHandler) {
 TEST_F(ServerLimitsTest, TimesOutOnAReplyThatNobodyReads) {
   constexpr size_t kReplyBytes = 64 << 20;
   options_.limits.write_timeout = milliseconds(20);
+  options_.limits.idle_timeout = std::chrono::hours(1);
   handler_.AnswerWith([](const std::string&) { return Text(200, std::string(kReplyBytes, 'r')); });
   Start();
   RawConnection connection(server_->port());
@@ -92,6 +111,7 @@ TEST_F(ServerLimitsTest, TimesOutOnAReplyThatNobodyReads) {
   handler_.WaitForRequest(1);
   // The gauge falls when the server has given up.
   while (metrics_.Expose().find("tidemark_http_connections 0") == std::string::npos) {
+    std::this_thread::yield();
   }
   EXPECT_LT(connection.ReadToEnd().size(), kReplyBytes);
 }

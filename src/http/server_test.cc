@@ -251,7 +251,9 @@ TEST_F(ServerTest, DropsRepliesThatNobodyWaitsFor) {
   twice(Text(200, "twice"));
   EXPECT_EQ(connection.ReadReply().body, "once");
   connection.Send(kGet);
-  handler_.WaitForRequest(3)(Text(200, "third"));
+  const Reply third = handler_.WaitForRequest(3);
+  twice(Text(200, "to the wrong request"));
+  third(Text(200, "third"));
   EXPECT_EQ(connection.ReadReply().body, "third");
   connection.Send(kGet);
   const Reply orphan = handler_.WaitForRequest(4);
@@ -291,6 +293,7 @@ TEST_F(ServerTest, TakesRepliesFromManyThreads) {
 // What is under way is answered, and the client is told that it was the last.
 TEST_F(ServerTest, StopLetsRequestsFinish) {
   handler_.KeepReplies();
+  options_.loops = 1;  // Both connections learn of the stop at once.
   Start();
   RawConnection idle(server_->port());
   RawConnection busy(server_->port());
