@@ -13,10 +13,14 @@ namespace tidemark::testing {
 
 // A message of the triple's user in its channel.
 inline slack::EventCallback Message() {
-  return {.team_id = kTeam,
-          .event_team_id = kTeam,
-          .event_id = "Ev01",
-          .event = {.type = "message", .user = kUser, .channel = kChannel, .text = "hello"}};
+  slack::EventCallback callback;
+  callback.team_id = callback.event_team_id = kTeam;
+  callback.event_id = "Ev01";
+  callback.event.type = "message";
+  callback.event.user = kUser;
+  callback.event.channel = kChannel;
+  callback.event.text = "hello";
+  return callback;
 }
 
 // The headers and the body of a request, and the view of them that the gate takes.
