@@ -14,7 +14,6 @@ namespace tidemark::testing {
 
 namespace {
 
-constexpr const char* kBotToken = "xoxb-of-the-tests";
 constexpr std::chrono::seconds kPatience(30);
 
 }  // namespace

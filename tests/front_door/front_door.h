@@ -38,6 +38,7 @@ class LogCapture : public std::ostream {
 class FrontDoor {
  public:
   static constexpr const char* kSigningSecret = "0123456789abcdef0123456789abcdef";
+  static constexpr const char* kBotToken = "xoxb-of-the-tests";
 
   // Adjusts the options before the service starts.
   using Adjust = std::function<void(api::ServiceOptions*)>;

@@ -223,5 +223,20 @@ TEST_F(SlackEventsTest, AcceptsTheEventThatRevokesItsOwnToken) {
   EXPECT_EQ(door_->Send(FrontDoor::Message("Ev3", ids_)).status, 403);
 }
 
+// Whoever reads the log must not be able to pass for Slack, for the bot, or for a caller.
+TEST_F(SlackEventsTest, WritesNoSecretAndNoMessageIntoItsLog) {
+  door_->Send(FrontDoor::Message("Ev1", ids_));
+  door_->Send(FrontDoor::Message("Ev2", {ids_.team, "U0FAKE00", ids_.channel}));
+  door_->Send(FrontDoor::Message("Ev3", ids_), {.secret = "another secret"});
+  door_->Call(http::Method::kGet, "/api/v1/existence?team=" + ids_.team);
+  const std::string log = door_->log();
+  ASSERT_THAT(log, HasSubstr("gate refused"));
+  for (const std::string& secret :
+       {std::string(FrontDoor::kSigningSecret), std::string(FrontDoor::kBotToken), door_->token(),
+        std::string("v0="), std::string("hello")}) {
+    EXPECT_THAT(log, Not(HasSubstr(secret)));
+  }
+}
+
 }  // namespace
 }  // namespace tidemark::testing

@@ -18,6 +18,8 @@ using std::chrono::seconds;
 constexpr milliseconds kMaxGateDeadline(2800);
 constexpr milliseconds kMinGateDeadline(100);
 constexpr seconds kMinLease(10);
+// An event is stored as one item, of 400 KB at most. Slack's are tens of KB at their largest.
+constexpr size_t kMaxEventBytes = 380 << 10;
 // Slack's ordinary retries end after some six minutes.
 constexpr seconds kMinWindow(600);
 constexpr seconds kMaxWindow = std::chrono::days(30);
@@ -131,6 +133,7 @@ Result<ServiceOptions> ReadOptions(const Settings& settings) {
   Secret token = TRY(settings.GetSecret("slack.bot-token"));
   if (!token.empty()) options.bot_token = std::move(token);
   options.web_api.url = settings.Text("slack.api-url");
+  options.gate.max_body_bytes = kMaxEventBytes;
   TRY(ReadGate(settings, &options));
   TRY(ReadDedup(settings, &options));
   options.work_url = settings.Text("work.url");

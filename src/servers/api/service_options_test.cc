@@ -1,0 +1,87 @@
+#include "servers/api/service_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tidemark::api {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Result<ServiceOptions> Read(std::map<std::string, std::string> flags,
+                            Environment environment = {}) {
+  const auto settings =
+      Settings::Load(ProgramSettings(), {.environment = std::move(environment), .flags = flags});
+  if (!settings) return settings.error();
+  return ReadOptions(*settings);
+}
+
+std::string ErrorOf(std::map<std::string, std::string> flags) {
+  const auto options = Read(std::move(flags));
+  return options ? "read" : options.error().message;
+}
+
+TEST(ServiceOptionsTest, DefaultsAreTheSeedsTablesAndTheStrictPolicies) {
+  const ServiceOptions options = Read({}).value();
+  EXPECT_EQ(options.existence.table, "slack-existence-check-cache");
+  EXPECT_EQ(options.claims.table, "slack-classify-bot-processed-events");
+  EXPECT_EQ(options.claims.window, std::chrono::hours(6));
+  EXPECT_EQ(options.existence.missing_token, gate::MissingToken::kRefuse);
+  EXPECT_EQ(options.unknown, gate::UnknownPolicy::kRefuse);
+  EXPECT_TRUE(options.signing_secrets.empty());
+  EXPECT_FALSE(options.bot_token);
+}
+
+// The names that the seeds' own code reads.
+TEST(ServiceOptionsTest, TakesTheSeedsVariables) {
+  const ServiceOptions options = Read({}, {{"DEDUP_TABLE_NAME", "events"},
+                                           {"EXISTENCE_CHECK_CACHE_TABLE", "existence"},
+                                           {"SLACK_SIGNING_SECRET", "s"},
+                                           {"SLACK_BOT_TOKEN", "xoxb-1"}})
+                                     .value();
+  EXPECT_EQ(options.claims.table, "events");
+  EXPECT_EQ(options.existence.table, "existence");
+  EXPECT_EQ(options.signing_secrets.front().value.Reveal(), "s");
+  EXPECT_EQ(options.bot_token->Reveal(), "xoxb-1");
+}
+
+TEST(ServiceOptionsTest, BothSecretsCountWhileOneIsRotated) {
+  const ServiceOptions options =
+      Read({}, {{"SLACK_SIGNING_SECRET", "new"}, {"TIDEMARK_SLACK_PREVIOUS_SIGNING_SECRET", "old"}})
+          .value();
+  ASSERT_EQ(options.signing_secrets.size(), 2u);
+  EXPECT_EQ(options.signing_secrets[1].value.Reveal(), "old");
+}
+
+// Slack waits 3 s: a check that may take longer loses events.
+TEST(ServiceOptionsTest, RefusesADeadlineBeyondWhatSlackWaits) {
+  EXPECT_THAT(ErrorOf({{"gate.deadline", "3s"}}), HasSubstr("gate.deadline"));
+  EXPECT_EQ(ErrorOf({{"gate.deadline", "2800ms"}}), "read");
+}
+
+TEST(ServiceOptionsTest, RefusesAWindowShorterThanSlacksRetries) {
+  EXPECT_THAT(ErrorOf({{"dedup.window", "5m"}}), HasSubstr("dedup.window"));
+}
+
+TEST(ServiceOptionsTest, RefusesToServeTheWorldInClearText) {
+  EXPECT_THAT(ErrorOf({{"listen", "0.0.0.0:80"}}), HasSubstr("without TLS"));
+  EXPECT_EQ(ErrorOf({{"listen", "0.0.0.0:80"}, {"listen-plainly", "true"}}), "read");
+  EXPECT_EQ(ErrorOf({{"listen", "[::1]:80"}}), "read");
+  EXPECT_EQ(
+      ErrorOf({{"listen", "0.0.0.0:443"}, {"tls.certificate", "c.pem"}, {"tls.key", "k.pem"}}),
+      "read");
+  EXPECT_THAT(ErrorOf({{"tls.certificate", "c.pem"}}), HasSubstr("belong together"));
+}
+
+TEST(ServiceOptionsTest, TheCacheCanBeTurnedOff) {
+  EXPECT_EQ(Read({{"gate.table", "off"}})->existence.table, "");
+}
+
+TEST(ServiceOptionsTest, ListsOfChannelsHaveCommasBetween) {
+  const ServiceOptions options = Read({{"work.task-channels", "C1, C2,,C3"}}).value();
+  EXPECT_THAT(options.work.task_channels, ElementsAre("C1", "C2", "C3"));
+}
+
+}  // namespace
+}  // namespace tidemark::api
