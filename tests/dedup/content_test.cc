@@ -1,6 +1,8 @@
 #include "apps/dedup/content.h"
 
 #include <chrono>
+#include <fstream>
+#include <iterator>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,8 +35,8 @@ class ContentTest : public ::testing::Test {
   Contents contents_{{.table = std::string(kDefaultTable)}, &stage_.tables, &stage_.clock};
 };
 
-// Equal contents under another key are told; patterns of the past can be listed; and what the
-// limit is with two regions stands in docs/flows/dedup.md.
+// Equal contents under another key are told, patterns of the past can be listed, and the limit
+// with two regions is stated.
 // Spec: 004-48
 TEST_F(ContentTest, EqualContentsAreReportedAndHistoryIsListed) {
   EXPECT_FALSE(Note("F1_1", "the minutes").duplicate_of.has_value());
@@ -53,6 +55,10 @@ TEST_F(ContentTest, EqualContentsAreReportedAndHistoryIsListed) {
   EXPECT_EQ(history.rows[0].key, "F1_1");
   EXPECT_EQ(history.rows[0].status, RowStatus::kDone);
   EXPECT_EQ(history.rows[0].completed_at - history.rows[0].processed_at, 5);
+
+  std::ifstream page(std::string(TIDEMARK_SOURCE) + "/docs/flows/dedup.md");
+  const std::string text((std::istreambuf_iterator<char>(page)), {});
+  EXPECT_THAT(text, ::testing::HasSubstr("two regions may both claim a key"));
 }
 
 // Advice lasts as long as the window.

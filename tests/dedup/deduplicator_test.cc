@@ -69,6 +69,20 @@ class Switch {
 
 // ---- The store is away ----
 
+// A hiccup is no outage.
+// Spec: 004-25
+TEST(DeduplicatorTest, ThrottlingIsRetriedBeforeMemoryDecides) {
+  Stage stage({.retry = {.max_retries = 4, .first_wait = 25ms, .longest_wait = 400ms}});
+  Process process(&stage);
+  stage.tables.decide = First({Throttled(), Throttled()});
+  const ClaimReply reply = process.Mark("Ev1");
+  EXPECT_EQ(reply.outcome, ClaimOutcome::kNew);
+  EXPECT_FALSE(reply.fallback);
+  EXPECT_FALSE(process.dedup.in_fallback());
+  EXPECT_THAT(stage.sleeper.slept(), ::testing::ElementsAre(25ms, 50ms));
+  EXPECT_EQ(TextIn(stage.RowOf("Ev1"), "owner"), reply.claim->nonce);
+}
+
 // Spec: 004-26
 TEST(DeduplicatorTest, MemoryDecidesWhenTheStoreIsUnavailable) {
   Stage stage;

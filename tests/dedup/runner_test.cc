@@ -174,6 +174,21 @@ TEST_F(RunnerTest, EventsWithoutThePartsOfAKeyAreRefused) {
   }
 }
 
+// Spec: 004-30
+TEST_F(RunnerTest, NoWorkRunsWhenTheStoreSaysNo) {
+  for (const ErrorCode code : {ErrorCode::kDenied, ErrorCode::kInvalid, ErrorCode::kNotFound}) {
+    stage_.tables.decide = [&](testing::Operation) { return testing::Fault{{code, "no"}}; };
+    const auto report =
+        runner_.Handle(FileShare(R"([{"id":"F1"}])"), [&](const Work&, Lease&) -> Status {
+          ADD_FAILURE() << "the work ran";
+          return Done{};
+        });
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().code, code);
+    EXPECT_FALSE(dedup_.in_fallback());
+  }
+}
+
 // Work that failed is free again, until it failed too often.
 TEST_F(RunnerTest, FailedWorkIsTriedAgain) {
   const auto event = FileShare(R"([{"id":"F1"}])");

@@ -8,6 +8,8 @@
 // outage two of them may both say new, which is what the report is for; the policy kRefuse says
 // no instead.
 //
+// Two checks of one key at the same moment in one process: the second is told kRunning.
+//
 // With a rollout share below 100, that share of the keys (stable by key) goes to the store, and
 // the rest is decided by memory alone.
 //
