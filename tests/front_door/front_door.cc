@@ -65,6 +65,7 @@ FrontDoor::FrontDoor(const Adjust& adjust) {
   options.bot_token = Secret(std::string(kBotToken));
   options.work.own_bot_id = "B0OWN";
   options.web_api.url = slack_->api_url();
+  options.background = false;
   adjust(&options);
   token_ = api::CreateToken(options.tokens_file, "test", clock_, random_).value();
   service_ = api::Service::Start(std::move(options), {.tables = tables_.get(),

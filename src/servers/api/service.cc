@@ -145,7 +145,7 @@ Status Service::State::Listen() {
 }
 
 void Service::State::StartBackground() {
-  background_ = std::thread([this] { RunBackground(); });
+  if (options_.background) background_ = std::thread([this] { RunBackground(); });
 }
 
 void Service::State::RunBackground() {

@@ -52,8 +52,8 @@ class Service {
   void Stop(std::chrono::milliseconds patience);
   Status ReloadCertificate();
 
-  // One round of what the background thread does: looks again at what is in quarantine, and hands
-  // out work from the inbox.
+  // One round of what the background thread does, when there is none: hands out work from the
+  // inbox, and looks again at what is in quarantine.
   Status WorkOnce();
 
  private:

@@ -38,6 +38,7 @@ struct ServiceOptions {
   InboxOptions inbox;
   std::string work_url;  // Empty: no work is handed out.
   dedup::WorkOptions work;
+  bool background = true;  // Without it nothing happens but by Service::WorkOnce.
 };
 
 // kInvalid, naming the setting and what would be right, when a value is out of its range: so that
