@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -153,9 +154,12 @@ TEST_F(DemoCommandTest, SendsEventsThatAreAllKeptOnce) {
   EXPECT_EQ(NumberAt(report, "sent"),
             NumberAt(report, "acknowledged") + NumberAt(report, "refused") +
                 NumberAt(report, "timed_out") + NumberAt(report, "broken"));
+  const std::string metrics = Ask("/metrics", CreateToken("ci")).body;
   EXPECT_EQ(StopServer(), kOk);
 
   const std::vector<std::string> inbox = EventIds(kInbox);
+  EXPECT_THAT(metrics, HasSubstr(fmt::format("tidemark_events_total{{result=\"accepted\"}} {}\n",
+                                             inbox.size())));
   EXPECT_EQ(Together(inbox, EventIds(kQuarantine)).size(), 100u);
   const auto writes = InboxWrites();
   EXPECT_EQ(writes.size(), inbox.size());

@@ -62,13 +62,17 @@ std::string ServeFixture::CreateToken(const std::string& name) const {
   return token;
 }
 
-int ServeFixture::Get(const std::string& path, const std::string& token) {
+http::Response ServeFixture::Ask(const std::string& path, const std::string& token) {
   http::OutgoingRequest request{.url = url() + path};
   if (!token.empty()) request.headers.Add("Authorization", "Bearer " + token);
   const http::Exchange exchange =
       client_.Send(request, Deadline::After(clock_, std::chrono::seconds(30)));
   EXPECT_EQ(exchange.outcome, http::Outcome::kAnswered) << exchange.detail;
-  return exchange.response.status;
+  return exchange.response;
+}
+
+int ServeFixture::Get(const std::string& path, const std::string& token) {
+  return Ask(path, token).status;
 }
 
 ServeFixture::Words ServeFixture::SlackAt(const std::string& api_url) {

@@ -56,7 +56,8 @@ class ServeFixture : public ::testing::Test {
 
   // A token of the API, with its name.
   std::string CreateToken(const std::string& name) const;
-  // The status of the answer, without a token and with one.
+  // The answer, and its status alone; without a token and with one.
+  http::Response Ask(const std::string& path, const std::string& token = "");
   int Get(const std::string& path, const std::string& token = "");
 
   // Variables with which a server or the doctor takes this for Slack.

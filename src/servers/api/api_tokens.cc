@@ -5,8 +5,10 @@
 #include <charconv>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,8 +63,33 @@ Error CannotWrite(const std::string& path) {
           fmt::format("{}: cannot write this file of tokens: {}", path, std::strerror(errno))};
 }
 
+// The folder of a file, locked from reading the file to writing it: of two commands at the same
+// time neither undoes what the other did.
+class LockedFolder {
+ public:
+  explicit LockedFolder(const std::string& path) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    descriptor_ = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    is_locked_ = descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX) == 0;
+  }
+  ~LockedFolder() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  LockedFolder(const LockedFolder&) = delete;
+  LockedFolder& operator=(const LockedFolder&) = delete;
+
+  bool is_locked() const { return is_locked_; }
+  // Names that changed outlive a loss of power.
+  bool Sync() const { return ::fsync(descriptor_) == 0; }
+
+ private:
+  int descriptor_ = -1;
+  bool is_locked_ = false;
+};
+
 // Into a new file that takes the old one's place: a crash leaves one or the other.
-Status WriteAll(const std::string& path, const std::vector<TokenEntry>& entries) {
+Status WriteAll(const std::string& path, const std::vector<TokenEntry>& entries,
+                const LockedFolder& folder) {
   std::string text;
   for (const TokenEntry& entry : entries) text += ToLine(entry);
   const std::string next = path + ".new";
@@ -72,7 +99,7 @@ Status WriteAll(const std::string& path, const std::vector<TokenEntry>& entries)
       ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
       ::fsync(file) == 0;
   if (::close(file) != 0 || !written) return CannotWrite(next);
-  if (std::rename(next.c_str(), path.c_str()) != 0) return CannotWrite(path);
+  if (std::rename(next.c_str(), path.c_str()) != 0 || !folder.Sync()) return CannotWrite(path);
   return Done{};
 }
 
@@ -97,6 +124,8 @@ Result<std::vector<TokenEntry>> ListTokens(const std::string& path) {
 Result<std::string> CreateToken(const std::string& path, const std::string& name,
                                 const Clock& clock, Random& random) {
   TRY(CheckName(name));
+  const LockedFolder folder(path);
+  if (!folder.is_locked()) return CannotWrite(path);
   std::vector<TokenEntry> entries = TRY(ListTokens(path));
   if (std::ranges::find(entries, name, &TokenEntry::name) != entries.end()) {
     return Error{ErrorCode::kInUse, fmt::format("there is a token '{}' already: pick another name, "
@@ -107,16 +136,18 @@ Result<std::string> CreateToken(const std::string& path, const std::string& name
   const std::string token = fmt::format("{}{}_{}", kPrefix, id, random.Hex(kSecretBytes));
   entries.push_back(
       {.id = id, .name = name, .hash = ToHex(Sha256(token)), .created_at = clock.NowSeconds()});
-  TRY(WriteAll(path, entries));
+  TRY(WriteAll(path, entries, folder));
   return token;
 }
 
 Status RevokeToken(const std::string& path, const std::string& name) {
+  const LockedFolder folder(path);
+  if (!folder.is_locked()) return CannotWrite(path);
   std::vector<TokenEntry> entries = TRY(ListTokens(path));
   if (std::erase_if(entries, [&](const TokenEntry& entry) { return entry.name == name; }) == 0) {
     return Error{ErrorCode::kNotFound, fmt::format("there is no token '{}' in {}", name, path)};
   }
-  return WriteAll(path, entries);
+  return WriteAll(path, entries, folder);
 }
 
 TokenFile::TokenFile(std::string path, const Clock& clock)

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/temp_folder.h"
+#include "tests/support/threads.h"
 
 namespace tidemark::api {
 namespace {
@@ -109,6 +110,16 @@ TEST_F(ApiTokensTest, SaysWhereTheFileIsDamaged) {
   ASSERT_FALSE(entries);
   EXPECT_EQ(entries.error().code, ErrorCode::kCorrupt);
   EXPECT_NE(entries.error().message.find("tokens:2"), std::string::npos);
+}
+
+// A token that was printed and is not in the file is no token.
+TEST_F(ApiTokensTest, LosesNoneOfSeveralThatAreMadeAtTheSameTime) {
+  constexpr int kThreads = 8;
+  testing::RunThreads(kThreads, [&](int thread) {
+    SystemRandom random;
+    EXPECT_TRUE(CreateToken(path_, "t" + std::to_string(thread), clock_, random));
+  });
+  EXPECT_EQ(ListTokens(path_)->size(), static_cast<size_t>(kThreads));
 }
 
 }  // namespace
