@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/dedup/stage.h"
+#include "tests/support/offset_clock.h"
 
 namespace tidemark::dedup {
 namespace {
@@ -232,6 +233,22 @@ TEST(ClaimsTest, ACrashedOwnersKeyIsNewAfterItsLease) {
   EXPECT_EQ(stage.Outcome("Ev1"), ClaimOutcome::kRunning);
   stage.clock.Advance(1s);
   EXPECT_EQ(stage.Taken("Ev1").generation, 2);
+}
+
+// A taker whose clock is ahead by the declared skew does not come before the lease has ended; one
+// that is ahead by more may, and the owner is told when it settles.
+TEST(ClaimsTest, ATakersClockMayBeAheadByTheSkew) {
+  for (const auto& [ahead, early] : {std::pair{2s, false}, std::pair{3s, true}}) {
+    Stage stage;
+    const testing::OffsetClock fast(&stage.clock, ahead);
+    Claims taker({}, &stage.tables, &fast, &stage.random, &stage.sleeper);
+    const Claim claim = stage.Taken("Ev1");
+    stage.clock.Advance(60s);  // Its last second.
+    const bool taken = taker.Take({.keys = {"Ev1"}})->outcome == ClaimOutcome::kNew;
+    EXPECT_EQ(taken, early);
+    EXPECT_EQ(*stage.claims.Complete(claim),
+              early ? SettleOutcome::kSuperseded : SettleOutcome::kSettled);
+  }
 }
 
 // Work that must not be repeated unseen is left to a person.
