@@ -183,11 +183,11 @@ bool CompareInProcess(const Settings& settings, Peers* peers) {
       };
     };
     met &= Compare(settings, {.name = "mark, in process, " + clients,
-                              .unit = "a second",
+                              .unit = "/s",
                               .ours = ours(Mark),
                               .raw = redis(RedisMark)});
-    met &= Compare(settings, {.name = "claim and complete, in process, " + clients,
-                              .unit = "a second",
+    met &= Compare(settings, {.name = "claim+complete, in process, " + clients,
+                              .unit = "/s",
                               .ours = ours(ClaimAndComplete),
                               .raw = redis(RedisClaimAndComplete)});
   }
@@ -246,7 +246,7 @@ bool CompareOverHttp(const Settings& settings, const RunningService& service, Pe
   for (const int threads : {1, kMany}) {
     met &= Compare(settings, {.name = fmt::format("mark, over HTTP, {} connection{}", threads,
                                                   threads == 1 ? "" : "s"),
-                              .unit = "a second",
+                              .unit = "/s",
                               .ours =
                                   [&, threads] {
                                     return ParallelRate(settings.seconds, threads, [&](int client) {
