@@ -240,10 +240,10 @@ void HttpMark(KeepAliveClient* client) {
 }
 
 bool CompareOverHttp(const Settings& settings, const RunningService& service, Peers* peers) {
-  std::vector<KeepAliveClient> clients;
-  for (int i = 0; i < kMany; ++i) clients.push_back(service.Connect());
   bool met = true;
   for (const int threads : {1, kMany}) {
+    std::vector<KeepAliveClient> clients;
+    for (int i = 0; i < threads; ++i) clients.push_back(service.Connect());
     met &= Compare(settings, {.name = fmt::format("mark, over HTTP, {} connection{}", threads,
                                                   threads == 1 ? "" : "s"),
                               .unit = "/s",
