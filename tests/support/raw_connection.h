@@ -30,8 +30,8 @@ namespace tidemark::testing {
 // A reply as it stands on the wire. Status 0: none came.
 struct RawReply {
   int status = 0;
-  std::string head;
-  std::string body;
+  std::string head = {};
+  std::string body = {};
 
   // The value of the first header of this exact name.
   std::optional<std::string> Find(std::string_view name) const {
