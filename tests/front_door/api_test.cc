@@ -107,6 +107,13 @@ TEST_F(ApiTest, ListsWhatIsRemembered) {
   EXPECT_NE(first.body, second.body);
 }
 
+// With a store that was never away there is nothing to report.
+TEST_F(ApiTest, ReportsWhatMayHaveBeenHandledTwice) {
+  const http::Response report = door_.Call(Method::kGet, "/api/v1/claims/possible-duplicates");
+  EXPECT_EQ(report.status, 200);
+  EXPECT_EQ(report.body, R"({"possible_duplicates":[]})");
+}
+
 TEST_F(ApiTest, SaysWhatIsWrongWithARequest) {
   EXPECT_THAT(Settle("mark", "{").body, HasSubstr("the body"));
   EXPECT_THAT(Settle("mark", "{}").body, HasSubstr("give 'key'"));

@@ -53,6 +53,8 @@ TEST_F(SlackEventsTest, AcknowledgesADuplicateAndStoresNothing) {
             200);
   EXPECT_EQ(door_->InboxSize(), 1u);
   EXPECT_EQ(door_->CounterOf("tidemark_events_total{result=\"duplicate\"}"), 1);
+  EXPECT_EQ(door_->CounterOf("tidemark_events_retries_total{reason=\"http_timeout\"}"), 1);
+  EXPECT_THAT(door_->log(), HasSubstr("retry=1 reason=http_timeout"));
 }
 
 // Spec: 000-37

@@ -5,6 +5,7 @@
 
 #include "apps/dedup/claims.h"
 #include "apps/dedup/content.h"
+#include "tables/ensure_table.h"
 
 namespace tidemark::dedup {
 
@@ -23,19 +24,10 @@ Status VerifyKeys(const tables::TableDescription& table) {
 }  // namespace
 
 Status Claims::CreateTable() {
-  Result<tables::TableDescription> table = tables_.DescribeTable(options_.table);
-  if (!table && table.error().code == ErrorCode::kNotFound) {
-    table = tables_.CreateTable(
-        {.table = options_.table, .keys = Keys(), .tags = {{"Application", "slack-classify-bot"}}});
-    // Another process made it between our two calls.
-    if (!table && table.error().code == ErrorCode::kInUse) {
-      table = tables_.DescribeTable(options_.table);
-    }
-  }
-  const tables::TableDescription made = TRY(std::move(table));
-  TRY(VerifyKeys(made));
-  if (made.ttl_attribute) return Done{};
-  return tables_.SetTimeToLive({.table = options_.table, .attribute = "ttl"});
+  return tables::EnsureTable(
+      tables_,
+      {.table = options_.table, .keys = Keys(), .tags = {{"Application", "slack-classify-bot"}}},
+      "ttl");
 }
 
 Status Claims::CheckTable() {

@@ -242,26 +242,49 @@ Work List(dedup::Claims* claims) {
   };
 }
 
+std::string ToJson(const std::vector<dedup::PossibleDuplicate>& duplicates) {
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  writer.Key("possible_duplicates");
+  writer.BeginArray();
+  for (const dedup::PossibleDuplicate& duplicate : duplicates) {
+    writer.BeginObject();
+    writer.Key("key");
+    writer.String(duplicate.key);
+    writer.Key("reason");
+    writer.String(duplicate.reason);
+    writer.EndObject();
+  }
+  writer.EndArray();
+  writer.EndObject();
+  return text;
+}
+
+Work Report(dedup::Deduplicator* dedup) {
+  return [dedup](const http::RoutedRequest&) -> Result<std::string> {
+    return ToJson(dedup->PossibleDuplicates());
+  };
+}
+
 }  // namespace
 
 void AddClaimsRoutes(http::Router* router, dedup::Deduplicator* dedup, dedup::Claims* claims,
                      TokenFile* tokens) {
-  router->Add({.method = http::Method::kGet,
-               .pattern = "/api/v1/claims",
-               .run = http::Run::kOnWorker,
-               .handler = WithToken(tokens, AnswerJson(List(claims)))});
-  const auto add = [&](std::string pattern, Work work) {
-    router->Add({.method = http::Method::kPost,
+  const auto add = [&](http::Method method, std::string pattern, Work work) {
+    router->Add({.method = method,
                  .pattern = std::move(pattern),
                  .run = http::Run::kOnWorker,
                  .handler = WithToken(tokens, AnswerJson(std::move(work)))});
   };
-  add("/api/v1/claims", Take(dedup));
-  add("/api/v1/claims/mark", Mark(dedup));
-  add("/api/v1/claims/renew", Renew(dedup));
-  add("/api/v1/claims/complete", Complete(dedup));
-  add("/api/v1/claims/release", Release(dedup));
-  add("/api/v1/claims/fail", Fail(dedup));
+  add(http::Method::kGet, "/api/v1/claims", List(claims));
+  add(http::Method::kGet, "/api/v1/claims/possible-duplicates", Report(dedup));
+  add(http::Method::kPost, "/api/v1/claims", Take(dedup));
+  add(http::Method::kPost, "/api/v1/claims/mark", Mark(dedup));
+  add(http::Method::kPost, "/api/v1/claims/renew", Renew(dedup));
+  add(http::Method::kPost, "/api/v1/claims/complete", Complete(dedup));
+  add(http::Method::kPost, "/api/v1/claims/release", Release(dedup));
+  add(http::Method::kPost, "/api/v1/claims/fail", Fail(dedup));
 }
 
 }  // namespace tidemark::api

@@ -7,6 +7,8 @@
 //   POST /api/v1/claims/release
 //   POST /api/v1/claims/fail
 //   GET  /api/v1/claims           what is remembered, page by page: ?limit=&cursor=
+//   GET  /api/v1/claims/possible-duplicates
+//                                 what may have been handled twice while the store was away
 //
 // A duplicate is an answer, not an error: 200 with its outcome. A claim that is no longer the
 // caller's is a 409, and the store being away a 503.

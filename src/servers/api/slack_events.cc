@@ -13,6 +13,12 @@ namespace {
 // Slack stops sending an event again when a refusal carries this.
 constexpr std::string_view kNoRetryHeader = "X-Slack-No-Retry";
 
+// Why Slack sends an event again; the last stands for what is not known.
+constexpr std::string_view kRetryReasons[] = {
+    "http_timeout", "too_many_redirects", "connection_failed",
+    "ssl_error",    "http_error",         "unknown_error",
+};
+
 slack::SignedRequest SignedPartsOf(const http::Request& request) {
   return {.timestamps = request.headers.FindAll(slack::kTimestampHeader),
           .signatures = request.headers.FindAll(slack::kSignatureHeader),
@@ -62,7 +68,14 @@ SlackEvents::Counters::Counters(Metrics& metrics)
       unavailable(AddResult(metrics, "unavailable")),
       lost_minutes(metrics.AddCounter(
           {.name = "tidemark_events_lost_minutes_total",
-           .help = "Minutes in which Slack sent no events because of its volume limit."})) {}
+           .help = "Minutes in which Slack sent no events because of its volume limit."})) {
+  for (std::string_view reason : kRetryReasons) {
+    retries.emplace(reason,
+                    &metrics.AddCounter({.name = "tidemark_events_retries_total",
+                                         .help = "Deliveries that Slack made again, by its reason.",
+                                         .labels = {{"reason", std::string(reason)}}}));
+  }
+}
 
 Counter& SlackEvents::Counters::Of(Outcome outcome) {
   switch (outcome) {
@@ -129,6 +142,7 @@ http::Response SlackEvents::Answer(const slack::EventCallback& callback,
   const auto key = KeyOf(callback);
   // Without a name it cannot be told from its own retry, so it is not let in.
   if (!key) return NoEvent(request, key.error());
+  CountRetry(callback, request);
   const Outcome outcome = Handle(*key, callback, request);
   counters_.Of(outcome).Add();
   switch (outcome) {
@@ -146,6 +160,20 @@ http::Response SlackEvents::Answer(const slack::EventCallback& callback,
   http::Response response = http::Problem(503, "");
   response.headers.Set("Retry-After", "1");
   return response;
+}
+
+void SlackEvents::CountRetry(const slack::EventCallback& callback, const http::Request& request) {
+  const auto number = request.headers.Find("X-Slack-Retry-Num");
+  if (!number) return;
+  const auto reason = request.headers.Find("X-Slack-Retry-Reason").value_or("unknown_error");
+  const auto known = counters_.retries.find(reason);
+  (known != counters_.retries.end() ? known : counters_.retries.find("unknown_error"))
+      ->second->Add();
+  parts_.logger->Log(LogLevel::kInfo, "Slack sent an event again",
+                     {{"event", callback.event_id},
+                      {"retry", *number},
+                      {"reason", reason},
+                      {"request", request.id}});
 }
 
 SlackEvents::Outcome SlackEvents::Handle(const std::string& key,

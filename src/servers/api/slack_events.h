@@ -9,9 +9,14 @@
 // 503, so that it is not lost should that one fail. What the gate refuses is kept in quarantine,
 // checked again, and promoted when it passes.
 //
+// A delivery that is not the first says so in X-Slack-Retry-Num and X-Slack-Retry-Reason; it is
+// counted by its reason, which tells what Slack thought of our last answer, and handled like any
+// other.
+//
 // Refusals have one body each, 401 and 403, and never say why. May be called from any thread.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -71,6 +76,7 @@ class SlackEvents {
     Counter& quarantined;
     Counter& unavailable;
     Counter& lost_minutes;
+    std::map<std::string, Counter*, std::less<>> retries;  // By reason.
   };
 
   http::Response Answer(const slack::EventCallback& callback, const http::Request& request);
@@ -78,6 +84,7 @@ class SlackEvents {
   http::Response Answer(const slack::AppRateLimited& limited, const http::Request& request);
   http::Response Answer(const slack::UnknownEnvelope& envelope, const http::Request& request);
 
+  void CountRetry(const slack::EventCallback& callback, const http::Request& request);
   // Signed, but nothing that can be handled: it would be no better the next time.
   http::Response NoEvent(const http::Request& request, const Error& error);
 
