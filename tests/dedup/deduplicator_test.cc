@@ -208,6 +208,19 @@ TEST(DeduplicatorTest, WhatTheStoreDecidedIsRememberedInAnOutage) {
   EXPECT_EQ(process.Take("unseen").outcome, ClaimOutcome::kNew);
 }
 
+// The same for what was completed together with its effect, behind the deduplicator's back.
+TEST(DeduplicatorTest, ACompletionByTransactionIsRememberedInAnOutage) {
+  Stage stage;
+  Process process(&stage);
+  const Claim claim = *process.Take("k").claim;
+  ASSERT_EQ(stage.model.TransactWrite({.actions = process.dedup.Completion(claim)})->outcome,
+            tables::TransactOutcome::kApplied);
+  process.dedup.Completed(claim);
+  Switch store(&stage);
+  store.Set(Throttled());
+  EXPECT_EQ(process.Take("k").outcome, ClaimOutcome::kDone);
+}
+
 // Spec: 004-32
 TEST(DeduplicatorTest, MarksOfAnOutageAreWrittenBack) {
   Stage stage;

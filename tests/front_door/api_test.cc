@@ -17,7 +17,7 @@ namespace {
 
 using http::Method;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
+using ::testing::Not;
 
 class ApiTest : public ::testing::Test {
  protected:
@@ -139,6 +139,17 @@ TEST_F(ApiTest, TellsWhetherATripleExistsAndForgetsItWhenTold) {
       door_.Call(Method::kGet, "/api/v1/existence?team=" + ids.team + "&user=U0FAKE00");
   EXPECT_EQ(TextIn(fake, "decision"), "deny");
   EXPECT_EQ(TextIn(fake, "reason"), "user_not_found");
+}
+
+// Who runs the server must be able to see what was refused, and why.
+TEST_F(ApiTest, ListsWhatIsInQuarantineAndWhy) {
+  EXPECT_EQ(door_.Call(Method::kGet, "/api/v1/quarantine").body, R"({"events":[]})");
+  const FrontDoor::Ids ids = door_.real_ids();
+  door_.Send(FrontDoor::Message("Ev1", {ids.team, "U0FAKE00", ids.channel}));
+  const http::Response listed = door_.Call(Method::kGet, "/api/v1/quarantine");
+  EXPECT_THAT(listed.body, HasSubstr(":Ev1\",\"team_id\":\"" + ids.team));
+  EXPECT_THAT(listed.body, HasSubstr(R"("reason":"user_not_found")"));
+  EXPECT_THAT(listed.body, Not(HasSubstr("hello")));
 }
 
 std::string ReadFile(const std::string& path) {

@@ -50,6 +50,10 @@ class Deduplicator::State {
   std::vector<tables::TransactAction> Completion(const Claim& claim) {
     return claims_.Completion(claim);
   }
+  void Completed(const Claim& claim) {
+    const std::lock_guard lock(mutex_);
+    memory_.Settle(claim, Settlement::kCompleted);
+  }
   bool in_fallback() const {
     const std::lock_guard lock(mutex_);
     return outage_.InEffect();
@@ -359,6 +363,7 @@ Result<SettleOutcome> Deduplicator::Fail(const Claim& claim, std::string_view wh
 std::vector<tables::TransactAction> Deduplicator::Completion(const Claim& claim) {
   return state_->Completion(claim);
 }
+void Deduplicator::Completed(const Claim& claim) { state_->Completed(claim); }
 bool Deduplicator::in_fallback() const { return state_->in_fallback(); }
 std::vector<PossibleDuplicate> Deduplicator::PossibleDuplicates() const {
   return state_->possible_duplicates();

@@ -59,6 +59,9 @@ class Deduplicator {
   Result<SettleOutcome> Fail(const Claim& claim, std::string_view why);
   // For a claim that is not local.
   std::vector<tables::TransactAction> Completion(const Claim& claim);
+  // To be told once a transaction with these was applied: so that the claim is known to be
+  // completed should the store go away.
+  void Completed(const Claim& claim);
 
   bool in_fallback() const;
   // Keys that this process handled in fallback and that the store knew of, newest last; bounded.

@@ -28,6 +28,12 @@ int64_t IntOr(const item::Item& row, std::string_view name, int64_t otherwise) {
   return number ? number->Floor().value_or(otherwise) : otherwise;
 }
 
+std::string TextIn(const item::Item& row, std::string_view name) {
+  const item::Value* value = row.Find(name);
+  const item::String* text = value ? value->As<item::String>() : nullptr;
+  return text ? *text : std::string();
+}
+
 std::string BodyOf(const item::Item& row) {
   const item::Value* value = row.Find("body");
   const item::Binary* body = value ? value->As<item::Binary>() : nullptr;
@@ -93,6 +99,27 @@ Result<RecheckReport> Quarantine::Recheck(const Check& check, const Promote& pro
     request.start_after = std::move(page.last);
   } while (request.start_after);
   return report;
+}
+
+Result<QuarantinePage> Quarantine::List(const std::optional<std::string>& after, uint32_t limit) {
+  tables::ScanRequest request{.table = options_.table,
+                              .filter = "#ttl > :now",
+                              .names = {{"#ttl", "ttl"}},
+                              .values = {{":now", Number::FromInt(clock_.NowSeconds())}},
+                              .limit = limit};
+  if (after) request.start_after = item::Item{{"event_key", *after}};
+  const tables::Page page = TRY(tables_.Scan(request));
+  QuarantinePage kept;
+  for (const item::Item& row : page.items) {
+    kept.events.push_back({.key = TextIn(row, "event_key"),
+                           .team_id = TextIn(row, "team_id"),
+                           .reason = TextIn(row, "reason"),
+                           .received_at = IntOr(row, "received_at", 0),
+                           .checks = IntOr(row, "checks", 0),
+                           .next_check = IntOr(row, "next_check", 0)});
+  }
+  if (page.last) kept.last = TextIn(*page.last, "event_key");
+  return kept;
 }
 
 // Whether the event passed and was taken; otherwise it waits for its next check.

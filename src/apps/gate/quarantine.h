@@ -11,8 +11,10 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apps/gate/metrics.h"
 #include "apps/gate/verdict.h"
@@ -28,6 +30,21 @@ struct QuarantineOptions {
   std::chrono::seconds life = std::chrono::hours(24);
   // Before the first new check; doubled after each, up to an hour.
   std::chrono::seconds first_recheck = std::chrono::seconds(30);
+};
+
+// What is kept of an event beside its bytes.
+struct QuarantinedEvent {
+  std::string key;
+  std::string team_id;
+  std::string reason;
+  EpochSeconds received_at = 0;
+  int64_t checks = 0;  // Since.
+  EpochSeconds next_check = 0;
+};
+
+struct QuarantinePage {
+  std::vector<QuarantinedEvent> events;
+  std::optional<std::string> last;  // Set when there may be more.
 };
 
 struct RecheckReport {
@@ -53,6 +70,9 @@ class Quarantine {
   // Hands what is due to `check`, and what it allows to `promote`; the row goes once that
   // succeeded. What did not pass waits twice as long as before.
   Result<RecheckReport> Recheck(const Check& check, const Promote& promote);
+
+  // What is kept, in no order, from behind `after` (a page's `last`) on.
+  Result<QuarantinePage> List(const std::optional<std::string>& after, uint32_t limit);
 
  private:
   Result<bool> RecheckOne(const item::Item& row, const Check& check, const Promote& promote);

@@ -1,13 +1,10 @@
 #include "servers/api/claims_routes.h"
 
-#include <charconv>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "apps/dedup/row.h"
-#include "http/url.h"
 #include "servers/api/json_body.h"
+#include "servers/api/page.h"
 #include "servers/api/respond.h"
 
 namespace tidemark::api {
@@ -16,8 +13,6 @@ namespace {
 
 // A worker that holds a claim for longer than this renews it.
 constexpr int64_t kMaxLeaseSeconds = 43'200;
-constexpr uint32_t kDefaultPage = 100;
-constexpr uint32_t kMaxPage = 1'000;
 
 Result<std::vector<std::string>> KeysOf(const JsonBody& body) {
   if (body.Has("key") == body.Has("keys")) {
@@ -216,29 +211,10 @@ std::string ToJson(const dedup::Claims::HistoryPage& page) {
   return text;
 }
 
-Result<uint32_t> ParseLimit(const std::string& text) {
-  uint32_t limit = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (whole && limit >= 1 && limit <= kMaxPage) return limit;
-  return Invalid(
-      fmt::format("the parameter 'limit' should be between 1 and {}, not '{}'", kMaxPage, text));
-}
-
 Work List(dedup::Claims* claims) {
   return [claims](const http::RoutedRequest& routed) -> Result<std::string> {
-    std::optional<std::string> after;
-    uint32_t limit = kDefaultPage;
-    for (const auto& [name, value] : TRY(http::ParseQuery(routed.request.query))) {
-      if (name == "cursor") {
-        after = value;
-      } else if (name == "limit") {
-        limit = TRY(ParseLimit(value));
-      } else {
-        return Invalid(fmt::format("there is no parameter '{}'; they are: limit, cursor", name));
-      }
-    }
-    return ToJson(TRY(claims->ListHistory(after, limit)));
+    const PageRequest page = TRY(ParsePage(routed.request.query));
+    return ToJson(TRY(claims->ListHistory(page.cursor, page.limit)));
   };
 }
 

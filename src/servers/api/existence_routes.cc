@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "http/url.h"
+#include "servers/api/page.h"
 #include "servers/api/respond.h"
 
 namespace tidemark::api {
@@ -77,6 +78,42 @@ Result<std::string> Invalidate(gate::Existence& existence, const http::RoutedReq
   return std::string(R"({"invalidated":true})");
 }
 
+std::string ToJson(const gate::QuarantinePage& page) {
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  writer.Key("events");
+  writer.BeginArray();
+  for (const gate::QuarantinedEvent& event : page.events) {
+    writer.BeginObject();
+    writer.Key("key");
+    writer.String(event.key);
+    writer.Key("team_id");
+    writer.String(event.team_id);
+    writer.Key("reason");
+    writer.String(event.reason);
+    writer.Key("received_at");
+    writer.Int(event.received_at);
+    writer.Key("checks");
+    writer.Int(event.checks);
+    writer.Key("next_check");
+    writer.Int(event.next_check);
+    writer.EndObject();
+  }
+  writer.EndArray();
+  if (page.last) {
+    writer.Key("cursor");
+    writer.String(*page.last);
+  }
+  writer.EndObject();
+  return text;
+}
+
+Result<std::string> List(gate::Quarantine& quarantine, const http::RoutedRequest& routed) {
+  const PageRequest page = TRY(ParsePage(routed.request.query));
+  return ToJson(TRY(quarantine.List(page.cursor, page.limit)));
+}
+
 }  // namespace
 
 void AddExistenceRoutes(http::Router* router, gate::Existence* existence, TokenFile* tokens) {
@@ -90,6 +127,15 @@ void AddExistenceRoutes(http::Router* router, gate::Existence* existence, TokenF
   };
   add(http::Method::kGet, Verdict);
   add(http::Method::kDelete, Invalidate);
+}
+
+void AddQuarantineRoutes(http::Router* router, gate::Quarantine* quarantine, TokenFile* tokens) {
+  router->Add({.method = http::Method::kGet,
+               .pattern = "/api/v1/quarantine",
+               .run = http::Run::kOnWorker,
+               .handler = WithToken(tokens, AnswerJson([quarantine](const auto& routed) {
+                                      return List(*quarantine, routed);
+                                    }))});
 }
 
 }  // namespace tidemark::api

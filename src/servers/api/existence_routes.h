@@ -1,11 +1,15 @@
-// /api/v1/existence: the gate's second key for other programs.
+// /api/v1/existence: the gate's second key for other programs; /api/v1/quarantine: what it refused.
 //
 //   GET    /api/v1/existence?team=T1&user=U1&channel=C1   the verdict, from the cache or from Slack
 //   DELETE /api/v1/existence?team=T1 | ?user=U1 | ?channel=C1 | all three for the triple
 //                                                         forget what was verified, at once
+//
+//   GET    /api/v1/quarantine?limit=&cursor=   signed events that are kept to be checked again, and
+//   why
 #pragma once
 
 #include "apps/gate/existence.h"
+#include "apps/gate/quarantine.h"
 #include "http/router.h"
 #include "servers/api/api_tokens.h"
 
@@ -13,5 +17,6 @@ namespace tidemark::api {
 
 // All outlive the router.
 void AddExistenceRoutes(http::Router* router, gate::Existence* existence, TokenFile* tokens);
+void AddQuarantineRoutes(http::Router* router, gate::Quarantine* quarantine, TokenFile* tokens);
 
 }  // namespace tidemark::api

@@ -132,6 +132,7 @@ void Service::State::AddRoutes() {
                }});
   AddClaimsRoutes(&router_, &dedup_, &claims_, &api_tokens_);
   AddExistenceRoutes(&router_, &existence_, &api_tokens_);
+  AddQuarantineRoutes(&router_, &quarantine_, &api_tokens_);
   AddOperationsRoutes(&router_, context_.tables, context_.metrics, &stopping_, &api_tokens_);
 }
 

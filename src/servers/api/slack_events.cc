@@ -238,6 +238,7 @@ SlackEvents::Outcome SlackEvents::Accept(const slack::EventCallback& callback,
   // all, and Slack's next delivery finds out which.
   if (!reply) return Unavailable(callback, "storing the event", reply.error());
   if (reply->outcome != tables::TransactOutcome::kApplied) return Outcome::kUnderWay;
+  parts_.dedup->Completed(claim);
   return Outcome::kAccepted;
 }
 
