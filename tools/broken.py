@@ -1,6 +1,7 @@
 """Breaks the engine on purpose, one protection at a time, and demands that a test notices.
 
-Usage: tools/broken.py [--build FOLDER] [--jobs N] [VARIANT...] | --list | --self-test
+Usage: tools/broken.py [--build FOLDER] [--jobs N] [--by PROGRAM...] [VARIANT...] | --list
+       tools/broken.py --programs | --self-test
 
 Each tests/broken/NAME.variant is a small text:
 
@@ -16,7 +17,8 @@ Each tests/broken/NAME.variant is a small text:
 copy of the file, with the file's own command, and linked before the archive that holds the unbroken
 one. The test must pass without the variant and fail with it. No line of the program itself knows of
 this. The programs named must have been built in FOLDER (build/release unless given). Prints
-"rejected" or "SURVIVED" for each; without names, all variants are tried.
+"rejected" or "SURVIVED" for each; without names, all variants are tried, or with --by those that
+one of the programs is to reject.
 
 Example: tools/broken.py lost_update
 """
@@ -239,12 +241,14 @@ def try_variant(root, build, variant):
         return f"FAULTY    {variant.name}: {fault}", False
 
 
-def try_all(root, build, names, jobs):
+def try_all(root, build, given):
     """Prints a line for each variant; the number that is not as it must be."""
-    variants, faults = load(root, names)
+    variants, faults = load(root, given.variants)
+    if given.by is not None:
+        variants = [variant for variant in variants if variant.program in given.by]
     for fault in faults:
         print(f"FAULTY    {fault}")
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         tried = [pool.submit(try_variant, root, build, variant) for variant in variants]
         wrong = len(faults)
         for line, good in (one.result() for one in tried):
@@ -311,6 +315,8 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/release", metavar="FOLDER")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N")
+    parser.add_argument("--by", action="append", metavar="PROGRAM",
+                        help="only variants that this test program is to reject; may be repeated")
     parser.add_argument("--list", action="store_true", help="print the variants and end")
     parser.add_argument("--programs", action="store_true", help="print the test programs and end")
     parser.add_argument("--self-test", action="store_true")
@@ -327,7 +333,7 @@ def main():
         print("\n".join(sorted({variant.program for variant in variants})))
         return 0
     build = pathlib.Path(given.build).resolve()
-    return 1 if try_all(files.ROOT, build, given.variants, given.jobs) else 0
+    return 1 if try_all(files.ROOT, build, given) else 0
 
 
 if __name__ == "__main__":
