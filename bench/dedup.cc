@@ -93,7 +93,9 @@ class RedisServer {
     const std::string port = std::to_string(port_);
     process_ = ::fork();
     if (process_ == 0) {
-      ::execlp("redis-server", "redis-server", "--port", port.c_str(), "--bind", "127.0.0.1",
+      // The same program as redis-server, which is what it is when called so; but from a package
+      // that starts no server of its own on the machine.
+      ::execlp("redis-check-rdb", "redis-server", "--port", port.c_str(), "--bind", "127.0.0.1",
                "--dir", folder.c_str(), "--save", "", "--appendonly", "yes", "--appendfsync",
                "always", "--logfile", "redis.log", nullptr);
       ::_exit(1);
@@ -102,7 +104,7 @@ class RedisServer {
       if (RedisClient(port_).connected()) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
-    Give("redis-server did not start; is it installed? (apt-get install redis-server)");
+    Give("Redis did not start; is it installed? (apt-get install redis-tools)");
   }
   ~RedisServer() {
     ::kill(process_, SIGTERM);
