@@ -9,8 +9,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "apps/dedup/claims.h"
 #include "apps/dedup/window.h"
+#include "apps/dedup/work.h"
 #include "base/clock.h"
+#include "base/random.h"
 #include "base/sleeper.h"
 #include "http/client.h"
 #include "programs/data_folder.h"
@@ -59,6 +62,7 @@ class Doctor {
     findings_.push_back({level, std::move(subject), std::move(text)});
   }
   void ExamineScopes(const slack::AuthTest& auth);
+  void ExamineClaims(tables::Tables* tables);
   bool ServerAnswers();
 
   const Settings& settings_;
@@ -114,11 +118,9 @@ void Doctor::ExamineSlack(const api::ServiceOptions& options) {
   const auto& auth = std::get<slack::AuthTest>(tested);
   Add(Level::kOk, "bot token",
       fmt::format("team {}, user {}, bot {}", auth.team_id, auth.user_id, auth.bot_id));
-  if (options.work.own_bot_id.empty()) {
+  if (const auto warning = dedup::OwnBotWarning(options.work.own_bot_id)) {
     Add(Level::kWarning, "bot id",
-        fmt::format(
-            "slack.bot-id is not set, so the app's own messages start work: set it to \"{}\"",
-            auth.bot_id));
+        fmt::format("{} (slack.bot-id = \"{}\")", *warning, auth.bot_id));
   }
   ExamineScopes(auth);
 }
@@ -189,6 +191,18 @@ bool Doctor::ServerAnswers() {
   return exchange.outcome == http::Outcome::kAnswered && exchange.response.status == 200;
 }
 
+void Doctor::ExamineClaims(tables::Tables* tables) {
+  SystemRandom random;
+  dedup::Claims claims({.table = settings_.Text("dedup.table")}, tables, &clock_, &random,
+                       &sleeper_);
+  const Status checked = claims.CheckTable();
+  if (checked) return;
+  // A first start makes it; a table of that name with other keys is somebody else's.
+  const bool missing = checked.error().code == ErrorCode::kNotFound;
+  Add(missing ? Level::kWarning : Level::kProblem, "claims",
+      missing ? checked.error().message + "; `tidemark serve` makes it" : checked.error().message);
+}
+
 void Doctor::ExamineStore() {
   const std::string& folder = settings_.Text("data");
   std::error_code ignored;
@@ -202,6 +216,7 @@ void Doctor::ExamineStore() {
     const auto listed = (*tables)->ListTables({});
     if (listed) {
       Add(Level::kOk, "store", fmt::format("'{}' opens; {} tables", folder, listed->tables.size()));
+      ExamineClaims(tables->get());
     } else {
       Add(Level::kProblem, "store", listed.error().message);
     }

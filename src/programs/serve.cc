@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/dedup/work.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
@@ -68,6 +69,9 @@ void WarnOfWhatIsMissing(const api::ServiceOptions& options, const Logger& logge
                    ? "slack.bot-token is not set: existence is not checked"
                    : "slack.bot-token is not set: every event is refused, and kept in quarantine");
   }
+  if (options.work_url.empty()) return;
+  const auto warning = dedup::OwnBotWarning(options.work.own_bot_id);
+  if (warning) logger.Log(LogLevel::kWarning, *warning, {{"setting", "slack.bot-id"}});
 }
 
 }  // namespace

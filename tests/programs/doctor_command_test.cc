@@ -76,7 +76,7 @@ TEST_F(DoctorCommandTest, FindsNothingWrongOnceItsAdviceWasFollowed) {
   EXPECT_THAT(Finding(first, "store"), StartsWith("warning"));
   EXPECT_THAT(Finding(first, "API tokens"), StartsWith("warning"));
 
-  environment.push_back("SLACK_BOT_ID=" + WordAfter(Finding(first, "bot id"), "set it to \""));
+  environment.push_back("SLACK_BOT_ID=" + WordAfter(Finding(first, "bot id"), "slack.bot-id = \""));
   environment.emplace_back("TIDEMARK_DEDUP_WINDOW=48h");
   CreateToken("ci");
   Serve({}, environment);

@@ -111,6 +111,20 @@ TEST_F(ServeCommandsTest, StartsWhenTheSettingsFileCannotBeWritten) {
 
 // ---- Tokens ----
 
+// A bot that hears itself answers itself, for ever.
+// Spec: 004-35
+TEST_F(ServeCommandsTest, WarnsAtTheStartWhenTheBotsOwnIdIsNone) {
+  const Words work = {"--work-url", "http://127.0.0.1:9/work"};
+  Serve(work);
+  EXPECT_THAT(server_->err(), HasSubstr("the bot's own id is not set"));
+  StopServer();
+  Serve({work[0], work[1], "--slack-bot-id", "BXXXXXXXXX"});
+  EXPECT_THAT(server_->err(), HasSubstr("no id"));
+  StopServer();
+  Serve({work[0], work[1], "--slack-bot-id", "B0123ABCDE"});
+  EXPECT_THAT(server_->err(), Not(HasSubstr("own id")));
+}
+
 // A probe has no token; everybody else shows one.
 TEST_F(ServeCommandsTest, AnswersOnlyHealthWithoutAToken) {
   const std::string token = CreateToken("ci");
