@@ -16,6 +16,11 @@ const Setting kProgramSettings[] = {
      .help = "When a write is on disk: synced, before it is answered; every-second, up to a "
              "second later, which a power failure may lose.",
      .choices = {"synced", "every-second"}},
+    {.name = "aws.region",
+     .kind = SettingKind::kText,
+     .default_value = "us-east-1",
+     .help = "The region that the ARNs of tables and streams show.",
+     .other_variables = {"AWS_REGION"}},
     {.name = "log.level",
      .kind = SettingKind::kChoice,
      .default_value = "info",

@@ -37,7 +37,8 @@ embedded::Options StoreOptions(const Settings& settings) {
   const bool every_second = settings.Text("durability") == "every-second";
   return {.folder = settings.Text("data"),
           .durability =
-              every_second ? embedded::Durability::kEverySecond : embedded::Durability::kSynced};
+              every_second ? embedded::Durability::kEverySecond : embedded::Durability::kSynced,
+          .region = settings.Text("aws.region")};
 }
 
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenPatiently(const embedded::Options& store) {

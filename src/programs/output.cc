@@ -155,6 +155,7 @@ void PrintMessage(std::string_view text) { PrintTo(stderr, text); }
 std::string ToJson(const tables::TableDescription& description) {
   Object object;
   object.Text("table", description.name)
+      .Text("arn", description.arn)
       .Text("id", description.id)
       .Text("state", ToString(description.state))
       .Keys(description.keys)

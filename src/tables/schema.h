@@ -64,6 +64,7 @@ struct StreamSummary {
 
 struct TableDescription {
   std::string name;
+  std::string arn;
   std::string id;  // A table made anew under the same name has another.
   TableState state = TableState::kActive;
   item::KeySchema keys;

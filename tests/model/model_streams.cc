@@ -69,9 +69,7 @@ Result<Iterator> Decode(const std::string& text) {
 }  // namespace
 
 void ModelTables::OpenStream(Table* table, StreamView view) {
-  auto arn_of = [&](const std::string& label) {
-    return "arn:aws:dynamodb:local:000000000000:table/" + table->name + "/stream/" + label;
-  };
+  auto arn_of = [&](const std::string& label) { return ArnOf(*table) + "/stream/" + label; };
   // Two streams of a name in one millisecond are still two.
   std::chrono::milliseconds time = clock_.Now();
   while (streams_.contains(arn_of(LabelOf(time)))) time += std::chrono::milliseconds(1);

@@ -50,8 +50,13 @@ Result<ModelTables::Table*> ModelTables::FindForChange(const std::string& name) 
   return Error{ErrorCode::kNotFound, "Requested resource not found: Table: " + name + " not found"};
 }
 
+std::string ModelTables::ArnOf(const Table& table) {
+  return "arn:aws:dynamodb:local:000000000000:table/" + table.name;
+}
+
 TableDescription ModelTables::Describe(const Table& table) const {
   TableDescription description{.name = table.name,
+                               .arn = ArnOf(table),
                                .id = table.id,
                                .keys = table.keys,
                                .ttl_attribute = table.ttl_attribute,

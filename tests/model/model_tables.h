@@ -128,6 +128,7 @@ class ModelTables final : public tables::Tables {
   Result<Table*> Find(const std::string& name);
   Result<Table*> FindForChange(const std::string& name);
 
+  static std::string ArnOf(const Table& table);
   tables::TableDescription Describe(const Table& table) const;
   static Status CheckUpdate(const Table& table, const tables::UpdateTableRequest& request);
   static Status CheckStreamUpdate(const Stream* latest, const tables::UpdateTableRequest& request);

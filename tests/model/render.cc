@@ -180,9 +180,9 @@ std::string Render(const tables::TransactWriteReply& reply) {
 }
 
 std::string Render(const tables::TableDescription& table) {
-  std::string text =
-      fmt::format("{} items {} bytes {} protected {} ttl {}", table.name, table.item_count,
-                  table.size_bytes, table.deletion_protected, table.ttl_attribute.value_or("off"));
+  std::string text = fmt::format("{} {} items {} bytes {} protected {} ttl {}", table.name,
+                                 table.arn, table.item_count, table.size_bytes,
+                                 table.deletion_protected, table.ttl_attribute.value_or("off"));
   if (table.latest_stream && table.latest_stream->enabled) {
     text += fmt::format(" stream {}", static_cast<int>(table.latest_stream->view));
   }

@@ -243,6 +243,7 @@ TEST_F(ServeCommandsTest, NamesTheSettingThatIsWrong) {
             {"TIDEMARK_GATE_DEADLINE=3s"},
             "gate.deadline should be between 100 ms and 2800 ms"},
            {{}, {"TIDEMARK_DEDUP_WINDOW=soon"}, "TIDEMARK_DEDUP_WINDOW: dedup.window should be"},
+           {{}, {"AWS_REGION=eu:west"}, "'eu:west' is no region"},
            {{}, {"SLACK_SIGNING_SECRET=file:missing"}, "slack.signing-secret is to be read from"},
        }) {
     SCOPED_TRACE(c.message);
@@ -253,6 +254,32 @@ TEST_F(ServeCommandsTest, NamesTheSettingThatIsWrong) {
     EXPECT_THAT(outcome.err, HasSubstr(c.message));
   }
   EXPECT_FALSE(std::filesystem::exists(path("tidemark-data")));
+}
+
+// Spec: 004-07
+// As with the function that this replaces, the environment says which table it is and where.
+TEST_F(ServeCommandsTest, TakesTheTableOfClaimsAndItsRegionFromTheEnvironment) {
+  struct Case {
+    Words environment;  // An empty variable counts as not set.
+    std::string table;
+    std::string region;
+  };
+  for (const Case& c :
+       std::initializer_list<Case>{{{"DEDUP_TABLE_NAME=", "AWS_REGION="},
+                                    "slack-classify-bot-processed-events",
+                                    "us-east-1"},
+                                   {{"DEDUP_TABLE_NAME=events", "AWS_REGION=ap-northeast-1"},
+                                    "events",
+                                    "ap-northeast-1"}}) {
+    SCOPED_TRACE(c.table);
+    std::filesystem::remove_all(path("tidemark-data"));
+    Serve({}, c.environment);
+    StopServer();
+    const std::string claims = Do({"tables", "describe", c.table}, c.environment);
+    EXPECT_EQ(TextAt(claims, {"key"}), "event_key:S");
+    EXPECT_EQ(TextAt(claims, {"arn"}),
+              "arn:aws:dynamodb:" + c.region + ":000000000000:table/" + c.table);
+  }
 }
 
 // Secrets in a file keep away from the environment; a misspelt setting there is not overlooked.

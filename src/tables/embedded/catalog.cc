@@ -18,6 +18,10 @@ constexpr char kStreamPrefix = 's';
 constexpr char kCountsPrefix = 'c';
 constexpr std::string_view kNextNumberKey = "n";
 
+// The parts of an ARN before and after its region.
+constexpr std::string_view kArnService = "arn:aws:dynamodb:";
+constexpr std::string_view kArnAccount = ":000000000000:";
+
 std::string TableRowKey(std::string_view table) { return kTablePrefix + std::string(table); }
 
 std::string NumberedRowKey(char prefix, uint32_t number) {
@@ -37,14 +41,13 @@ Status ForEachRow(const Store& store, char prefix,
   return cursor.status();
 }
 
-tables::StreamSummary Summarize(const Stream& stream) {
-  return {.arn = stream.Arn(),
-          .label = stream.label,
-          .view = stream.view,
-          .enabled = !stream.closed_at.has_value()};
+std::string ResourceOf(const Table& table) { return fmt::format("table/{}", table.name); }
+
+std::string ResourceOf(const Stream& stream) {
+  return fmt::format("table/{}/stream/{}", stream.table, stream.label);
 }
 
-tables::IndexDescription Describe(const Index& index) {
+tables::IndexDescription DescribeIndex(const Index& index) {
   return {
       .spec = index.spec,
       .state = index.fill.complete ? tables::IndexState::kActive : tables::IndexState::kCreating,
@@ -55,11 +58,15 @@ tables::IndexDescription Describe(const Index& index) {
 
 }  // namespace
 
-std::string TableArn(std::string_view table) {
-  return fmt::format("arn:aws:dynamodb:local:000000000000:table/{}", table);
+std::string_view ResourceOfArn(std::string_view arn) {
+  if (!arn.starts_with(kArnService)) return "";
+  const size_t region_end = arn.find(':', kArnService.size());
+  if (region_end == arn.npos) return "";
+  arn.remove_prefix(region_end);
+  if (!arn.starts_with(kArnAccount)) return "";
+  return arn.substr(kArnAccount.size());
 }
 
-std::string Stream::Arn() const { return fmt::format("{}/stream/{}", TableArn(table), label); }
 std::string Stream::ShardId() const { return fmt::format("shardId-{:020}-00000001", id); }
 
 const Index* Table::FindIndex(std::string_view index) const {
@@ -69,8 +76,26 @@ const Index* Table::FindIndex(std::string_view index) const {
   return nullptr;
 }
 
-tables::TableDescription Describe(const Table& table) {
+// ---- Describing ----
+
+std::string Catalog::ArnOf(const Table& table) const {
+  return fmt::format("{}{}{}{}", kArnService, region_, kArnAccount, ResourceOf(table));
+}
+
+std::string Catalog::ArnOf(const Stream& stream) const {
+  return fmt::format("{}{}{}{}", kArnService, region_, kArnAccount, ResourceOf(stream));
+}
+
+tables::StreamSummary Catalog::Summarize(const Stream& stream) const {
+  return {.arn = ArnOf(stream),
+          .label = stream.label,
+          .view = stream.view,
+          .enabled = !stream.closed_at.has_value()};
+}
+
+tables::TableDescription Catalog::Describe(const Table& table) const {
   tables::TableDescription description{.name = table.name,
+                                       .arn = ArnOf(table),
                                        .id = table.id,
                                        .state = tables::TableState::kActive,
                                        .keys = table.keys,
@@ -80,7 +105,7 @@ tables::TableDescription Describe(const Table& table) {
                                        .item_count = table.counts->items,
                                        .size_bytes = table.counts->bytes};
   for (const Index& index : table.indexes) {
-    description.indexes.push_back(Describe(index));
+    description.indexes.push_back(DescribeIndex(index));
     if (!index.fill.complete) description.state = tables::TableState::kUpdating;
   }
   if (table.latest_stream) description.latest_stream = Summarize(*table.latest_stream);
@@ -90,8 +115,8 @@ tables::TableDescription Describe(const Table& table) {
 
 // ---- Loading ----
 
-Result<std::unique_ptr<Catalog>> Catalog::Load(const Store& store) {
-  auto catalog = std::make_unique<Catalog>();
+Result<std::unique_ptr<Catalog>> Catalog::Load(const Store& store, std::string region) {
+  auto catalog = std::make_unique<Catalog>(std::move(region));
   std::string number;
   if (TRY(store.Get(Family::kCatalog, kNextNumberKey, &number))) {
     Reader reader(number);
@@ -168,8 +193,9 @@ std::vector<StreamPtr> Catalog::ListStreams() const {
 }
 
 StreamPtr Catalog::FindStream(std::string_view arn) const {
+  const std::string_view resource = ResourceOfArn(arn);
   for (StreamPtr& stream : ListStreams()) {
-    if (stream->Arn() == arn) return std::move(stream);
+    if (ResourceOf(*stream) == resource) return std::move(stream);
   }
   return nullptr;
 }

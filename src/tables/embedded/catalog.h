@@ -11,6 +11,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -62,7 +64,6 @@ struct Stream {
   // The number of its next record; for the committer alone.
   std::shared_ptr<uint64_t> next_sequence = std::make_shared<uint64_t>(1);
 
-  std::string Arn() const;
   std::string ShardId() const;
 };
 
@@ -88,15 +89,15 @@ struct Table {
 using TablePtr = std::shared_ptr<const Table>;
 using StreamPtr = std::shared_ptr<const Stream>;
 
-tables::TableDescription Describe(const Table& table);
-
-// "arn:aws:dynamodb:local:000000000000:table/NAME".
-std::string TableArn(std::string_view table);
+// What an ARN names within its region, "table/NAME/stream/LABEL"; empty for what is no ARN of ours.
+std::string_view ResourceOfArn(std::string_view arn);
 
 class Catalog {
  public:
+  // The region is what ARNs show.
+  explicit Catalog(std::string region) : region_(std::move(region)) {}
   // Reads it from the store.
-  static Result<std::unique_ptr<Catalog>> Load(const Store& store);
+  static Result<std::unique_ptr<Catalog>> Load(const Store& store, std::string region);
 
   // nullptr when there is none.
   TablePtr Find(const std::string& table) const;
@@ -104,8 +105,15 @@ class Catalog {
   Result<TablePtr> Need(const std::string& table) const;
   std::vector<TablePtr> ListTables() const;  // By name.
   std::vector<StreamPtr> ListStreams() const;
+  // Also by an ARN of another region: a follower's position keeps the one that it was given, and
+  // the folder may be opened with another since.
   StreamPtr FindStream(std::string_view arn) const;
   StreamPtr FindStream(StreamId id) const;
+
+  // "arn:aws:dynamodb:REGION:000000000000:table/NAME", and "…/stream/LABEL".
+  std::string ArnOf(const Table& table) const;
+  std::string ArnOf(const Stream& stream) const;
+  tables::TableDescription Describe(const Table& table) const;
 
   // A number that no keyspace or stream has or had. It becomes lasting with the next Put.
   uint32_t NewNumber() { return next_number_++; }
@@ -129,7 +137,9 @@ class Catalog {
  private:
   Status LoadStreams(const Store& store);
   Status LoadTables(const Store& store);
+  tables::StreamSummary Summarize(const Stream& stream) const;
 
+  const std::string region_;
   mutable std::mutex mutex_;
   std::map<std::string, TablePtr, std::less<>> tables_;
   std::map<StreamId, StreamPtr> streams_;

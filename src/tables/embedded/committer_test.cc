@@ -222,7 +222,7 @@ class CommitterPartsTest : public CommitterTest {
     auto opened = Store::Open(folder_.options());
     CHECK(opened.has_value());
     store_ = *std::move(opened);
-    auto loaded = Catalog::Load(*store_);
+    auto loaded = Catalog::Load(*store_, "local");
     CHECK(loaded.has_value());
     catalog_ = *std::move(loaded);
   }

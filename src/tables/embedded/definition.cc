@@ -39,19 +39,17 @@ std::string LabelAt(std::chrono::milliseconds time) {
 }
 
 // The time it is made, moved on until no stream of the table has it.
-std::string NewLabel(const Catalog& catalog, const std::string& table,
-                     std::chrono::milliseconds now) {
-  for (;; ++now) {
-    const std::string label = LabelAt(now);
-    if (catalog.FindStream(TableArn(table) + "/stream/" + label) == nullptr) return label;
-  }
+void GiveLabel(const Catalog& catalog, std::chrono::milliseconds now, Stream* stream) {
+  do {
+    stream->label = LabelAt(now++);
+  } while (catalog.FindStream(catalog.ArnOf(*stream)) != nullptr);
 }
 
 StreamPtr NewStream(const Table& table, tables::StreamView view, Group* group) {
   auto stream = std::make_shared<Stream>();
   stream->id = group->catalog().NewNumber();
   stream->table = table.name;
-  stream->label = NewLabel(group->catalog(), table.name, group->now_ms());
+  GiveLabel(group->catalog(), group->now_ms(), stream.get());
   stream->keys = table.keys;
   stream->view = view;
   stream->created_at = group->now();

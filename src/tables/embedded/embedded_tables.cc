@@ -49,7 +49,7 @@ class EmbeddedTables::Engine {
     TRY(committer.Commit(&change));
     maintenance.Poke();
     const Definition& definition = change.definition();
-    return Describe(definition.table ? *definition.table : *definition.dropped);
+    return catalog->Describe(definition.table ? *definition.table : *definition.dropped);
   }
 
   const Options options;
@@ -66,8 +66,9 @@ class EmbeddedTables::Engine {
 EmbeddedTables::EmbeddedTables(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
 
 Result<std::unique_ptr<EmbeddedTables>> EmbeddedTables::Open(Options options) {
+  TRY(ValidateRegion(options.region));
   std::unique_ptr<Store> store = TRY(Store::Open(options));
-  std::unique_ptr<Catalog> catalog = TRY(Catalog::Load(*store));
+  std::unique_ptr<Catalog> catalog = TRY(Catalog::Load(*store, options.region));
   auto engine = std::make_unique<Engine>(options, std::move(store), std::move(catalog));
   if (options.background && options.access == Access::kReadWrite) engine->maintenance.Run();
   return std::unique_ptr<EmbeddedTables>(new EmbeddedTables(std::move(engine)));
@@ -91,7 +92,7 @@ Result<tables::TableDescription> EmbeddedTables::CreateTable(
 Result<tables::TableDescription> EmbeddedTables::DescribeTable(const std::string& table) {
   TRY(ValidateTableName(table));
   const TablePtr found = engine_->catalog->Find(table);
-  if (found != nullptr) return Describe(*found);
+  if (found != nullptr) return engine_->catalog->Describe(*found);
   return Error{ErrorCode::kNotFound,
                fmt::format("Requested resource not found: Table: {} not found", table)};
 }

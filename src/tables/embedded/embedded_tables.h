@@ -51,6 +51,8 @@ struct Options {
   Access access = Access::kReadWrite;
   bool create_if_missing = true;
   bool background = true;
+  // What ARNs show; it may change from one opening to the next.
+  std::string region = "local";
   size_t block_cache_bytes = 64 << 20;
   // Writes are refused while the disk has less than this left: a full disk is found out
   // before it can tear a write.

@@ -33,7 +33,7 @@ class GroupTest : public ::testing::Test {
     auto opened = Store::Open(folder_.options());
     CHECK(opened.has_value());
     store_ = *std::move(opened);
-    auto loaded = Catalog::Load(*store_);
+    auto loaded = Catalog::Load(*store_, "local");
     CHECK(loaded.has_value());
     catalog_ = *std::move(loaded);
     items_ = std::make_unique<WorkingSet>(*store_, 1 << 20);

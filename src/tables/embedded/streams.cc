@@ -108,14 +108,16 @@ Result<tables::ListStreamsReply> ListStreams(const Catalog& catalog,
                     request.limit, tables::kMaxListedStreams));
   }
   std::vector<StreamPtr> streams = catalog.ListStreams();
-  std::sort(streams.begin(), streams.end(), [](const StreamPtr& left, const StreamPtr& right) {
-    return left->Arn() < right->Arn();
+  std::sort(streams.begin(), streams.end(), [&](const StreamPtr& left, const StreamPtr& right) {
+    return catalog.ArnOf(*left) < catalog.ArnOf(*right);
   });
+  // An ARN of another region names the same place in the list.
+  const std::string_view after = request.after_arn ? ResourceOfArn(*request.after_arn) : "";
   tables::ListStreamsReply reply;
   for (const StreamPtr& stream : streams) {
-    const std::string arn = stream->Arn();
+    const std::string arn = catalog.ArnOf(*stream);
     if (request.table && stream->table != *request.table) continue;
-    if (request.after_arn && arn <= *request.after_arn) continue;
+    if (ResourceOfArn(arn) <= after) continue;
     if (IsOver(*stream, now)) continue;
     if (reply.streams.size() == request.limit) {
       reply.last_arn = reply.streams.back().arn;
@@ -135,7 +137,7 @@ Result<tables::StreamDescription> DescribeStream(const Store& store, const Catal
     const uint64_t next = TRY(NextSequence(store, *stream));
     shard.last_sequence = SequenceText(next - 1);
   }
-  return tables::StreamDescription{.arn = arn,
+  return tables::StreamDescription{.arn = catalog.ArnOf(*stream),
                                    .label = stream->label,
                                    .table = stream->table,
                                    .keys = stream->keys,

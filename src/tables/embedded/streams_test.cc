@@ -186,5 +186,48 @@ TEST_F(StreamsTest, RefusesWhatIsNoIterator) {
   EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);
 }
 
+// A follower's position keeps the ARN of its stream; a change of region must not look to it as if
+// the stream were gone.
+TEST_F(StreamsTest, FindsAStreamByItsArnOfAnotherRegion) {
+  Create();
+  Put(Numbered(1));
+  tables_.reset();
+  embedded::Options options = folder_.options();
+  options.region = "eu-west-1";
+  tables_ = DataFolder::Open(options);
+  EXPECT_EQ(Records().size(), 1u);
+
+  const std::string arn = tables_->DescribeTable(kTable)->latest_stream->arn;
+  EXPECT_EQ(arn, "arn:aws:dynamodb:eu-west-1:000000000000:table/things/stream/" + stream_.label);
+  EXPECT_EQ(tables_->DescribeStream(stream_.arn)->arn, arn);
+  EXPECT_EQ(tables_->ListStreams({})->streams.at(0).arn, arn);
+  EXPECT_TRUE(tables_->ListStreams({.after_arn = stream_.arn})->streams.empty());
+}
+
+TEST_F(StreamsTest, FindsNoStreamByHalfAnArn) {
+  Create();
+  const std::string resource = "table/things/stream/" + stream_.label;
+  for (const std::string& arn :
+       {resource, "arn:aws:dynamodb:" + resource, "arn:aws:dynamodb:local:" + resource,
+        "arn:aws:dynamodb:local:000000000001:" + resource,
+        "arn:aws:s3:local:000000000000:" + resource, stream_.arn + "0", stream_.arn.substr(1),
+        std::string("arn:aws:dynamodb:local:000000000000:")}) {
+    const auto found = tables_->DescribeStream(arn);
+    ASSERT_FALSE(found.has_value()) << arn;
+    EXPECT_EQ(found.error().code, ErrorCode::kNotFound) << arn;
+  }
+}
+
+// With such a region no ARN could be read back.
+TEST_F(StreamsTest, RefusesARegionThatWouldBreakAnArn) {
+  for (const char* region : {"", "eu:west", "eu west", "EU-WEST-1", "eu/west"}) {
+    embedded::Options options = folder_.options();
+    options.region = region;
+    const auto opened = EmbeddedTables::Open(options);
+    ASSERT_FALSE(opened.has_value()) << region;
+    EXPECT_EQ(opened.error().code, ErrorCode::kInvalid) << region;
+  }
+}
+
 }  // namespace
 }  // namespace tidemark::embedded

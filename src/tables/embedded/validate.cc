@@ -144,6 +144,17 @@ Status ValidateIndexCounts(const std::vector<tables::IndexSpec>& indexes) {
 
 Status ValidateTableName(const std::string& table) { return ValidateName(table, "tableName", 1); }
 
+Status ValidateRegion(const std::string& region) {
+  const bool fits = std::all_of(region.begin(), region.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  });
+  if (fits && !region.empty()) return Done{};
+  return Invalid(
+      fmt::format("'{}' is no region: give small letters, digits and dashes, such as us-east-1, in "
+                  "aws.region (AWS_REGION)",
+                  region));
+}
+
 Status ValidateValues(const tables::Values& values) {
   for (const auto& [name, value] : values) {
     TRY(item::ValidateValue(value).WithContext(

@@ -10,6 +10,8 @@ namespace tidemark::embedded {
 
 // A name in a request about an existing table: 1 to 255 of letters, digits, '_', '-' and '.'.
 Status ValidateTableName(const std::string& table);
+// What may stand between the colons of an ARN: small letters, digits and dashes.
+Status ValidateRegion(const std::string& region);
 Status ValidateValues(const tables::Values& values);
 // A whole definition of a new table, with DynamoDB's texts.
 Status ValidateCreateTable(const tables::CreateTableRequest& request);

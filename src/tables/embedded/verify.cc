@@ -175,8 +175,8 @@ class Verifier {
       TRY(DecodeStreamRecord(cursor.key(), cursor.value()));
       ++report_.stream_records;
       if (sequence == next) continue;
-      Problem(
-          fmt::format("stream {}: record {} follows where {} must", stream.Arn(), sequence, next));
+      Problem(fmt::format("stream {} of table {}: record {} follows where {} must", stream.label,
+                          stream.table, sequence, next));
       next = sequence;
     }
     return cursor.status();

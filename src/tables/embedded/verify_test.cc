@@ -50,7 +50,7 @@ class VerifyTest : public ::testing::Test {
   void Plant(const Damage& damage) {
     auto store = Store::Open(folder_.options());
     CHECK(store.has_value());
-    auto catalog = Catalog::Load(**store);
+    auto catalog = Catalog::Load(**store, "local");
     CHECK(catalog.has_value());
     Batch batch = (*store)->NewBatch();
     damage(*(*catalog)->Find(kTable), &batch);
