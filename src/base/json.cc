@@ -351,4 +351,40 @@ void JsonWriter::Raw(std::string_view json) {
   *out_ += json;
 }
 
+namespace {
+
+void Write(const Json& json, JsonWriter* writer) {
+  switch (json.kind()) {
+    case JsonKind::kObject:
+      writer->BeginObject();
+      for (const auto& [name, value] : json.Members()) {
+        writer->Key(name);
+        Write(value, writer);
+      }
+      return writer->EndObject();
+    case JsonKind::kArray:
+      writer->BeginArray();
+      for (const Json& element : json.Elements()) Write(element, writer);
+      return writer->EndArray();
+    case JsonKind::kString:
+      return writer->String(*json.AsString());
+    case JsonKind::kNumber:
+      if (const auto whole = json.AsInt()) return writer->Int(*whole);
+      return writer->Double(*json.AsDouble());
+    case JsonKind::kBool:
+      return writer->Bool(*json.AsBool());
+    case JsonKind::kNull:
+      return writer->Null();
+  }
+}
+
+}  // namespace
+
+std::string ToText(const Json& json) {
+  std::string text;
+  JsonWriter writer(&text);
+  Write(json, &writer);
+  return text;
+}
+
 }  // namespace tidemark

@@ -158,6 +158,9 @@ class JsonDocument {
   std::unique_ptr<simdjson::dom::document> document_;
 };
 
+// The value as compact JSON, with its members in the order of the text.
+std::string ToText(const Json& json);
+
 // Appends compact JSON to a string, and sets the commas. The caller keeps the calls in
 // order: every Begin has its End, and every value in an object has its Key before it.
 class JsonWriter {

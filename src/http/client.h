@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,6 +36,11 @@ struct OutgoingRequest {
   size_t max_answer_bytes = kMaxAnswerBytes;
   // For GET and HEAD: after no or a broken connection or a 502, 503 or 504.
   uint32_t max_retries = 0;
+  // When set, takes the body of a 2xx answer piece by piece as it comes, on the calling thread, and
+  // the response's body stays empty. False ends the exchange as kTooLarge. Not with retries.
+  std::function<bool(std::string_view piece)> sink = nullptr;
+  // Refuses, once the name is resolved, to connect to addresses that are not public: kNotSent.
+  bool public_addresses_only = false;
 };
 
 enum class Outcome {

@@ -1,20 +1,16 @@
 #include <atomic>
-#include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <signal.h>
 #include <string>
-#include <unistd.h>
 
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 
 #include "base/check.h"
 #include "http/client.h"
 #include "http/scripted_server.h"
+#include "tests/support/certificate.h"
+#include "tests/support/temp_folder.h"
 
 namespace tidemark::http {
 namespace {
@@ -28,44 +24,19 @@ struct FreeWith {
     kFree(object);
   }
 };
-using Key = std::unique_ptr<EVP_PKEY, FreeWith<EVP_PKEY_free>>;
-using Certificate = std::unique_ptr<X509, FreeWith<X509_free>>;
 using Context = std::unique_ptr<SSL_CTX, FreeWith<SSL_CTX_free>>;
 using Session = std::unique_ptr<SSL, FreeWith<SSL_free>>;
-
-// Signed by its own key, for this subject: "IP:127.0.0.1". From the day before to the day after.
-Certificate NewCertificate(EVP_PKEY* key, const char* subject) {
-  Certificate certificate(X509_new());
-  X509_set_version(certificate.get(), X509_VERSION_3);
-  ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), 1);
-  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -86'400);
-  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 86'400);
-  X509_NAME* const name = X509_get_subject_name(certificate.get());
-  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
-                             reinterpret_cast<const unsigned char*>("a test"), -1, -1, 0);
-  X509_set_issuer_name(certificate.get(), name);
-  X509_set_pubkey(certificate.get(), key);
-  X509_EXTENSION* const extension =
-      X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, subject);
-  X509_add_ext(certificate.get(), extension, -1);
-  X509_EXTENSION_free(extension);
-  CHECK(X509_sign(certificate.get(), key, EVP_sha256()) != 0);
-  return certificate;
-}
 
 // A server with a certificate for the subject, which also lies in a file for the client to trust.
 class TlsServer {
  public:
-  explicit TlsServer(const char* subject) : key_(EVP_EC_gen("P-256")) {
-    certificate_ = NewCertificate(key_.get(), subject);
-    CHECK(SSL_CTX_use_PrivateKey(context_.get(), key_.get()) == 1);
-    CHECK(SSL_CTX_use_certificate(context_.get(), certificate_.get()) == 1);
-    std::FILE* const file = std::fopen(authorities_.c_str(), "w");
-    CHECK(file != nullptr);
-    PEM_write_X509(file, certificate_.get());
-    std::fclose(file);
+  explicit TlsServer(const std::string& subject) {
+    const std::string key = folder_.path() + "/key.pem";
+    tidemark::testing::WriteCertificate(subject, {.certificate = authorities_, .key = key});
+    CHECK(SSL_CTX_use_PrivateKey_file(context_.get(), key.c_str(), SSL_FILETYPE_PEM) == 1);
+    CHECK(SSL_CTX_use_certificate_file(context_.get(), authorities_.c_str(), SSL_FILETYPE_PEM) ==
+          1);
   }
-  ~TlsServer() { std::filesystem::remove(authorities_); }
 
   std::string url() const { return "https://127.0.0.1:" + std::to_string(server_.port()) + "/"; }
   const std::string& authorities() const { return authorities_; }
@@ -89,16 +60,14 @@ class TlsServer {
     }
   }
 
-  const std::string authorities_ =
-      std::filesystem::temp_directory_path() / ("authority." + std::to_string(::getpid()));
-  Key key_;
-  Certificate certificate_;
+  TempFolder folder_;
+  const std::string authorities_ = folder_.path() + "/certificate.pem";
   Context context_{SSL_CTX_new(TLS_server_method())};
   std::atomic<size_t> answered_ = 0;
   ScriptedServer server_{[this](ScriptedServer::Connection& connection) { Serve(connection); }};
 };
 
-struct ClientTlsTest : testing::Test {
+struct ClientTlsTest : ::testing::Test {
   Exchange Send(const TlsServer& server, ClientOptions options) {
     CurlClient client(std::move(options), &clock, &sleeper);
     return client.Send({.url = server.url()}, Deadline::After(clock, seconds(30)));

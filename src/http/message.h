@@ -6,11 +6,14 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "base/result.h"
 
 namespace tidemark::http {
 
@@ -63,10 +66,22 @@ struct Request {
   std::string id;    // Names this request in the log and in X-Request-Id.
 };
 
+// A body too large for memory: it is read piece by piece while it is sent.
+class BodySource {
+ public:
+  virtual ~BodySource() = default;
+  // Exactly `size` bytes from the offset on. May block; called by one thread at a time. An error
+  // ends the connection, so that the client sees that its answer is not whole.
+  virtual Result<std::string> Read(uint64_t offset, size_t size) = 0;
+};
+
 struct Response {
   int status = 200;
   Headers headers = {};
   std::string body = {};
+  // Instead of the body: `source_size` bytes of the source.
+  std::shared_ptr<BodySource> source = nullptr;
+  uint64_t source_size = 0;
 };
 
 // "OK" for 200; "Unknown" for what has no name here.

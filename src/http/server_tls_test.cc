@@ -7,12 +7,11 @@
 #include <utility>
 
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
+#include <openssl/x509.h>
 
 #include "http/server.h"
+#include "tests/support/certificate.h"
 #include "tests/support/server_fixture.h"
 #include "tests/support/temp_folder.h"
 
@@ -23,31 +22,13 @@ template <typename T, auto kFree>
 struct Freer {
   void operator()(T* object) const { kFree(object); }
 };
-using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY, EVP_PKEY_free>>;
 using Certificate = std::unique_ptr<X509, Freer<X509, X509_free>>;
 using ContextPointer = std::unique_ptr<SSL_CTX, Freer<SSL_CTX, SSL_CTX_free>>;
 using SslPointer = std::unique_ptr<SSL, Freer<SSL, SSL_free>>;
 
-// A new key and a certificate that it signs itself, for this name.
 void WriteCertificate(const TlsFiles& files, const std::string& name) {
-  const Key key(EVP_EC_gen("P-256"));
-  const Certificate certificate(X509_new());
-  X509_set_version(certificate.get(), 2);
-  ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), 1);
-  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), 0);
-  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3'600);
-  X509_set_pubkey(certificate.get(), key.get());
-  X509_NAME* subject = X509_get_subject_name(certificate.get());
-  X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC,
-                             reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
-  X509_set_issuer_name(certificate.get(), subject);
-  X509_sign(certificate.get(), key.get(), EVP_sha256());
-  FILE* out = fopen(files.certificate.c_str(), "w");
-  PEM_write_X509(out, certificate.get());
-  fclose(out);
-  out = fopen(files.key.c_str(), "w");
-  PEM_write_PrivateKey(out, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-  fclose(out);
+  tidemark::testing::WriteCertificate("DNS:" + name,
+                                      {.certificate = files.certificate, .key = files.key});
 }
 
 // A client that trusts everybody: who is there is what the tests look at.

@@ -145,12 +145,6 @@ std::string ReplaceHalfPairs(std::string_view body) {
   return repaired;
 }
 
-// Only a body that does not parse is looked at again: the rest pays nothing.
-Result<JsonDocument> ParseBody(std::string_view body) {
-  auto document = JsonDocument::Parse(body);
-  return document ? std::move(document) : JsonDocument::Parse(ReplaceHalfPairs(body));
-}
-
 Result<Envelope> ParseCallback(Json root) {
   const auto event = root.Find("event");
   if (Text(event, "type").empty()) {
@@ -168,6 +162,12 @@ Result<Envelope> ParseCallback(Json root) {
 }
 
 }  // namespace
+
+// Only a body that does not parse is looked at again: the rest pays nothing.
+Result<JsonDocument> ParseBody(std::string_view body) {
+  auto document = JsonDocument::Parse(body);
+  return document ? std::move(document) : JsonDocument::Parse(ReplaceHalfPairs(body));
+}
 
 Result<Envelope> ParseEnvelope(std::string_view body) {
   const JsonDocument document = TRY(ParseBody(body));

@@ -68,8 +68,11 @@ struct UnknownEnvelope {
 
 using Envelope = std::variant<EventCallback, UrlVerification, AppRateLimited, UnknownEnvelope>;
 
+// The body as JSON; half a surrogate pair in a text becomes U+FFFD.
+Result<JsonDocument> ParseBody(std::string_view body);
+
 // kInvalid when the body is no JSON object with a text "type", or an event_callback has no inner
-// event with a type. Half a surrogate pair in a text becomes U+FFFD.
+// event with a type.
 Result<Envelope> ParseEnvelope(std::string_view body);
 
 }  // namespace tidemark::slack

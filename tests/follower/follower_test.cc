@@ -64,7 +64,7 @@ class FollowerTest : public ::testing::TestWithParam<StoreKind> {
   FollowerTest()
       : store_(GetParam() == StoreKind::kModel ? OpenModel(clock_)
                                                : OpenEmbedded(clock_, folder_.path() + "/data")),
-        tables_(*store_.tables) {
+        tables_(store_.tables.get()) {
     CHECK(tables_.CreateTable({.table = kTable,
                                .keys = {.partition = {.name = "id"}},
                                .stream = StreamView::kNewAndOldImages}));

@@ -1,55 +1,20 @@
 // `tidemark serve` over TLS, with certificates that change while it runs.
 #include <csignal>
-#include <cstdio>
+#include <filesystem>
 #include <fstream>
-#include <memory>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
-#include <openssl/x509v3.h>
 
-#include "base/check.h"
 #include "tests/programs/serve_fixture.h"
+#include "tests/support/certificate.h"
 
 namespace tidemark::testing {
 namespace {
 
 using std::chrono::seconds;
 using ::testing::HasSubstr;
-
-template <auto kFree>
-struct FreeWith {
-  template <typename T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
-using Key = std::unique_ptr<EVP_PKEY, FreeWith<EVP_PKEY_free>>;
-using Certificate = std::unique_ptr<X509, FreeWith<X509_free>>;
-using Extension = std::unique_ptr<X509_EXTENSION, FreeWith<X509_EXTENSION_free>>;
-using File = std::unique_ptr<std::FILE, FreeWith<std::fclose>>;
-
-// For an address, signed by its own key; from an hour ago to in an hour.
-Certificate NewCertificate(EVP_PKEY* key, const std::string& host) {
-  Certificate certificate(X509_new());
-  X509_set_version(certificate.get(), X509_VERSION_3);
-  ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), 1);
-  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -3'600);
-  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3'600);
-  X509_NAME* const name = X509_get_subject_name(certificate.get());
-  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
-                             reinterpret_cast<const unsigned char*>("a test"), -1, -1, 0);
-  X509_set_issuer_name(certificate.get(), name);
-  X509_set_pubkey(certificate.get(), key);
-  const Extension subject(
-      X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, ("IP:" + host).c_str()));
-  X509_add_ext(certificate.get(), subject.get(), -1);
-  CHECK(X509_sign(certificate.get(), key, EVP_sha256()) != 0);
-  return certificate;
-}
 
 class ServeTlsTest : public ServeFixture {
  protected:
@@ -58,14 +23,9 @@ class ServeTlsTest : public ServeFixture {
   // A new certificate and key where the server looks for them; the certificate also under another
   // name, for a client to trust.
   void WriteCertificate(const std::string& authority, const std::string& host) const {
-    const Key key(EVP_EC_gen("P-256"));
-    const Certificate certificate = NewCertificate(key.get(), host);
-    for (const std::string& name : {std::string("certificate.pem"), authority}) {
-      const File file(std::fopen(path(name).c_str(), "w"));
-      PEM_write_X509(file.get(), certificate.get());
-    }
-    const File file(std::fopen(path("key.pem").c_str(), "w"));
-    PEM_write_PrivateKey(file.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+    testing::WriteCertificate("IP:" + host,
+                              {.certificate = path("certificate.pem"), .key = path("key.pem")});
+    std::filesystem::copy_file(path("certificate.pem"), path(authority));
   }
 
   void ServeOverTls() { Serve({"--tls-certificate", "certificate.pem", "--tls-key", "key.pem"}); }

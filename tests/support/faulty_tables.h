@@ -11,25 +11,11 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
 
 #include "base/random.h"
-#include "tables/tables.h"
+#include "tests/support/forwarding_tables.h"
 
 namespace tidemark::testing {
-
-enum class Operation { kDescribe, kManage, kGet, kPut, kUpdate, kDelete, kRead, kTransact, kBatch };
-
-inline bool Writes(Operation operation) {
-  return operation == Operation::kPut || operation == Operation::kUpdate ||
-         operation == Operation::kDelete || operation == Operation::kTransact ||
-         operation == Operation::kBatch;
-}
-
-struct Fault {
-  Error error;
-  bool applied = false;  // The call is made all the same; only its reply is lost.
-};
 
 inline Fault Throttled() { return {{ErrorCode::kUnavailable, "throttled, for the test"}}; }
 inline Fault LostReply() { return {{ErrorCode::kUnknown, "reply lost, for the test"}, true}; }
@@ -46,42 +32,14 @@ struct RandomFaultsOptions {
 };
 Decide RandomFaults(const RandomFaultsOptions& options);
 
-class FaultyTables final : public tables::Tables {
+class FaultyTables final : public ForwardingTables {
  public:
-  // What is given outlives this.
-  explicit FaultyTables(tables::Tables* inner) : inner_(*inner) {}
+  using ForwardingTables::ForwardingTables;
 
   Decide decide;  // Unset: nothing fails.
 
-  Result<tables::TableDescription> CreateTable(const tables::CreateTableRequest& request) override;
-  Result<tables::TableDescription> DescribeTable(const std::string& table) override;
-  Result<tables::TableDescription> UpdateTable(const tables::UpdateTableRequest& request) override;
-  Result<tables::TableDescription> DeleteTable(const std::string& table) override;
-  Result<tables::ListTablesReply> ListTables(const tables::ListTablesRequest& request) override;
-  Status SetTimeToLive(const tables::SetTimeToLiveRequest& request) override;
-  Status Tag(const tables::TagRequest& request) override;
-  Result<tables::Tags> ListTags(const std::string& table) override;
-  Result<std::optional<item::Item>> Get(const tables::GetRequest& request) override;
-  Result<tables::WriteReply> Put(const tables::PutRequest& request) override;
-  Result<tables::WriteReply> Update(const tables::UpdateRequest& request) override;
-  Result<tables::WriteReply> Delete(const tables::DeleteRequest& request) override;
-  Result<tables::Page> Query(const tables::QueryRequest& request) override;
-  Result<tables::Page> Scan(const tables::ScanRequest& request) override;
-  Result<tables::BatchGetReply> BatchGet(const tables::BatchGetRequest& request) override;
-  Result<tables::BatchWriteReply> BatchWrite(const tables::BatchWriteRequest& request) override;
-  Result<tables::TransactGetReply> TransactGet(const tables::TransactGetRequest& request) override;
-  Result<tables::TransactWriteReply> TransactWrite(
-      const tables::TransactWriteRequest& request) override;
-  Result<tables::ListStreamsReply> ListStreams(const tables::ListStreamsRequest& request) override;
-  Result<tables::StreamDescription> DescribeStream(const std::string& arn) override;
-  Result<std::string> GetShardIterator(const tables::ShardIteratorRequest& request) override;
-  Result<tables::RecordsReply> GetRecords(const tables::RecordsRequest& request) override;
-
- private:
-  template <typename Call>
-  auto Guarded(Operation operation, Call call) -> decltype(call());
-
-  tables::Tables& inner_;
+ protected:
+  std::optional<Fault> FaultIn(Operation operation) override;
 };
 
 }  // namespace tidemark::testing
