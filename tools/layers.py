@@ -43,6 +43,7 @@ THIRD_PARTY = {
     "rocksdb/": ["tables/embedded"],
     "xxhash.h": ["base", "tables/embedded"],
     "simdjson.h": ["base"],
+    "zip.h": ["base"],
     "spdlog/": ["base"],
     "prometheus/": ["base"],
     "toml++/": ["base"],
