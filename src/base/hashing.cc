@@ -51,6 +51,29 @@ std::string Sha256(std::string_view bytes) {
   return digest;
 }
 
+struct Sha256Stream::State {
+  EVP_MD_CTX* const context = EVP_MD_CTX_new();
+  ~State() { EVP_MD_CTX_free(context); }
+};
+
+Sha256Stream::Sha256Stream() : state_(std::make_unique<State>()) {
+  CHECK(state_->context != nullptr);
+  CHECK(EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr) == 1);
+}
+
+Sha256Stream::~Sha256Stream() = default;
+
+void Sha256Stream::Add(std::string_view bytes) {
+  CHECK(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1);
+}
+
+std::string Sha256Stream::Finish() {
+  std::string digest(32, '\0');
+  CHECK(EVP_DigestFinal_ex(state_->context, reinterpret_cast<unsigned char*>(digest.data()),
+                           nullptr) == 1);
+  return digest;
+}
+
 std::string HmacSha256(const Secret& key, std::initializer_list<std::string_view> parts) {
   const MacContext context = NewHmacSha256();
   const std::string_view bytes = key.Reveal();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,21 @@ namespace tidemark {
 
 // The 32 bytes of the SHA-256 hash.
 std::string Sha256(std::string_view bytes);
+
+// The SHA-256 hash of bytes that come in pieces. Belongs to one thread at a time.
+class Sha256Stream {
+ public:
+  Sha256Stream();
+  ~Sha256Stream();
+
+  void Add(std::string_view bytes);
+  // The 32 bytes; once, and nothing is added after it.
+  std::string Finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // The 32 bytes of the HMAC-SHA-256 over the parts one after the other, so that what lies in
 // several places need not be copied together.

@@ -20,6 +20,14 @@ TEST(HashingTest, HashesZeroBytesAsBytes) {
   EXPECT_NE(Sha256(std::string_view("\0", 1)), Sha256(""));
 }
 
+// A file is hashed as it comes.
+TEST(HashingTest, PiecesHashAsTheWhole) {
+  Sha256Stream stream;
+  for (const char* piece : {"a", "", "bc"}) stream.Add(piece);
+  EXPECT_EQ(stream.Finish(), Sha256("abc"));
+  EXPECT_EQ(Sha256Stream().Finish(), Sha256(""));
+}
+
 // RFC 4231, cases 1, 2 and 6: a short key, and one longer than a block.
 TEST(HashingTest, GivesThePublishedHmacVectors) {
   EXPECT_EQ(ToHex(HmacSha256(Key(std::string(20, '\x0b')), {"Hi There"})),

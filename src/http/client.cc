@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/retry.h"
+#include "http/address.h"
 #include "http/rounds.h"
 
 namespace tidemark::http {
@@ -107,6 +108,7 @@ class Transfer {
   static size_t OnHead(char* bytes, size_t size, size_t count, void* self);
   static size_t OnBody(char* bytes, size_t size, size_t count, void* self);
   static size_t OnSend(char* bytes, size_t size, size_t count, void* self);
+  static curl_socket_t OnSocket(void*, curlsocktype, curl_sockaddr* address);
 
   template <typename T>
   void Set(CURLoption option, T value) {
@@ -116,6 +118,10 @@ class Transfer {
   void SetHeaders();
   void SetMethod();
   void AddHeader(const std::string& line);
+  // Both take a piece of the body; false: no more of it.
+  bool Keep(std::string_view piece);
+  bool Sink(std::string_view piece);
+  bool HasSucceeded() const;
   Response TakeResponse();
 
   const OutgoingRequest& request_;
@@ -125,6 +131,7 @@ class Transfer {
   size_t sent_bytes_ = 0;
   size_t head_bytes_ = 0;
   std::string body_;
+  size_t sunk_bytes_ = 0;
   bool too_large_ = false;
 };
 
@@ -141,6 +148,9 @@ Transfer::Transfer(const OutgoingRequest& request, const ClientOptions& options,
   Set(CURLOPT_HEADERDATA, this);
   Set(CURLOPT_WRITEFUNCTION, &OnBody);
   Set(CURLOPT_WRITEDATA, this);
+  if (!request_.public_addresses_only) return;
+  Set(CURLOPT_OPENSOCKETFUNCTION, &OnSocket);
+  Set(CURLOPT_FRESH_CONNECT, 1L);  // A kept connection may lead anywhere.
 }
 
 void Transfer::SetRules(const ClientOptions& options, milliseconds timeout) {
@@ -208,11 +218,39 @@ size_t Transfer::OnHead(char*, size_t size, size_t count, void* self) {
 
 size_t Transfer::OnBody(char* bytes, size_t size, size_t count, void* self) {
   auto& transfer = *static_cast<Transfer*>(self);
-  const size_t length = size * count;
-  transfer.too_large_ = length > transfer.request_.max_answer_bytes - transfer.body_.size();
-  if (transfer.too_large_) return 0;
-  transfer.body_.append(bytes, length);
-  return length;
+  const std::string_view piece(bytes, size * count);
+  const bool sinks = transfer.request_.sink != nullptr && transfer.HasSucceeded();
+  transfer.too_large_ = !(sinks ? transfer.Sink(piece) : transfer.Keep(piece));
+  return transfer.too_large_ ? 0 : piece.size();
+}
+
+bool Transfer::HasSucceeded() const {
+  long status = 0;
+  curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
+  return status >= 200 && status < 300;
+}
+
+bool Transfer::Keep(std::string_view piece) {
+  // What would have gone to a sink may be larger than what memory is for.
+  const size_t bound = request_.sink == nullptr
+                           ? request_.max_answer_bytes
+                           : std::min(request_.max_answer_bytes, kMaxAnswerBytes);
+  if (piece.size() > bound - body_.size()) return false;
+  body_.append(piece);
+  return true;
+}
+
+bool Transfer::Sink(std::string_view piece) {
+  if (piece.size() > request_.max_answer_bytes - sunk_bytes_) return false;
+  sunk_bytes_ += piece.size();
+  return request_.sink(piece);
+}
+
+// After the name was resolved, so that a name which leads elsewhere at the second look gains
+// nothing.
+curl_socket_t Transfer::OnSocket(void*, curlsocktype, curl_sockaddr* address) {
+  if (!IsPublicAddress(address->addr)) return CURL_SOCKET_BAD;
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 size_t Transfer::OnSend(char* bytes, size_t size, size_t count, void* self) {
@@ -272,7 +310,8 @@ void Perform(CURLM* session, std::span<const std::unique_ptr<Transfer>> transfer
 }
 
 RetryPolicy PolicyOf(const OutgoingRequest& request) {
-  const bool may = IsRepeatable(request.method) && !Refusal(request);
+  // A sink has seen what came before.
+  const bool may = IsRepeatable(request.method) && !Refusal(request) && request.sink == nullptr;
   return {.max_retries = may ? request.max_retries : 0,
           .first_wait = milliseconds(100),
           .longest_wait = std::chrono::seconds(2)};

@@ -425,6 +425,83 @@ TEST_F(ClientTest, ServesManyThreads) {
   EXPECT_LE(server.connections(), 24u);
 }
 
+struct SinkTest : ClientTest {
+  // Sends with a sink that takes up to `room` bytes.
+  Exchange Sink(OutgoingRequest request, size_t room = 1 << 20) {
+    request.sink = [this, room](std::string_view piece) {
+      sunk += piece;
+      return sunk.size() <= room;
+    };
+    return Send(request);
+  }
+
+  std::string sunk;
+};
+
+TEST_F(SinkTest, TakesTheBodyOfASuccess) {
+  const std::string body(300'000, 'x');
+  ScriptedServer server([&](Connection& connection) {
+    connection.ReadRequest();
+    connection.Answer(body);
+  });
+  const Exchange exchange = Sink({.url = server.url()});
+  EXPECT_EQ(exchange.outcome, Outcome::kAnswered);
+  EXPECT_EQ(exchange.response.body, "");
+  EXPECT_EQ(sunk, body);
+}
+
+// A page that says why there is no file must not end up in the file.
+TEST_F(SinkTest, TakesNothingOfOtherAnswers) {
+  for (const char* status : {"302 Found", "404 Not Found", "500 Oops"}) {
+    ScriptedServer server([&](Connection& connection) {
+      connection.ReadRequest();
+      connection.Answer("sorry", status);
+    });
+    EXPECT_EQ(Sink({.url = server.url()}).response.body, "sorry") << status;
+    EXPECT_EQ(sunk, "") << status;
+  }
+}
+
+TEST_F(SinkTest, EndsTheExchangeWhenItIsFullOrTheBoundIsReached) {
+  ScriptedServer server(SayHello);
+  EXPECT_EQ(Sink({.url = server.url()}, 4).outcome, Outcome::kTooLarge);
+  sunk.clear();
+  EXPECT_EQ(Sink({.url = server.url(), .max_answer_bytes = 4}).outcome, Outcome::kTooLarge);
+  EXPECT_EQ(sunk, "");
+  EXPECT_EQ(Sink({.url = server.url(), .max_answer_bytes = 5}).outcome, Outcome::kAnswered);
+  EXPECT_EQ(sunk, "hello");
+}
+
+// What has been taken cannot be taken back.
+TEST_F(SinkTest, IsFilledOnce) {
+  ScriptedServer server([](Connection& connection) {
+    connection.ReadRequest();
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhel");
+  });
+  EXPECT_EQ(Sink({.url = server.url(), .max_retries = 3}).outcome, Outcome::kBroken);
+  EXPECT_EQ(sunk, "hel");
+  EXPECT_THAT(server.requests(), SizeIs(1));
+}
+
+// The name is looked up by the one who connects, and what it leads to is judged there.
+TEST_F(ClientTest, ConnectsToPublicAddressesAloneWhenTold) {
+  ScriptedServer server(SayHello);
+  const std::string by_name = "http://localhost:" + std::to_string(server.port()) + "/";
+  for (const std::string& url : {server.url(), by_name}) {
+    const Exchange exchange = Send({.url = url, .public_addresses_only = true});
+    EXPECT_EQ(exchange.outcome, Outcome::kNotSent) << url;
+  }
+  EXPECT_EQ(server.connections(), 0u);
+}
+
+// Nor by a connection that somebody else has made.
+TEST_F(ClientTest, ReachesNobodyByAKeptConnectionThatWasNotJudged) {
+  ScriptedServer server(SayHello);
+  Send({.url = server.url()});
+  EXPECT_EQ(Send({.url = server.url(), .public_addresses_only = true}).outcome, Outcome::kNotSent);
+  EXPECT_THAT(server.requests(), SizeIs(1));
+}
+
 TEST(RetryAfterTest, ReadsWholeSeconds) {
   EXPECT_EQ(RetryAfter({{"retry-after", "30"}}), seconds(30));
   EXPECT_EQ(RetryAfter({{"Retry-After", "0"}}), seconds(0));

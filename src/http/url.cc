@@ -1,8 +1,15 @@
 #include "http/url.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
+#include <charconv>
+#include <memory>
 
+#include <curl/curl.h>
 #include <fmt/format.h>
+
+#include "base/check.h"
+#include "http/limits.h"
 
 namespace tidemark::http {
 
@@ -24,6 +31,58 @@ std::optional<std::string> DecodeFormText(std::string_view text) {
   std::string spaced(text);
   std::ranges::replace(spaced, '+', ' ');
   return PercentDecode(spaced);
+}
+
+struct FreeUrl {
+  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+};
+using ParsedUrl = std::unique_ptr<CURLU, FreeUrl>;
+
+std::optional<std::string> Part(const ParsedUrl& url, CURLUPart part, unsigned int flags = 0) {
+  char* text = nullptr;
+  if (curl_url_get(url.get(), part, &text, flags) != CURLUE_OK) return std::nullopt;
+  std::string copy = text;
+  curl_free(text);
+  return copy;
+}
+
+std::string LowerCase(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+bool IsIpLiteral(const std::string& host) {
+  in_addr address{};
+  return host.starts_with('[') || ::inet_pton(AF_INET, host.c_str(), &address) == 1;
+}
+
+// Reads the text, relative to what the handle has, if anything.
+Status Read(const std::string& text, const ParsedUrl& url) {
+  const bool fits = text.size() <= kMaxUrlBytes && text.find('\0') == std::string::npos;
+  const bool is_read = fits && curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK;
+  return is_read ? Status(Done{}) : Invalid("This is not a URL.");
+}
+
+Result<UrlParts> PartsOf(const ParsedUrl& url) {
+  UrlParts parts;
+  parts.url = Part(url, CURLUPART_URL).value_or("");
+  parts.scheme = LowerCase(Part(url, CURLUPART_SCHEME).value_or(""));
+  parts.host = LowerCase(Part(url, CURLUPART_HOST).value_or(""));
+  const std::string port = Part(url, CURLUPART_PORT, CURLU_DEFAULT_PORT).value_or("");
+  std::from_chars(port.data(), port.data() + port.size(), parts.port);
+  if (parts.scheme != "http" && parts.scheme != "https") {
+    return Invalid("The URL is not one of http or https.");
+  }
+  if (parts.host.empty() || parts.port == 0) return Invalid("The URL names no host.");
+  parts.has_user_info = Part(url, CURLUPART_USER) || Part(url, CURLUPART_PASSWORD);
+  parts.is_ip_literal = IsIpLiteral(parts.host);
+  return parts;
+}
+
+ParsedUrl NewUrl() {
+  ParsedUrl url(curl_url());
+  CHECK(url != nullptr);
+  return url;
 }
 
 }  // namespace
@@ -75,6 +134,21 @@ Result<std::map<std::string, std::string>> ParseQuery(std::string_view query) {
     if (!added) return Invalid("The query names a parameter more than once: send each once.");
   }
   return values;
+}
+
+std::string UrlParts::Origin() const { return fmt::format("{}://{}:{}", scheme, host, port); }
+
+Result<UrlParts> SplitUrl(const std::string& url) {
+  const ParsedUrl parsed = NewUrl();
+  TRY(Read(url, parsed));
+  return PartsOf(parsed);
+}
+
+Result<UrlParts> ResolveUrl(const UrlParts& base, const std::string& location) {
+  const ParsedUrl parsed = NewUrl();
+  TRY(Read(base.url, parsed));
+  TRY(Read(location, parsed));
+  return PartsOf(parsed);
 }
 
 }  // namespace tidemark::http
