@@ -77,6 +77,8 @@ item::Item Encode(const Channel& channel);
 Result<Channel> DecodeChannel(const item::Item& row);
 
 void Join(const ChannelNews& news, Channel* channel);
+// What was told of another row, or under another id: all but the deletion, which is the id's own.
+void JoinState(const Channel& told, Channel* channel);
 // All rows of one channel as one; the newest of them is the one to write to. `rows` is not empty.
 Result<Channel> JoinRows(std::span<const item::Item> rows);
 

@@ -103,6 +103,7 @@ struct MessageState {
   std::map<slack::Timestamp, Body> older = {};
 };
 
+void Join(const Traits& told, Traits* known);
 void Join(const Observation& observation, MessageState* state);
 // The earliest of several deletions counts.
 void JoinDeletion(const slack::Timestamp& deleted_ts, MessageState* state);
