@@ -1,0 +1,56 @@
+// An ArraySplitter cuts the text of a JSON array, given piece by piece, into the texts of its
+// elements: a file of gigabytes is read in the memory of one element, and an element that is not
+// JSON spoils no other.
+//
+//   ArraySplitter splitter(kMaxElementBytes, [&](const ArrayElement& element) { ... });
+//   splitter.Feed(piece);
+//   Status whole = splitter.Finish();
+//
+// Elements are cut by their brackets and strings, not checked: parse them. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace tidemark::archive {
+
+struct ArrayElement {
+  std::string_view text;   // Valid during the call.
+  bool too_large = false;  // Over the limit; `text` is its beginning.
+};
+
+class ArraySplitter {
+ public:
+  using Take = std::function<void(const ArrayElement&)>;
+
+  ArraySplitter(size_t max_element_bytes, Take take);
+
+  void Feed(std::string_view piece);
+  // kInvalid when the text was no array, or ended before its end; what was given stays given.
+  Status Finish();
+
+ private:
+  enum class Place { kBefore, kBetween, kInside, kBehind, kLost };
+
+  const char* FeedOutside(const char* at, const char* end);
+  const char* FeedInside(const char* at, const char* end);
+  bool EndsElement(char byte);
+  void Keep(std::string_view text);
+  void Give();
+
+  const size_t max_element_bytes_;
+  const Take take_;
+  Place place_ = Place::kBefore;
+  std::string element_;
+  bool too_large_ = false;
+  bool in_string_ = false;
+  bool escaped_ = false;
+  size_t depth_ = 0;
+};
+
+}  // namespace tidemark::archive
