@@ -41,13 +41,18 @@ class Ledger {
 
   // A mark that is there already stays as it is.
   Status Add(const slack::TeamId& team, const CoverageNews& mark);
-  // Those of the channel and those of all channels.
+  // Those of the channel and those of all channels, in the order of time.
   Result<std::vector<CoverageNews>> Marks(const Place& place);
   Result<std::vector<Interval>> Of(const Place& place);
+  // Marks that are about this channel alone.
+  Result<std::vector<CoverageNews>> ChannelMarks(const Place& place);
   // Marks that are about all channels.
   Result<std::vector<CoverageNews>> TeamMarks(const slack::TeamId& team);
 
  private:
+  Result<std::vector<CoverageNews>> Read(const std::string& item_id,
+                                         const std::optional<slack::ChannelId>& channel);
+
   const std::string table_;
   tables::Tables& tables_;
 };

@@ -1,0 +1,181 @@
+#include "apps/archive/channel_index.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/archive/keys.h"
+#include "apps/archive/partition.h"
+#include "item/limits.h"
+
+namespace tidemark::archive {
+
+namespace {
+
+// Whoever loses against another writer tries again; each time somebody got on.
+constexpr int kMaxAttempts = 64;
+// What a renamed channel may fill of a shard: an item's limit, and room for the row's own writes.
+constexpr size_t kMaxShardBytes = item::kMaxItemBytes - 1024;
+
+}  // namespace
+
+std::string IndexName(const Channel& channel) {
+  const std::string name = channel.name().value_or("");
+  return channel.deleted ? "deleted_" + name : name;
+}
+
+ChannelIndex::ChannelIndex(ChannelIndexOptions options, tables::Tables* tables,
+                           const Logger* logger)
+    : options_(std::move(options)), tables_(*tables), logger_(logger) {}
+
+Status ChannelIndex::Set(const Place& place, const std::string& name) {
+  return Enter(place, name, IfHeld::kRename);
+}
+
+Status ChannelIndex::Mention(const Place& place) { return Enter(place, "", IfHeld::kLeave); }
+
+Status ChannelIndex::Enter(const Place& place, const std::string& name, IfHeld if_held) {
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    Step step = TRY(PlanEntry(place, name, if_held));
+    if (!step) continue;
+    if (step->empty() || TRY(Write(std::move(*step)))) return Done{};
+  }
+  return Error{ErrorCode::kConflict,
+               fmt::format("the channel index of {} is being written by others all the time; "
+                           "channel {} was not entered",
+                           place.team.text(), place.channel.text())};
+}
+
+Result<ChannelIndex::Step> ChannelIndex::PlanEntry(const Place& place, const std::string& name,
+                                                   IfHeld if_held) {
+  const Shards shards = TRY(ReadEntries(place));
+  for (const IndexShard& shard : shards) {
+    const auto entry = shard.names.find(place.channel.text());
+    if (entry == shard.names.end()) continue;
+    if (if_held == IfHeld::kLeave || entry->second == name) return Step(Actions());
+    return PlanRename(place, name, shards, shard);
+  }
+  return PlanAppend(place, name, shards, nullptr);
+}
+
+Result<ChannelIndex::Step> ChannelIndex::PlanRename(const Place& place, const std::string& name,
+                                                    const Shards& shards,
+                                                    const IndexShard& holder) {
+  const auto read = TRY(ReadShard(place, holder));
+  if (!read || !read->names.contains(place.channel.text())) return Step();
+  IndexShard renamed = *read;
+  renamed.names[place.channel.text()] = name;
+  const size_t after_bytes = SizeBytes(renamed);
+  if (after_bytes > kMaxShardBytes) return PlanAppend(place, name, shards, &*read);
+  WarnOfSize(renamed, SizeBytes(*read), after_bytes);
+  return Step(Actions{SetEntry(options_.table, *read, place.channel.text(), name)});
+}
+
+// That a channel is never in two shards rests on this: new entries go to the newest shard or the
+// one behind it, each write checks that these two are as they were read, and shards in between do
+// not gain entries.
+Result<ChannelIndex::Step> ChannelIndex::PlanAppend(const Place& place, const std::string& name,
+                                                    const Shards& shards,
+                                                    const IndexShard* leaving) {
+  const std::string& channel = place.channel.text();
+  Actions actions;
+  if (leaving != nullptr) actions.push_back(RemoveEntry(options_.table, *leaving, channel));
+  IndexShard added = NewShard(place.team, shards.empty() ? 0 : shards.back().number + 1);
+  added.names[channel] = name;
+  if (shards.empty()) return Step(Actions{CreateShard(options_.table, added)});
+
+  const auto newest = TRY(ReadShard(place, shards.back()));
+  const bool leaves_newest = leaving != nullptr && leaving->number == shards.back().number;
+  if (!newest || (newest->names.contains(channel) && !leaves_newest)) return Step();
+  IndexShard grown = *newest;
+  grown.names[channel] = name;
+  const size_t after_bytes = SizeBytes(grown);
+  if (after_bytes <= options_.shard_bytes && !leaves_newest) {
+    WarnOfSize(grown, SizeBytes(*newest), after_bytes);
+    actions.push_back(SetEntry(options_.table, *newest, channel, name));
+    actions.push_back(CheckNewest(options_.table, *newest));
+    return Step(std::move(actions));
+  }
+  if (!leaves_newest) actions.push_back(CheckUnchanged(options_.table, *newest));
+  actions.push_back(CreateShard(options_.table, added));
+  return Step(std::move(actions));
+}
+
+Result<bool> ChannelIndex::Write(Actions actions) {
+  const auto reply = TRY(tables_.TransactWrite({.actions = std::move(actions)}));
+  if (reply.outcome == tables::TransactOutcome::kApplied) return true;
+  for (const tables::CancellationReason& reason : reply.reasons) {
+    if (reason.code == tables::CancellationCode::kValidationError) return Invalid(reason.message);
+  }
+  return false;
+}
+
+Result<std::optional<std::string>> ChannelIndex::Find(const Place& place) {
+  for (const IndexShard& shard : TRY(ReadEntries(place))) {
+    const auto entry = shard.names.find(place.channel.text());
+    if (entry != shard.names.end()) return entry->second;
+  }
+  return std::nullopt;
+}
+
+Result<ChannelIndex::Names> ChannelIndex::All(const slack::TeamId& team) {
+  Names all;
+  for (IndexShard& shard : TRY(ReadShards(team))) all.merge(shard.names);
+  return all;
+}
+
+Result<std::optional<uint32_t>> ChannelIndex::NewestShard(const slack::TeamId& team) {
+  tables::QueryRequest request = PartitionQuery(options_.table, ChannelIndexOf(team));
+  request.names["#t"] = "timestamp";
+  request.projection = "#k, #t";
+  std::optional<uint32_t> newest;
+  for (const item::Item& row : TRY(QueryAll(tables_, std::move(request)))) {
+    newest = std::max(newest.value_or(0), TRY(DecodeShard(row)).number);
+  }
+  return newest;
+}
+
+namespace {
+
+Result<std::vector<IndexShard>> DecodeShards(const std::vector<item::Item>& rows) {
+  std::vector<IndexShard> shards;
+  shards.reserve(rows.size());
+  for (const item::Item& row : rows) shards.push_back(TRY(DecodeShard(row)));
+  std::ranges::sort(shards, {}, &IndexShard::number);
+  return shards;
+}
+
+}  // namespace
+
+Result<ChannelIndex::Shards> ChannelIndex::ReadShards(const slack::TeamId& team) {
+  return DecodeShards(TRY(QueryAll(tables_, PartitionQuery(options_.table, ChannelIndexOf(team)))));
+}
+
+Result<ChannelIndex::Shards> ChannelIndex::ReadEntries(const Place& place) {
+  tables::QueryRequest request = PartitionQuery(options_.table, ChannelIndexOf(place.team));
+  request.names.merge(tables::Names{{"#t", "timestamp"},
+                                    {"#r", "revision"},
+                                    {"#m", "channels_map"},
+                                    {"#c", place.channel.text()}});
+  request.projection = "#k, #t, #r, #m.#c";
+  return DecodeShards(TRY(QueryAll(tables_, std::move(request))));
+}
+
+Result<std::optional<IndexShard>> ChannelIndex::ReadShard(const Place& place,
+                                                          const IndexShard& shard) {
+  const auto row = TRY(tables_.Get(
+      {.table = options_.table, .key = KeyOf(ChannelIndexOf(place.team), shard.timestamp)}));
+  if (!row) return std::nullopt;
+  return TRY(DecodeShard(*row));
+}
+
+void ChannelIndex::WarnOfSize(const IndexShard& shard, size_t before_bytes,
+                              size_t after_bytes) const {
+  const bool passes = before_bytes <= options_.warn_bytes && after_bytes > options_.warn_bytes;
+  if (logger_ == nullptr || !passes) return;
+  logger_->Log(LogLevel::kWarning, "a shard of the channel index is large",
+               {{"item_id", shard.item_id}, {"shard", shard.number}, {"bytes", after_bytes}});
+}
+
+}  // namespace tidemark::archive
