@@ -1,14 +1,15 @@
 // Files fetches what messages carry: from Slack into the object store, at
 // slack/{team}/{channel}/{ts}/{file}, recorded in the message's files_s3.
 //
-// Notice is given each change of the archive's table and tries at once; what fails and may succeed
-// later is tried again by Step when it is due, with growing waits, a bounded number of times, and
-// then flagged with its reason. A later success clears the flag. External files, and those that
-// Slack hides, are passed over and count as complete; stubs are resolved by files.info. Writing
-// files_s3 changes the row that is watched: such a change is recognised and starts nothing.
+// Notice is given each change of the archive's table and puts messages that lack files into the
+// queue, which outlives the stream's records. Step tries what is due: what fails and may succeed
+// later is put off with growing waits, a bounded number of times, and then flagged with its
+// reason. A later success clears the flag. External files, and those that Slack hides, are passed
+// over and count as complete; stubs are resolved by files.info. Writing files_s3 changes the row
+// that is watched: such a change is recognised and starts nothing.
 //
 // What is stored is the file or nothing: see slack/download.h. Step and Notice belong to one
-// thread.
+// thread, and neither ever waits for a time to come.
 #pragma once
 
 #include <chrono>
@@ -34,7 +35,7 @@ namespace tidemark::archive {
 struct FilesOptions {
   std::string table = "SlackArchive";
   std::string bucket = "slack-archive";  // In the URIs of files_s3.
-  std::string spool;                     // A folder for files on their way.
+  std::string spool;  // A folder for files on their way, of this process alone; emptied at first.
   uint32_t max_attempts = 3;
   std::chrono::seconds first_wait = std::chrono::seconds(1);  // Doubled each time.
   bool ask_first = false;                                     // files.info before each download.
@@ -61,7 +62,8 @@ class Files {
 
   // Fails only when the tables do: then the record is to be given again.
   Status Notice(const tables::StreamRecord& record);
-  // Tries what is due.
+  // Tries what is due, for some seconds at most and then to the end of what is under way; what is
+  // left is the next step's. Fails only when the tables do.
   Status Step();
 
  private:
