@@ -1,0 +1,149 @@
+#include "apps/archive/import_row.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slack/event.h"
+
+namespace tidemark::archive {
+
+namespace {
+
+constexpr std::string_view kTombstone = "tombstone";
+// Subtypes that change another message.
+constexpr std::array<std::string_view, 3> kChanges = {"message_changed", "message_deleted",
+                                                      "message_replied"};
+
+std::string_view TextOf(const Json& json, std::string_view name) {
+  const auto value = json.Find(name);
+  return value ? value->AsString().value_or("") : "";
+}
+
+// More than a message: it is read as the event that it was.
+bool IsEvent(std::string_view subtype) {
+  return !IsKeptAsMessage(subtype) ||
+         std::find(kChanges.begin(), kChanges.end(), subtype) != kChanges.end();
+}
+
+// The row with what an event has and a row of an export lacks.
+std::string EventOf(const Json& row, const ImportContext& context, const slack::Timestamp& ts) {
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  writer.Key("type");
+  writer.String("event_callback");
+  writer.Key("team_id");
+  writer.String(context.place.team.text());
+  writer.Key("event_time");
+  writer.Int(ts.seconds());
+  writer.Key("event");
+  writer.BeginObject();
+  for (const auto& [name, value] : row.Members()) {
+    if (name == "channel" || name == "channel_type" || name == "event_ts") continue;
+    writer.Key(name);
+    writer.Raw(ToText(value));
+  }
+  writer.Key("channel");
+  writer.String(context.place.channel.text());
+  writer.Key("channel_type");
+  writer.String(context.is_public ? "channel" : "group");
+  writer.Key("event_ts");
+  writer.String(ts.text());
+  writer.EndObject();
+  writer.EndObject();
+  return text;
+}
+
+ImportedRow FromNews(News news, const ImportContext& context) {
+  if (auto* message = std::get_if<MessageNews>(&news)) {
+    message->scope = Scope::kPublic;
+    return ImportedMessage{.news = std::move(*message)};
+  }
+  if (auto* channel = std::get_if<ScopedChannelNews>(&news)) {
+    channel->scope = Scope::kPublic;
+    // Whoever asks for what is private has not made it public: nothing later is kept for it.
+    channel->news.implies_public = channel->news.implies_public && context.is_public;
+    channel->news.was_public = channel->news.was_public && context.is_public;
+    return std::move(*channel);
+  }
+  const auto* none = std::get_if<NoNews>(&news);
+  if (none != nullptr && none->why == NoNews::Why::kIncomplete) return BadRow{none->detail};
+  return LeftOut{};
+}
+
+ImportedRow ReadAsEvent(const Json& row, const ImportContext& context, const slack::Timestamp& ts) {
+  const std::string body = EventOf(row, context, ts);
+  const Result<slack::Envelope> envelope = slack::ParseEnvelope(body);
+  const auto* callback = envelope ? std::get_if<slack::EventCallback>(&*envelope) : nullptr;
+  if (callback == nullptr) return BadRow{"it is not the event that its subtype says"};
+  return FromNews(ReadEvent(*callback, body, context.read), context);
+}
+
+// Names become part of keys.
+bool IsReactionName(std::string_view name) {
+  return !name.empty() && name.size() <= 100 && name.find('#') == std::string_view::npos;
+}
+
+// What a message shows of its reactions is no event: it counts from the message's own time, so
+// that whatever an event tells of them is newer.
+void AddReactions(const Json& row, const slack::ChannelId& channel, const slack::Timestamp& ts,
+                  std::vector<ReactionNews>* reactions) {
+  const auto list = row.Find("reactions");
+  if (!list) return;
+  for (const Json reaction : list->Elements()) {
+    const std::string_view name = TextOf(reaction, "name");
+    const auto users = reaction.Find("users");
+    if (!IsReactionName(name) || !users) continue;
+    for (const Json user : users->Elements()) {
+      const auto id = slack::UserId::Parse(user.AsString().value_or(""));
+      if (!id) continue;
+      reactions->push_back({.channel = channel,
+                            .ts = ts,
+                            .reaction = std::string(name),
+                            .user = id->text(),
+                            .event_ts = ts});
+    }
+  }
+}
+
+// Exports with a log of edits show what stood there before.
+void AddPrevious(const Json& row, const slack::Timestamp& event_ts, MessageNews* news) {
+  const auto previous = row.Find("previous");
+  if (!previous || TextOf(*previous, "subtype") == kTombstone) return;
+  auto observation = ReadMessage(*previous, event_ts, {.raw_events = false});
+  if (!observation || observation->ts != news->ts) return;
+  observation->body.inferred = true;
+  news->observations.push_back(*std::move(observation));
+}
+
+}  // namespace
+
+ImportedRow ReadImportedRow(const Json& row, const ImportContext& context) {
+  if (!row.IsObject()) return BadRow{"a row is not an object"};
+  const auto ts = slack::Timestamp::Parse(TextOf(row, "ts"));
+  if (!ts) return BadRow{fmt::format("a row's ts is none: '{}'", TextOf(row, "ts").substr(0, 40))};
+  const std::string_view subtype = TextOf(row, "subtype");
+  if (IsEvent(subtype)) return ReadAsEvent(row, context, *ts);
+  ImportedMessage message{
+      .news = {.channel = context.place.channel, .scope = Scope::kPublic, .ts = *ts}};
+  if (subtype == kTombstone) {
+    if (const auto thread_ts = slack::Timestamp::Parse(TextOf(row, "thread_ts"))) {
+      message.news.traits.thread_ts = thread_ts->text();
+    }
+    message.news.deleted_ts = context.now;
+    return message;
+  }
+  auto observation = ReadMessage(row, std::nullopt, context.read);
+  if (!observation) return BadRow{"a row is no message"};
+  const slack::Timestamp version = observation->body.version;
+  message.news.observations.push_back(*std::move(observation));
+  AddPrevious(row, version, &message.news);
+  AddReactions(row, context.place.channel, *ts, &message.reactions);
+  return message;
+}
+
+}  // namespace tidemark::archive

@@ -1,0 +1,260 @@
+#include "apps/archive/import_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/archive/attributes.h"
+#include "apps/archive/partition.h"
+#include "item/size.h"
+#include "tables/limits.h"
+
+namespace tidemark::archive {
+
+namespace {
+
+using tables::PutRequest;
+
+// More keys than this between the first and the last message of a few hundred are not worth
+// holding.
+constexpr size_t kMaxKnownKeys = 20'000;
+// Below what a transaction may have, for what is around the items.
+constexpr size_t kMaxBatchBytes = tables::kMaxTransactBytes - (512 << 10);
+constexpr const char* kIfAbsent = "attribute_not_exists(itemId)";
+
+std::string ReactionKey(const ReactionNews& reaction) {
+  return fmt::format("{}#{}#{}", reaction.ts.text(), reaction.reaction, reaction.user);
+}
+
+item::Item EncodeReaction(const Place& place, const ReactionNews& reaction) {
+  RowBuilder row;
+  row.Set("itemId", ReactionsOf(place));
+  row.Set("timestamp", ReactionKey(reaction));
+  row.Set("type", "reaction");
+  row.Set("ts", reaction.ts.text());
+  row.Set("reaction", reaction.reaction);
+  row.Set("user", reaction.user);
+  row.Set("event_ts", reaction.event_ts.text());
+  return row.Build();
+}
+
+// A message that is written as it is when none is there: all that is told of it is one body.
+bool IsPlain(const ImportedMessage& message) {
+  return message.news.observations.size() == 1 && !message.news.deleted_ts;
+}
+
+item::Item EncodeFresh(const Place& place, const ImportedMessage& message) {
+  MessageState state{.message = {.place = place, .ts = message.news.ts}};
+  Join(message.news.observations.front(), &state);
+  return Encode(state.message);
+}
+
+StoreCounts CountOf(Outcome outcome, bool was_there) {
+  if (outcome != Outcome::kStored) return {.unchanged = 1};
+  return was_there ? StoreCounts{.updated = 1} : StoreCounts{.stored_new = 1};
+}
+
+}  // namespace
+
+StoreCounts& StoreCounts::operator+=(const StoreCounts& other) {
+  stored_new += other.stored_new;
+  updated += other.updated;
+  unchanged += other.unchanged;
+  reactions += other.reactions;
+  return *this;
+}
+
+// One row to write: a message, or else a reaction.
+struct ImportWriter::Unit {
+  const ImportedMessage* message = nullptr;
+  const ReactionNews* reaction = nullptr;
+};
+
+class ImportWriter::Batch {
+ public:
+  explicit Batch(std::string table) : table_(std::move(table)) {}
+
+  bool HasRoom(size_t size_bytes) const {
+    return actions_.size() < tables::kMaxTransactActions && bytes_ + size_bytes <= kMaxBatchBytes;
+  }
+  void Add(Unit unit, item::Item row, size_t size_bytes) {
+    bytes_ += size_bytes;
+    units_.push_back(unit);
+    actions_.emplace_back(
+        PutRequest{.table = table_, .item = std::move(row), .condition = kIfAbsent});
+  }
+  std::vector<tables::TransactAction> TakeActions() {
+    bytes_ = 0;
+    return std::exchange(actions_, {});
+  }
+  std::vector<Unit> TakeUnits() { return std::exchange(units_, {}); }
+  bool empty() const { return actions_.empty(); }
+
+ private:
+  const std::string table_;
+  std::vector<tables::TransactAction> actions_;
+  std::vector<Unit> units_;
+  size_t bytes_ = 0;
+};
+
+ImportWriter::ImportWriter(Archive* archive, tables::Tables* tables, ImportMode mode)
+    : archive_(archive), tables_(tables), mode_(mode) {}
+
+Result<std::optional<ImportWriter::Keys>> ImportWriter::KnownKeys(const std::string& partition,
+                                                                  const std::string& from,
+                                                                  const std::string& to) {
+  tables::QueryRequest request{
+      .table = archive_->options().table,
+      .key_condition = "itemId = :partition AND #timestamp BETWEEN :from AND :to",
+      .projection = "#timestamp",
+      .names = {{"#timestamp", "timestamp"}},
+      .values = {{":partition", partition}, {":from", from}, {":to", to}},
+      .consistent = true};
+  Keys keys;
+  for (;;) {
+    tables::Page page = TRY(tables_->Query(request));
+    for (const item::Item& row : page.items) keys.insert(TextIn(row, "timestamp"));
+    if (keys.size() > kMaxKnownKeys) return std::optional<Keys>();
+    if (!page.last) return std::optional<Keys>(std::move(keys));
+    request.start_after = std::move(page.last);
+  }
+}
+
+Result<StoreCounts> ImportWriter::StoreMessages(const Place& place,
+                                                const std::vector<ImportedMessage>& messages) {
+  if (messages.empty()) return StoreCounts{};
+  if (mode_ == ImportMode::kStore) return StoreFresh(place, messages);
+  StoreCounts counts;
+  for (const ImportedMessage& message : messages) counts += TRY(Foresee(place, message));
+  return counts;
+}
+
+// Of the rows, those that are not there go into batches, and all others are joined.
+Result<StoreCounts> ImportWriter::StoreFresh(const Place& place,
+                                             const std::vector<ImportedMessage>& messages) {
+  const auto [first, last] = std::minmax_element(
+      messages.begin(), messages.end(),
+      [](const auto& left, const auto& right) { return left.news.ts < right.news.ts; });
+  const std::string from = first->news.ts.text();
+  const std::string to = last->news.ts.text();
+  std::optional<Keys> known = TRY(KnownKeys(MessagesOf(place), from, to));
+  std::optional<Keys> known_reactions = TRY(KnownKeys(ReactionsOf(place), from, to + "~"));
+  StoreCounts counts;
+  Batch batch(archive_->options().table);
+  std::vector<Unit> others;
+  const auto add = [&](Unit unit, item::Item row, std::optional<Keys>* keys) -> Status {
+    const size_t size_bytes = item::SizeBytes(row);
+    // Whatever is large is left to the archive, which knows what to leave out of it.
+    const bool is_fresh = *keys && size_bytes < archive_->options().warn_bytes &&
+                          (*keys)->insert(TextIn(row, "timestamp")).second;
+    if (!is_fresh) {
+      others.push_back(unit);
+      return Done{};
+    }
+    if (!batch.HasRoom(size_bytes)) counts += TRY(Flush(place, &batch));
+    batch.Add(unit, std::move(row), size_bytes);
+    return Done{};
+  };
+  for (const ImportedMessage& message : messages) {
+    if (IsPlain(message)) {
+      TRY(add({.message = &message}, EncodeFresh(place, message), &known));
+    } else {
+      others.push_back({.message = &message});
+    }
+    for (const ReactionNews& reaction : message.reactions) {
+      // A reaction that is there is never older than what an export shows.
+      if (known_reactions && known_reactions->contains(ReactionKey(reaction))) continue;
+      TRY(add({.reaction = &reaction}, EncodeReaction(place, reaction), &known_reactions));
+    }
+  }
+  counts += TRY(Flush(place, &batch));
+  for (const Unit& unit : others) counts += TRY(StoreUnit(place, unit));
+  return counts;
+}
+
+Result<StoreCounts> ImportWriter::Flush(const Place& place, Batch* batch) {
+  StoreCounts counts;
+  if (batch->empty()) return counts;
+  const std::vector<Unit> units = batch->TakeUnits();
+  const bool applied = TRY(Write(batch->TakeActions()));
+  for (const Unit& unit : units) {
+    if (!applied) {
+      counts += TRY(StoreUnit(place, unit));
+    } else if (unit.message != nullptr) {
+      ++counts.stored_new;
+    } else {
+      ++counts.reactions;
+    }
+  }
+  return counts;
+}
+
+Result<bool> ImportWriter::Write(std::vector<tables::TransactAction> actions) {
+  const auto reply = TRY(tables_->TransactWrite({.actions = std::move(actions)}));
+  return reply.outcome == tables::TransactOutcome::kApplied;
+}
+
+Result<StoreCounts> ImportWriter::StoreUnit(const Place& place, const Unit& unit) {
+  return unit.message != nullptr ? JoinMessage(place, *unit.message)
+                                 : PutReaction(place, *unit.reaction);
+}
+
+Result<StoreCounts> ImportWriter::JoinMessage(const Place& place, const ImportedMessage& message) {
+  const bool was_there = TRY(IsThere(place, message.news.ts));
+  return CountOf(TRY(archive_->StoreNews(place.team, message.news)), was_there);
+}
+
+Result<StoreCounts> ImportWriter::PutReaction(const Place& place, const ReactionNews& reaction) {
+  const auto reply = TRY(tables_->Put({.table = archive_->options().table,
+                                       .item = EncodeReaction(place, reaction),
+                                       .condition = kIfAbsent}));
+  return StoreCounts{.reactions = reply.applied ? 1u : 0u};
+}
+
+Result<StoreCounts> ImportWriter::Foresee(const Place& place, const ImportedMessage& message) {
+  if (archive_ == nullptr) return StoreCounts{.stored_new = 1};
+  const bool was_there = TRY(IsThere(place, message.news.ts));
+  return CountOf(TRY(archive_->PlanNews(place.team, message.news)).outcome, was_there);
+}
+
+Result<bool> ImportWriter::IsThere(const Place& place, const slack::Timestamp& ts) {
+  return TRY(tables_->Get({.table = archive_->options().table,
+                           .key = KeyOf(MessagesOf(place), ts.text()),
+                           .projection = "itemId"}))
+      .has_value();
+}
+
+Result<StoreCounts> ImportWriter::StoreNews(const slack::TeamId& team,
+                                            const std::vector<News>& news) {
+  StoreCounts counts;
+  if (archive_ == nullptr) return StoreCounts{.updated = news.size()};
+  std::vector<tables::TransactAction> actions;
+  std::vector<const News*> together;
+  const auto flush = [&]() -> Status {
+    if (together.empty()) return Done{};
+    // Two may be about one row, which a transaction refuses: then each has its own.
+    const Result<bool> applied = Write(std::exchange(actions, {}));
+    if (!applied && applied.error().code != ErrorCode::kInvalid) return applied.error();
+    for (const News* one : std::exchange(together, {})) {
+      const bool stored =
+          (applied && *applied) || TRY(archive_->StoreNews(team, *one)) == Outcome::kStored;
+      ++(stored ? counts.updated : counts.unchanged);
+    }
+    return Done{};
+  };
+  for (const News& one : news) {
+    Plan plan = TRY(archive_->PlanNews(team, one));
+    if (plan.actions.empty() || mode_ == ImportMode::kDryRun) {
+      ++(plan.actions.empty() ? counts.unchanged : counts.updated);
+      continue;
+    }
+    if (actions.size() + plan.actions.size() > tables::kMaxTransactActions) TRY(flush());
+    together.push_back(&one);
+    std::move(plan.actions.begin(), plan.actions.end(), std::back_inserter(actions));
+  }
+  TRY(flush());
+  return counts;
+}
+
+}  // namespace tidemark::archive
