@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "objects/directory/directory_objects.h"
 #include "programs/exit_code.h"
 #include "programs/settings_file.h"
 
@@ -73,6 +74,15 @@ Result<std::unique_ptr<embedded::EmbeddedTables>> OpenForServing(const Settings&
   store.logger = logger;
   store.metrics = metrics;
   return OpenPatiently(store);
+}
+
+Result<std::unique_ptr<objects::Objects>> OpenObjects(const Settings& settings, const Clock& clock,
+                                                      Random& random) {
+  const std::string& chosen = settings.Text("objects.folder");
+  const std::string folder = chosen.empty() ? settings.Text("data") + "/objects" : chosen;
+  auto opened = directory::DirectoryObjects::Open(folder, clock, random);
+  if (!opened) return HeldByAnother(std::move(opened).error());
+  return std::unique_ptr<objects::Objects>(*std::move(opened));
 }
 
 }  // namespace tidemark::programs

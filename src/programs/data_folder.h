@@ -5,10 +5,13 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/random.h"
 #include "base/result.h"
 #include "base/settings.h"
+#include "objects/objects.h"
 #include "tables/embedded/embedded_tables.h"
 
 namespace tidemark::programs {
@@ -38,5 +41,11 @@ Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOpt
 // is returned.
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenForServing(const Settings& settings,
                                                                  Logger* logger, Metrics* metrics);
+
+// The folder of objects that belongs to the data: that of the setting objects.folder, or "objects"
+// beside the tables. Made when it is missing; kUnavailable when another process has it open. Clock
+// and random outlive what is returned.
+Result<std::unique_ptr<objects::Objects>> OpenObjects(const Settings& settings, const Clock& clock,
+                                                      Random& random);
 
 }  // namespace tidemark::programs

@@ -51,7 +51,8 @@ void Welcome(const ServeOptions& options) {
       "Wrote {}, with every setting and its default. What to do next:\n"
       "  1. Make a Slack app from the manifest:  tidemark manifest --url https://YOUR-HOST\n"
       "  2. Put its signing secret and bot token into {} (slack.signing-secret,\n"
-      "     slack.bot-token), and start again.\n"
+      "     slack.bot-token), and archive.consent = true once the workspace has agreed; start "
+      "again.\n"
       "  3. Make a token for the API:            tidemark token create me\n"
       "  4. See whether all is well:             tidemark doctor\n"
       "Without a Slack account, try a pretend one:  tidemark demo --help\n",
@@ -78,8 +79,8 @@ void WarnOfWhatIsMissing(const api::ServiceOptions& options, const Logger& logge
 
 Result<ExitCode> Serve(const ServeOptions& options) {
   const Settings settings = TRY(LoadSettings({.file = options.settings, .flags = options.flags}));
-  api::ServiceOptions service_options = TRY(api::ReadOptions(settings));
   Welcome(options);
+  api::ServiceOptions service_options = TRY(api::ReadOptions(settings));
   const StopSignals signals;
 
   SystemClock clock;
@@ -90,10 +91,12 @@ Result<ExitCode> Serve(const ServeOptions& options) {
                  .format = LogFormatFrom(settings.Text("log.format"))},
                 clock);
   const auto tables = TRY(OpenForServing(settings, &logger, &metrics));
+  const auto objects = TRY(OpenObjects(settings, clock, random));
   http::CurlClient client({}, &clock, &sleeper);
   WarnOfWhatIsMissing(service_options, logger);
 
   const auto started = api::Service::Start(std::move(service_options), {.tables = tables.get(),
+                                                                        .objects = objects.get(),
                                                                         .client = &client,
                                                                         .clock = &clock,
                                                                         .random = &random,

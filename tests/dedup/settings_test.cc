@@ -9,7 +9,8 @@
 namespace tidemark::dedup {
 namespace {
 
-std::string TableIn(const Environment& environment) {
+std::string TableIn(Environment environment) {
+  environment.emplace("TIDEMARK_ARCHIVE_ENABLED", "false");
   const auto settings = Settings::Load(ProgramSettings(), {.environment = environment});
   EXPECT_TRUE(settings.has_value());
   const auto options = api::ReadOptions(*settings);

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "objects/directory/directory_objects.h"
 #include "servers/api/api_tokens.h"
 #include "slack/signature.h"
 
@@ -56,6 +57,9 @@ FrontDoor::FrontDoor(const Adjust& adjust) {
   tables_ = embedded::EmbeddedTables::Open(
                 {.folder = folder_.path() + "/data", .background = false, .metrics = &metrics_})
                 .value();
+  faulty_.emplace(tables_.get());
+  objects_ =
+      directory::DirectoryObjects::Open(folder_.path() + "/objects", clock_, random_).value();
   api::ServiceOptions options;
   options.server = {.listen = "127.0.0.1:0", .loops = 2};
   options.workers = 32;
@@ -67,8 +71,13 @@ FrontDoor::FrontDoor(const Adjust& adjust) {
   options.web_api.url = slack_->api_url();
   options.background = false;
   adjust(&options);
+  if (options.archive) {
+    options.archive->files.spool = folder_.path() + "/spool";
+    options.archive->download.origins.push_back("http://" + slack_->address());
+  }
   token_ = api::CreateToken(options.tokens_file, "test", clock_, random_).value();
-  service_ = api::Service::Start(std::move(options), {.tables = tables_.get(),
+  service_ = api::Service::Start(std::move(options), {.tables = &*faulty_,
+                                                      .objects = objects_.get(),
                                                       .client = &client_,
                                                       .clock = &clock_,
                                                       .random = &random_,
@@ -97,7 +106,9 @@ http::Response FrontDoor::Send(std::string_view body, const Signing& signing) {
   }
   if (!signing.without_signature) {
     const Secret secret(std::string(signing.secret.value_or(kSigningSecret)));
-    request.headers.Add(std::string(slack::kSignatureHeader), slack::Sign(secret, timestamp, body));
+    request.headers.Add(
+        std::string(slack::kSignatureHeader),
+        slack::Sign(secret, timestamp, signing.signed_body.value_or(std::string(body))));
   }
   return client_.Send(request, Deadline::After(clock_, kPatience)).response;
 }
@@ -140,8 +151,19 @@ std::string FrontDoor::Message(const std::string& event_id, const Ids& ids, std:
       ids.team, ids.user, ids.channel, event_id, more);
 }
 
+std::string FrontDoor::Callback(const std::string& event_id, const Ids& ids,
+                                std::string_view event) {
+  return fmt::format(
+      R"({{"type":"event_callback","team_id":"{}","api_app_id":"A1","event_id":"{}",)"
+      R"("event_time":1700000000,"event":{}}})",
+      ids.team, event_id, event);
+}
+
 size_t FrontDoor::CountOf(const std::string& table) {
   return tables_->Scan({.table = table, .consistent = true}).value().items.size();
+}
+std::vector<item::Item> FrontDoor::Archived() {
+  return tables_->Scan({.table = "SlackArchive", .consistent = true}).value().items;
 }
 size_t FrontDoor::InboxSize() { return CountOf("tidemark-inbox"); }
 size_t FrontDoor::QuarantineSize() { return CountOf("tidemark-quarantine"); }

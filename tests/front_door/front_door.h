@@ -16,9 +16,11 @@
 #include "base/random.h"
 #include "base/sleeper.h"
 #include "http/client.h"
+#include "objects/objects.h"
 #include "servers/api/service.h"
 #include "servers/demo/pretend_slack.h"
 #include "tables/embedded/embedded_tables.h"
+#include "tests/support/faulty_tables.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark::testing {
@@ -40,6 +42,12 @@ class FrontDoor {
   static constexpr const char* kSigningSecret = "0123456789abcdef0123456789abcdef";
   static constexpr const char* kBotToken = "xoxb-of-the-tests";
 
+  // What turns the archive on, for the constructor; its files come from the pretend Slack.
+  static void WithArchive(api::ServiceOptions* options) {
+    options->archive.emplace();
+    options->archive->files.first_wait = std::chrono::seconds(0);
+  }
+
   // Adjusts the options before the service starts.
   using Adjust = std::function<void(api::ServiceOptions*)>;
   explicit FrontDoor(const Adjust& adjust = [](api::ServiceOptions*) {});
@@ -52,6 +60,7 @@ class FrontDoor {
     bool without_timestamp = false;
     bool without_signature = false;
     http::Headers more = {};
+    std::optional<std::string> signed_body = std::nullopt;  // When it is not the one sent.
   };
   http::Response Send(std::string_view body, const Signing& signing);
   http::Response Send(std::string_view body) { return Send(body, {}); }
@@ -69,10 +78,14 @@ class FrontDoor {
   Ids real_ids() const;
   static std::string Message(const std::string& event_id, const Ids& ids,
                              std::string_view more = "");
+  // Likewise, with any inner event.
+  static std::string Callback(const std::string& event_id, const Ids& ids, std::string_view event);
 
   // How many events the inbox and the quarantine hold.
   size_t InboxSize();
   size_t QuarantineSize();
+  // The rows of the archive.
+  std::vector<item::Item> Archived();
 
   double CounterOf(const std::string& line);  // "tidemark_events_total{result=\"accepted\"}"
 
@@ -81,6 +94,9 @@ class FrontDoor {
   api::Service& service() { return *service_; }
   demo::PretendSlack& slack() { return *slack_; }
   embedded::EmbeddedTables& tables() { return *tables_; }
+  // What the service sees of the tables.
+  FaultyTables& faults() { return *faulty_; }
+  objects::Objects& objects() { return *objects_; }
   std::string log() const { return log_.text(); }
   const Metrics& metrics() const { return metrics_; }
 
@@ -97,6 +113,8 @@ class FrontDoor {
   http::CurlClient client_{{}, &clock_, &sleeper_};
   std::unique_ptr<demo::PretendSlack> slack_;
   std::unique_ptr<embedded::EmbeddedTables> tables_;
+  std::optional<FaultyTables> faulty_;
+  std::unique_ptr<objects::Objects> objects_;
   std::unique_ptr<api::Service> service_;
   std::string token_;
   std::string url_;

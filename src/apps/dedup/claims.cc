@@ -29,6 +29,13 @@ Found Refreshed(Found found, const WriteOutcome& outcome, EpochSeconds now) {
   return found;
 }
 
+// Of the first so many actions.
+bool IsAnyRefused(const WriteOutcome& outcome, size_t count) {
+  return std::any_of(outcome.refusals.begin(),
+                     outcome.refusals.begin() + static_cast<ptrdiff_t>(count),
+                     [](const WriteOutcome::Refusal& refusal) { return refusal.refused; });
+}
+
 }  // namespace
 
 Claims::Claims(ClaimsOptions options, tables::Tables* tables, const Clock* clock, Random* random,
@@ -40,25 +47,35 @@ Claims::Claims(ClaimsOptions options, tables::Tables* tables, const Clock* clock
       writer_(tables, options_.retry, random, sleeper) {}
 
 Result<ClaimReply> Claims::Take(const ClaimRequest& request) {
-  return TakeAs(request, RowStatus::kClaimed);
+  return *TRY(TakeAs(request, RowStatus::kClaimed, {}));
 }
 
 Result<ClaimReply> Claims::Mark(const ClaimRequest& request) {
-  return TakeAs(request, RowStatus::kDone);
+  return *TRY(TakeAs(request, RowStatus::kDone, {}));
 }
 
-Result<ClaimReply> Claims::TakeAs(ClaimRequest request, RowStatus status) {
+Result<std::optional<ClaimReply>> Claims::MarkWith(const ClaimRequest& request,
+                                                   const Effect& effect) {
+  return TakeAs(request, RowStatus::kDone, effect);
+}
+
+Result<std::optional<ClaimReply>> Claims::TakeAs(ClaimRequest request, RowStatus status,
+                                                 const Effect& effect) {
   if (request.nonce.empty()) request.nonce = random_.Hex(kNonceBytes);
   const Attempt attempt = TRY(PrepareAttempt(request, status, terms(), clock_.NowSeconds()));
   const Deadline deadline = Deadline::After(clock_, options_.deadline);
   Found found(attempt.keys.size());  // At first all are hoped to be absent: one write decides.
   for (int round = 0; round < kMaxRounds; ++round) {
-    std::vector<tables::TransactAction> puts;
-    for (size_t i = 0; i < attempt.keys.size(); ++i) puts.emplace_back(PutFor(attempt, i, found));
-    const WriteOutcome outcome = TRY(writer_.Write(puts, deadline));
+    Effect actions;
+    for (size_t i = 0; i < attempt.keys.size(); ++i) {
+      actions.emplace_back(PutFor(attempt, i, found));
+    }
+    actions.insert(actions.end(), effect.begin(), effect.end());
+    const WriteOutcome outcome = TRY(writer_.Write(actions, deadline));
     if (outcome.applied) return Granted(attempt, RowFor(attempt, 0, found));
     found = Refreshed(std::move(found), outcome, attempt.wish.now);
-    if (auto answer = AnswerOf(attempt, found)) return *std::move(answer);
+    if (auto answer = AnswerOf(attempt, found)) return answer;
+    if (!IsAnyRefused(outcome, attempt.keys.size())) return std::optional<ClaimReply>();
   }
   return ClaimReply{.outcome = ClaimOutcome::kRunning,
                     .reason = "Others are claiming it at this very moment"};

@@ -36,6 +36,9 @@ namespace tidemark::dedup {
 
 inline constexpr std::string_view kDefaultTable = "slack-classify-bot-processed-events";
 
+// What is to happen exactly once: actions on other rows than those of claims.
+using Effect = std::vector<tables::TransactAction>;
+
 struct ClaimsOptions {
   std::string table = std::string(kDefaultTable);
   std::chrono::seconds window = std::chrono::hours(6);  // How long a key is remembered.
@@ -66,6 +69,9 @@ class Claims {
   Result<ClaimReply> Take(const ClaimRequest& request);
   // The seed's one call: claims and completes at once. kNew, or why not.
   Result<ClaimReply> Mark(const ClaimRequest& request);
+  // As Mark, in one transaction with an effect: both happen or neither. nullopt when a condition of
+  // the effect did not hold; nothing was written then, and the caller may come with another.
+  Result<std::optional<ClaimReply>> MarkWith(const ClaimRequest& request, const Effect& effect);
 
   // On success the claim's lease_until is moved on, and its window begins anew.
   Result<SettleOutcome> Renew(Claim* claim);
@@ -93,7 +99,8 @@ class Claims {
   struct Change;
 
   Terms terms() const { return {options_.window, options_.lease, options_.skew}; }
-  Result<ClaimReply> TakeAs(ClaimRequest request, RowStatus status);
+  Result<std::optional<ClaimReply>> TakeAs(ClaimRequest request, RowStatus status,
+                                           const Effect& effect);
   tables::PutRequest PutFor(const Attempt& attempt, size_t index, const Found& found) const;
   tables::UpdateRequest UpdateFor(const Claim& claim, const std::string& key, const Change& change);
   Change CompletionChange(std::string_view result);

@@ -1,6 +1,7 @@
 #include "apps/dedup/deduplicator.h"
 
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <unordered_set>
 #include <utility>
@@ -44,7 +45,23 @@ class Deduplicator::State {
         pending_(options.max_memory),
         outage_(options.outage, clock) {}
 
-  Result<ClaimReply> Check(ClaimRequest request, RowStatus status);
+  // nullopt: an effect was refused.
+  using Answer = Result<std::optional<ClaimReply>>;
+  // How a check is put to the store, and what becomes of a key that is new there and in memory.
+  struct Manner {
+    std::function<Answer(Claims&, const ClaimRequest&)> ask;
+    RowStatus in_store;
+    RowStatus in_memory;
+  };
+
+  static Answer AskToTake(Claims& claims, const ClaimRequest& request) {
+    return TRY(claims.Take(request));
+  }
+  static Answer AskToMark(Claims& claims, const ClaimRequest& request) {
+    return TRY(claims.Mark(request));
+  }
+
+  Answer Check(ClaimRequest request, const Manner& manner);
   Result<SettleOutcome> Settle(Claim* claim, Settlement settlement, std::string_view text = {});
 
   std::vector<tables::TransactAction> Completion(const Claim& claim) {
@@ -64,8 +81,8 @@ class Deduplicator::State {
   }
 
  private:
-  Result<ClaimReply> Decide(const ClaimRequest& request, RowStatus status);
-  Result<ClaimReply> DecideAlone(const ClaimRequest& request, RowStatus status);
+  Answer Decide(const ClaimRequest& request, const Manner& manner);
+  Answer DecideAlone(const ClaimRequest& request, const Manner& manner);
   Result<ClaimReply> DecideInMemory(const ClaimRequest& request, RowStatus status);
   bool Reserve(const std::vector<std::string>& keys);
   void Remember(const ClaimRequest& request, RowStatus status, const ClaimReply& reply);
@@ -102,21 +119,24 @@ class Deduplicator::State {
 
 // ---- Checks ----
 
-Result<ClaimReply> Deduplicator::State::Check(ClaimRequest request, RowStatus status) {
+Deduplicator::State::Answer Deduplicator::State::Check(ClaimRequest request, const Manner& manner) {
   const auto start = clock_.Monotonic();
   // Here and not in the claims: memory and the store must know the claim by the same nonce.
   if (request.nonce.empty()) request.nonce = random_.Hex(kNonceBytes);
-  Result<ClaimReply> reply = Decide(request, status);
+  Answer answer = Decide(request, manner);
+  if (answer && !*answer) return answer;  // It comes again with another effect, and counts then.
   const std::string_view key = request.keys.empty() ? std::string_view() : request.keys.front();
-  observer_.Checked(key, reply, clock_.Monotonic() - start);
-  return reply;
+  observer_.Checked(key, answer ? Result<ClaimReply>(**answer) : answer.error(),
+                    clock_.Monotonic() - start);
+  return answer;
 }
 
-Result<ClaimReply> Deduplicator::State::Decide(const ClaimRequest& request, RowStatus status) {
+Deduplicator::State::Answer Deduplicator::State::Decide(const ClaimRequest& request,
+                                                        const Manner& manner) {
   TRY(VerifyKeys(request.keys));
   if (!UsesStore(request.keys)) {
     const std::lock_guard lock(mutex_);
-    return DecideInMemory(request, status);
+    return TRY(DecideInMemory(request, manner.in_memory));
   }
   // Of two checks of a key at once one might be answered by the store and the other, which does
   // not reach it, by memory; both would hear that it is new.
@@ -124,29 +144,29 @@ Result<ClaimReply> Deduplicator::State::Decide(const ClaimRequest& request, RowS
     return ClaimReply{.outcome = ClaimOutcome::kRunning,
                       .reason = "Another delivery of it is being checked here"};
   }
-  Result<ClaimReply> reply = DecideAlone(request, status);
+  Answer answer = DecideAlone(request, manner);
   const std::lock_guard lock(mutex_);
   for (const std::string& key : request.keys) being_checked_.erase(key);
-  return reply;
+  return answer;
 }
 
-Result<ClaimReply> Deduplicator::State::DecideAlone(const ClaimRequest& request, RowStatus status) {
+Deduplicator::State::Answer Deduplicator::State::DecideAlone(const ClaimRequest& request,
+                                                             const Manner& manner) {
   if (!in_fallback() && WriteBack(request.keys)) {
-    Result<ClaimReply> reply =
-        status == RowStatus::kDone ? claims_.Mark(request) : claims_.Take(request);
-    if (Answered(reply)) {
-      if (reply) Remember(request, status, *reply);
-      return reply;
+    Answer answer = manner.ask(claims_, request);
+    if (Answered(answer)) {
+      if (answer && *answer) Remember(request, manner.in_store, **answer);
+      return answer;
     }
   }
   if (options_.policy == OutagePolicy::kRefuse) {
     return ClaimReply{.outcome = ClaimOutcome::kRefused, .reason = "The store is away"};
   }
   const std::lock_guard lock(mutex_);
-  Result<ClaimReply> reply = DecideInMemory(request, status);
-  if (!reply || !reply->claim) return reply;
+  ClaimReply reply = TRY(DecideInMemory(request, manner.in_memory));
+  if (!reply.claim) return reply;
   Pending pending{.request = request};
-  if (status == RowStatus::kDone) pending.settlement = Settlement::kCompleted;
+  if (manner.in_memory == RowStatus::kDone) pending.settlement = Settlement::kCompleted;
   Keep(std::move(pending));
   return reply;
 }
@@ -339,10 +359,22 @@ Deduplicator::Deduplicator(DeduplicatorOptions options, Claims* claims, const Cl
 Deduplicator::~Deduplicator() = default;
 
 Result<ClaimReply> Deduplicator::Take(const ClaimRequest& request) {
-  return state_->Check(request, RowStatus::kClaimed);
+  return *TRY(state_->Check(request, {.ask = State::AskToTake,
+                                      .in_store = RowStatus::kClaimed,
+                                      .in_memory = RowStatus::kClaimed}));
 }
 Result<ClaimReply> Deduplicator::Mark(const ClaimRequest& request) {
-  return state_->Check(request, RowStatus::kDone);
+  return *TRY(state_->Check(
+      request,
+      {.ask = State::AskToMark, .in_store = RowStatus::kDone, .in_memory = RowStatus::kDone}));
+}
+Result<std::optional<ClaimReply>> Deduplicator::MarkWith(const ClaimRequest& request,
+                                                         const Effect& effect) {
+  return state_->Check(
+      request, {.ask = [&](Claims& claims,
+                           const ClaimRequest& asked) { return claims.MarkWith(asked, effect); },
+                .in_store = RowStatus::kDone,
+                .in_memory = RowStatus::kClaimed});
 }
 Result<SettleOutcome> Deduplicator::Renew(Claim* claim) {
   return state_->Settle(claim, Settlement::kRenewed);

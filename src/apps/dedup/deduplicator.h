@@ -53,6 +53,9 @@ class Deduplicator {
   // As in Claims.
   Result<ClaimReply> Take(const ClaimRequest& request);
   Result<ClaimReply> Mark(const ClaimRequest& request);
+  // As in Claims. When memory decided, the reply's claim is local and held: the effect is yet to be
+  // written by the caller, who then completes the claim.
+  Result<std::optional<ClaimReply>> MarkWith(const ClaimRequest& request, const Effect& effect);
   Result<SettleOutcome> Renew(Claim* claim);
   Result<SettleOutcome> Complete(const Claim& claim, std::string_view result = {});
   Result<SettleOutcome> Release(const Claim& claim);

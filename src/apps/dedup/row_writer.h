@@ -38,7 +38,8 @@ class RowWriter {
   RowWriter(tables::Tables* tables, RetryPolicy retry, Random* random, Sleeper* sleeper)
       : tables_(*tables), retry_(retry), random_(*random), sleeper_(*sleeper) {}
 
-  // The actions are Puts and Updates that ask for the item on failure. The error after the
+  // A single action is a Put or an Update. Those that matter to the caller ask for the item on
+  // failure. The error after the
   // retries is kUnknown when any of the tries may have been applied.
   Result<WriteOutcome> Write(const std::vector<tables::TransactAction>& actions,
                              const Deadline& deadline);

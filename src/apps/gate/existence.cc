@@ -98,6 +98,7 @@ class Existence::State {
   Status CreateTable() { return HasCache() ? rows_.CreateTable() : Status(Done{}); }
 
   Verdict Check(const Subject& subject);
+  bool Recall(const Subject& subject);
   Status Invalidate(const std::string& id);
 
  private:
@@ -117,6 +118,8 @@ class Existence::State {
   }
 
   Verdict Decide(const Subject& subject);
+  Question QuestionOf(const Subject& subject, std::string key, Credential credential) const;
+  bool IsAllowedBy(const Stored& stored, const Question& question) const;
   Verdict DecideWithoutToken(const Subject& subject) const;
   Stored Read(const Question& question, const std::vector<std::string>& keys);
   bool IsBelieved(const std::string& key, const Rows& rows, const std::string& generation) const;
@@ -165,18 +168,38 @@ Verdict Existence::State::Decide(const Subject& subject) {
   std::optional<Credential> credential = tokens_.Find(subject.team);
   if (!credential) return DecideWithoutToken(subject);
 
-  const Question question{.key = *std::move(key),
-                          .parts = PartsOf(subject),
-                          .credential = *std::move(credential),
-                          .deadline = Deadline::After(clock_, options_.deadline)};
+  const Question question = QuestionOf(subject, *std::move(key), *std::move(credential));
   const Stored stored = Read(question, TripleKeys(question));
   Answer answer{.verdict = Allow(Reason::kCached), .from_table = true};
-  if (!stored.generations ||
-      !IsBelieved(question.key, stored.rows, stored.generations->OfTriple())) {
+  if (!IsAllowedBy(stored, question)) {
     answer = flights_.Do(FlightKey(question, stored), [&] { return Verify(question); });
   }
   Count(answer.from_table ? metrics_.cache_hits : metrics_.cache_misses);
   return answer.verdict;
+}
+
+bool Existence::State::Recall(const Subject& subject) {
+  if (!options_.partial && (!subject.user || !subject.channel)) return false;
+  Result<std::string> key = CacheKey(subject);
+  std::optional<Credential> credential = tokens_.Find(subject.team);
+  if (!key || !credential) return false;
+  const Question question = QuestionOf(subject, *std::move(key), *std::move(credential));
+  if (!IsAllowedBy(Read(question, TripleKeys(question)), question)) return false;
+  Count(metrics_.cache_hits);
+  return true;
+}
+
+Question Existence::State::QuestionOf(const Subject& subject, std::string key,
+                                      Credential credential) const {
+  return {.key = std::move(key),
+          .parts = PartsOf(subject),
+          .credential = std::move(credential),
+          .deadline = Deadline::After(clock_, options_.deadline)};
+}
+
+bool Existence::State::IsAllowedBy(const Stored& stored, const Question& question) const {
+  return stored.generations &&
+         IsBelieved(question.key, stored.rows, stored.generations->OfTriple());
 }
 
 Verdict Existence::State::DecideWithoutToken(const Subject& subject) const {
@@ -222,7 +245,7 @@ std::string Existence::State::FlightKey(const Question& question, const Stored& 
 Existence::State::Answer Existence::State::Verify(const Question& question) {
   // Reads again: whoever had the flight before may have stored the answer since.
   const Stored stored = Read(question, AllKeys(question));
-  if (stored.generations && IsBelieved(question.key, stored.rows, stored.generations->OfTriple())) {
+  if (IsAllowedBy(stored, question)) {
     return {.verdict = Allow(Reason::kCached), .from_table = true};
   }
   std::vector<Finding> findings = FindingsIn(stored, question);
@@ -384,6 +407,7 @@ Existence::~Existence() = default;
 Status Existence::CreateTable() { return state_->CreateTable(); }
 
 Verdict Existence::Check(const Subject& subject) { return state_->Check(subject); }
+bool Existence::Recall(const Subject& subject) { return state_->Recall(subject); }
 
 Status Existence::Invalidate(slack::EntityKind kind, const std::string& id) {
   TRY(VerifyId({kind, id}));

@@ -73,6 +73,8 @@ class Existence {
   Status CreateTable();
 
   Verdict Check(const Subject& subject);
+  // Whether the table alone allows it. Never asks Slack; false says nothing.
+  bool Recall(const Subject& subject);
 
   // What was verified of this team, user or channel so far counts no longer, in any process.
   // kInvalid when it is no id of the kind.

@@ -36,6 +36,7 @@ class Gate::State {
   void Forget(const Authentication& authentication) {
     if (authentication.authentic) replays_.Forget(authentication.replay_key);
   }
+  bool Recall(const slack::EventCallback& callback);
   Status Notice(const slack::EventCallback& callback);
   Verdict CheckExistence(const slack::EventCallback& callback, std::string_view request_id);
 
@@ -92,6 +93,15 @@ void Gate::State::VerifyFirstTime(Authentication* authentication) {
   authentication->reason = remembered == Remembered::kSeen ? "replayed" : "replay_memory_full";
 }
 
+bool Gate::State::Recall(const slack::EventCallback& callback) {
+  if (!EndedBy(callback).empty()) return false;
+  const std::variant<Subject, Verdict> subject = SubjectOf(callback);
+  const bool allowed =
+      std::holds_alternative<Subject>(subject) && existence_.Recall(std::get<Subject>(subject));
+  if (allowed) CountVerdict(Decision::kAllow);
+  return allowed;
+}
+
 Status Gate::State::Notice(const slack::EventCallback& callback) {
   for (const slack::Lookup& ended : EndedBy(callback)) {
     TRY(existence_.Invalidate(ended.kind, ended.id)
@@ -142,6 +152,8 @@ Authentication Gate::Authenticate(const slack::SignedRequest& request,
 }
 
 void Gate::Forget(const Authentication& authentication) { state_->Forget(authentication); }
+
+bool Gate::Recall(const slack::EventCallback& callback) { return state_->Recall(callback); }
 
 Status Gate::Notice(const slack::EventCallback& callback) { return state_->Notice(callback); }
 

@@ -1,7 +1,8 @@
 // The Gate decides whether a request is let in. The server calls its steps in this order:
 //
 //   1. Authenticate: size, headers, window, signature, replay. Nothing is parsed before.
-//   2. ParseEnvelope (slack), and the claim of the event id (dedup).
+//   2. ParseEnvelope (slack). When Recall allows the event it can be taken in at once; otherwise it
+//      is claimed (dedup) before what follows.
 //   3. Notice: an event that ends something (token revoked, user deactivated, channel deleted)
 //      raises its generation before it is acknowledged.
 //   4. CheckExistence; on anything but allow, Quarantine::Keep, and 403 or, for unknown under the
@@ -57,6 +58,9 @@ class Gate {
   // second has the same signature.
   void Forget(const Authentication& authentication);
 
+  // Whether the event ends nothing and what is stored allows it: then Notice and CheckExistence
+  // have nothing to add. Never asks Slack.
+  bool Recall(const slack::EventCallback& callback);
   // Fails when a generation could not be raised: the event must not be acknowledged then.
   Status Notice(const slack::EventCallback& callback);
   Verdict CheckExistence(const slack::EventCallback& callback, std::string_view request_id);

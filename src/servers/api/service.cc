@@ -1,12 +1,12 @@
 #include "servers/api/service.h"
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
+#include <optional>
 #include <utility>
 
 #include "http/router.h"
+#include "servers/api/archive_service.h"
+#include "servers/api/background.h"
 #include "servers/api/claims_routes.h"
 #include "servers/api/existence_routes.h"
 #include "servers/api/inbox_worker.h"
@@ -21,6 +21,8 @@ namespace {
 // reads whole.
 constexpr std::chrono::seconds kRound(1);
 constexpr uint64_t kRoundsToRecheck = 10;
+// What hangs on the archive's stream is looked for more often: people wait for it.
+constexpr std::chrono::milliseconds kArchiveRound(200);
 
 gate::FixedTokens TokensOf(const ServiceOptions& options) {
   return gate::FixedTokens(options.bot_token, {});
@@ -35,6 +37,11 @@ InboxWorkerOptions WorkerOptionsOf(const ServiceOptions& options) {
   return worker;
 }
 
+// Who reads the inbox is who asked for it; without the archive it is all that there is.
+bool UsesInbox(const ServiceOptions& options) {
+  return !options.archive || !options.work_url.empty() || options.content_advice;
+}
+
 }  // namespace
 
 // Members stand in the order in which they need each other, and so go in the opposite one.
@@ -47,14 +54,14 @@ class Service::State {
   void StartBackground();
   void Stop(std::chrono::milliseconds patience);
   Status Recheck();
-  Status Work() { return worker_.Step(); }
+  Status Work();
+  Status Archive();
 
   http::Server& server() { return *server_; }
   const http::Router& router() const { return router_; }
 
  private:
   void AddRoutes();
-  void RunBackground();
   void LogFailure(const Status& status) const;
 
   const ServiceOptions options_;
@@ -67,6 +74,7 @@ class Service::State {
   gate::Quarantine quarantine_;
   dedup::Claims claims_;
   dedup::Deduplicator dedup_;
+  const std::unique_ptr<ArchiveService> archive_;  // Null: nothing is archived.
   Inbox inbox_;
   SlackEvents events_;
   InboxWorker worker_;
@@ -75,10 +83,10 @@ class Service::State {
   http::Router router_;
   std::unique_ptr<http::Server> server_;
 
-  std::mutex background_mutex_;
-  std::condition_variable background_wakes_;
-  bool background_ends_ = false;
-  std::thread background_;
+  uint64_t rounds_ = 0;
+  std::optional<Background> background_;
+  std::optional<Background> archive_rows_;
+  std::optional<Background> archive_files_;
 };
 
 Service::State::State(ServiceOptions options, const ServiceContext& context)
@@ -95,11 +103,16 @@ Service::State::State(ServiceOptions options, const ServiceContext& context)
       claims_(options_.claims, context.tables, context.clock, context.random, context.sleeper),
       dedup_(options_.dedup, &claims_, context.clock, context.random, context.logger,
              context.metrics),
+      archive_(options_.archive ? std::make_unique<ArchiveService>(*options_.archive, context,
+                                                                   &web_api_, &slack_tokens_)
+                                : nullptr),
       inbox_(options_.inbox, context.tables, context.clock),
-      events_({.gate = &gate_,
+      events_({.archive = archive_ ? &archive_->archive() : nullptr,
+               .ledger = archive_ ? &archive_->ledger() : nullptr,
+               .inbox = UsesInbox(options_) ? &inbox_ : nullptr,
+               .gate = &gate_,
                .quarantine = &quarantine_,
                .dedup = &dedup_,
-               .inbox = &inbox_,
                .tables = context.tables,
                .logger = context.logger,
                .metrics = context.metrics},
@@ -120,7 +133,8 @@ Status Service::State::CreateTables() {
   if (!options_.existence.table.empty()) TRY(existence_.CreateTable());
   TRY(quarantine_.CreateTable());
   TRY(claims_.CreateTable());
-  return inbox_.CreateTable();
+  if (archive_) TRY(archive_->Start());
+  return UsesInbox(options_) ? inbox_.CreateTable() : Status(Done{});
 }
 
 void Service::State::AddRoutes() {
@@ -133,6 +147,7 @@ void Service::State::AddRoutes() {
   AddClaimsRoutes(&router_, &dedup_, &claims_, &api_tokens_);
   AddExistenceRoutes(&router_, &existence_, &api_tokens_);
   AddQuarantineRoutes(&router_, &quarantine_, &api_tokens_);
+  if (archive_) archive_->AddRoutes(&router_, &api_tokens_);
   AddOperationsRoutes(&router_, context_.tables, context_.metrics, &stopping_, &api_tokens_);
 }
 
@@ -146,18 +161,24 @@ Status Service::State::Listen() {
 }
 
 void Service::State::StartBackground() {
-  if (options_.background) background_ = std::thread([this] { RunBackground(); });
+  if (!options_.background) return;
+  background_.emplace(kRound, [this] {
+    LogFailure(Work());
+    if (++rounds_ % kRoundsToRecheck != 0) return;
+    LogFailure(Recheck());
+    if (archive_) LogFailure(archive_->Beat());
+  });
+  if (!archive_) return;
+  archive_rows_.emplace(kArchiveRound, [this] { LogFailure(archive_->StepRows()); });
+  archive_files_.emplace(kArchiveRound, [this] { LogFailure(archive_->StepFiles()); });
 }
 
-void Service::State::RunBackground() {
-  std::unique_lock lock(background_mutex_);
-  uint64_t round = 0;
-  while (!background_wakes_.wait_for(lock, kRound, [&] { return background_ends_; })) {
-    lock.unlock();
-    LogFailure(Work());
-    if (++round % kRoundsToRecheck == 0) LogFailure(Recheck());
-    lock.lock();
-  }
+Status Service::State::Work() { return UsesInbox(options_) ? worker_.Step() : Status(Done{}); }
+
+Status Service::State::Archive() {
+  if (!archive_) return Done{};
+  TRY(archive_->StepRows());
+  return archive_->StepFiles();
 }
 
 void Service::State::LogFailure(const Status& status) const {
@@ -179,12 +200,9 @@ void Service::State::Stop(std::chrono::milliseconds patience) {
   stopping_ = true;
   if (server_ != nullptr) server_->Stop(patience);
   workers_.Stop();
-  {
-    const std::lock_guard lock(background_mutex_);
-    background_ends_ = true;
-  }
-  background_wakes_.notify_all();
-  if (background_.joinable()) background_.join();
+  archive_files_.reset();
+  archive_rows_.reset();
+  background_.reset();
 }
 
 Service::Service(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -211,6 +229,7 @@ Status Service::ReloadCertificate() { return state_->server().ReloadCertificate(
 
 Status Service::WorkOnce() {
   TRY(state_->Work());
+  TRY(state_->Archive());
   return state_->Recheck();
 }
 

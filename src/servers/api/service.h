@@ -5,8 +5,9 @@
 //   ...
 //   service->Stop(std::chrono::seconds(10));
 //
-// Start makes the tables that are missing. Background work (quarantine, the inbox's consumers)
-// runs on a thread of its own. Start, Stop and ReloadCertificate are for one thread.
+// Start makes the tables that are missing. Background work (quarantine, the inbox's consumers, the
+// archive's processors) runs on threads of its own. Start, Stop and ReloadCertificate are for one
+// thread.
 #pragma once
 
 #include <chrono>
@@ -14,28 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/metrics.h"
-#include "base/random.h"
 #include "base/result.h"
-#include "base/sleeper.h"
-#include "http/client.h"
+#include "servers/api/service_context.h"
 #include "servers/api/service_options.h"
-#include "tables/tables.h"
 
 namespace tidemark::api {
-
-// What the service uses and does not own; all of it outlives the service.
-struct ServiceContext {
-  tables::Tables* tables = nullptr;
-  http::Client* client = nullptr;
-  const Clock* clock = nullptr;
-  Random* random = nullptr;
-  Sleeper* sleeper = nullptr;
-  const Logger* logger = nullptr;
-  Metrics* metrics = nullptr;
-};
 
 class Service {
  public:
@@ -52,8 +36,8 @@ class Service {
   void Stop(std::chrono::milliseconds patience);
   Status ReloadCertificate();
 
-  // One round of what the background thread does, when there is none: hands out work from the
-  // inbox, and looks again at what is in quarantine.
+  // One round of what the background threads do, when there are none: hands out work from the
+  // inbox, does what hangs on the archive's stream, and looks again at what is in quarantine.
   Status WorkOnce();
 
  private:

@@ -23,6 +23,10 @@ constexpr size_t kMaxEventBytes = 380 << 10;
 // Slack's ordinary retries end after some six minutes.
 constexpr seconds kMinWindow(600);
 constexpr seconds kMaxWindow = std::chrono::days(30);
+// Of a row in a table; a shard of the channel index leaves room for its other attributes.
+constexpr int64_t kMaxItemBytes = 400 << 10;
+constexpr int64_t kMinShardBytes = 1 << 10;
+constexpr int64_t kMaxShardBytes = 390 << 10;
 
 Result<int64_t> IntegerBetween(const Settings& settings, std::string_view name, int64_t least,
                                int64_t most) {
@@ -122,7 +126,46 @@ Status ReadDedup(const Settings& settings, ServiceOptions* options) {
   return Done{};
 }
 
+Status CheckConsent(const Settings& settings) {
+  if (settings.Bool("archive.consent")) return Done{};
+  return Invalid(
+      "archive.consent is false: the archive keeps what people write, also after they edit or "
+      "delete it. Set archive.consent = true once the workspace has agreed to that, or "
+      "archive.enabled = false to run without the archive");
+}
+
+archive::DeletedPolicy ReadDeletedPolicy(const Settings& settings) {
+  const std::string& choice = settings.Text("archive.deleted");
+  archive::DeletedPolicy policy{
+      .purge_after = std::chrono::duration_cast<seconds>(settings.Duration("archive.purge-after"))};
+  if (choice == "redact") policy.text = archive::DeletedText::kRedact;
+  if (choice == "purge") policy.text = archive::DeletedText::kPurge;
+  return policy;
+}
+
 }  // namespace
+
+Result<ArchiveServiceOptions> ReadArchiveOptions(const Settings& settings) {
+  ArchiveServiceOptions options;
+  const std::string& table = settings.Text("archive.table");
+  options.archive = {.table = table, .raw_events = settings.Bool("archive.raw-events")};
+  options.archive.warn_bytes =
+      TRY(IntegerBetween(settings, "archive.warn-bytes", 1, kMaxItemBytes));
+  options.index.table = table;
+  options.index.warn_bytes = options.archive.warn_bytes;
+  options.index.shard_bytes =
+      TRY(IntegerBetween(settings, "archive.shard-bytes", kMinShardBytes, kMaxShardBytes));
+  options.deleted = ReadDeletedPolicy(settings);
+  options.files = {.table = table,
+                   .bucket = settings.Text("archive.bucket"),
+                   .spool = settings.Text("data") + "/spool",
+                   .ask_first = settings.Bool("archive.file-check")};
+  options.files.max_attempts =
+      static_cast<uint32_t>(TRY(IntegerBetween(settings, "archive.file-attempts", 1, 100)));
+  options.download.origins = Words(settings.Text("archive.file-origins"));
+  options.fetch_files = settings.Bool("archive.files");
+  return options;
+}
 
 Result<ServiceOptions> ReadOptions(const Settings& settings) {
   ServiceOptions options;
@@ -136,6 +179,10 @@ Result<ServiceOptions> ReadOptions(const Settings& settings) {
   options.gate.max_body_bytes = kMaxEventBytes;
   TRY(ReadGate(settings, &options));
   TRY(ReadDedup(settings, &options));
+  if (settings.Bool("archive.enabled")) {
+    TRY(CheckConsent(settings));
+    options.archive = TRY(ReadArchiveOptions(settings));
+  }
   options.work_url = settings.Text("work.url");
   options.work = {.own_bot_id = settings.Text("slack.bot-id"),
                   .task_channels = Words(settings.Text("work.task-channels")),

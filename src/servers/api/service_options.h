@@ -15,6 +15,7 @@
 #include "base/secret.h"
 #include "base/settings.h"
 #include "http/server.h"
+#include "servers/api/archive_service.h"
 #include "servers/api/inbox.h"
 #include "slack/signature.h"
 #include "slack/web_api.h"
@@ -35,6 +36,7 @@ struct ServiceOptions {
   dedup::ClaimsOptions claims;
   dedup::DeduplicatorOptions dedup;
   bool content_advice = false;
+  std::optional<ArchiveServiceOptions> archive;  // nullopt: nothing is archived.
   InboxOptions inbox;
   std::string work_url;  // Empty: no work is handed out.
   dedup::WorkOptions work;
@@ -42,7 +44,10 @@ struct ServiceOptions {
 };
 
 // kInvalid, naming the setting and what would be right, when a value is out of its range: so that
-// a mistake stops the start and not the first request.
+// a mistake stops the start and not the first request. Likewise when the archive is enabled and
+// nobody said that the workspace agreed.
 Result<ServiceOptions> ReadOptions(const Settings& settings);
+// The archive's part alone, for commands that work on its table; consent is not asked for.
+Result<ArchiveServiceOptions> ReadArchiveOptions(const Settings& settings);
 
 }  // namespace tidemark::api

@@ -9,8 +9,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+// Without the archive, unless the flags say otherwise.
 Result<ServiceOptions> Read(std::map<std::string, std::string> flags,
                             Environment environment = {}) {
+  flags.emplace("archive.enabled", "false");
   const auto settings =
       Settings::Load(ProgramSettings(), {.environment = std::move(environment), .flags = flags});
   if (!settings) return settings.error();
@@ -81,6 +83,42 @@ TEST(ServiceOptionsTest, TheCacheCanBeTurnedOff) {
 TEST(ServiceOptionsTest, ListsOfChannelsHaveCommasBetween) {
   const ServiceOptions options = Read({{"work.task-channels", "C1, C2,,C3"}}).value();
   EXPECT_THAT(options.work.task_channels, ElementsAre("C1", "C2", "C3"));
+}
+
+// Spec: 001-72
+TEST(ServiceOptionsTest, TheArchiveAsksForTheWorkspacesConsent) {
+  EXPECT_THAT(ErrorOf({{"archive.enabled", "true"}}),
+              AllOf(HasSubstr("archive.consent"), HasSubstr("agreed")));
+  EXPECT_TRUE(Read({{"archive.enabled", "true"}, {"archive.consent", "true"}})->archive);
+  EXPECT_FALSE(Read({{"archive.enabled", "false"}})->archive);
+}
+
+TEST(ServiceOptionsTest, TheArchiveTakesItsSettings) {
+  const ServiceOptions options = Read({{"archive.enabled", "true"},
+                                       {"archive.consent", "true"},
+                                       {"archive.table", "History"},
+                                       {"archive.raw-events", "false"},
+                                       {"archive.deleted", "purge"},
+                                       {"archive.purge-after", "2d"},
+                                       {"archive.shard-bytes", "2048"},
+                                       {"archive.file-origins", "http://127.0.0.1:1, http://b:2"},
+                                       {"archive.file-attempts", "5"},
+                                       {"data", "here"}})
+                                     .value();
+  EXPECT_EQ(options.archive->archive.table, "History");
+  EXPECT_EQ(options.archive->files.table, "History");
+  EXPECT_EQ(options.archive->index.table, "History");
+  EXPECT_FALSE(options.archive->archive.raw_events);
+  EXPECT_EQ(options.archive->deleted.text, archive::DeletedText::kPurge);
+  EXPECT_EQ(options.archive->deleted.purge_after, std::chrono::hours(48));
+  EXPECT_EQ(options.archive->index.shard_bytes, 2048U);
+  EXPECT_EQ(options.archive->files.max_attempts, 5U);
+  EXPECT_EQ(options.archive->files.spool, "here/spool");
+  EXPECT_THAT(options.archive->download.origins, ElementsAre("http://127.0.0.1:1", "http://b:2"));
+  EXPECT_THAT(ErrorOf({{"archive.enabled", "true"},
+                       {"archive.consent", "true"},
+                       {"archive.shard-bytes", "500000"}}),
+              HasSubstr("archive.shard-bytes should be between"));
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 #include "servers/api/slack_events.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
 #include "apps/dedup/key.h"
+#include "base/base64.h"
 #include "slack/signature.h"
 
 namespace tidemark::api {
@@ -12,6 +14,12 @@ namespace {
 
 // Slack stops sending an event again when a refusal carries this.
 constexpr std::string_view kNoRetryHeader = "X-Slack-No-Retry";
+
+constexpr EpochSeconds kMinuteSeconds = 60;
+
+// How often an event is planned anew because its rows changed meanwhile. Each time somebody else
+// came through, so it ends.
+constexpr int kMaxPlans = 16;
 
 // Why Slack sends an event again; the last stands for what is not known.
 constexpr std::string_view kRetryReasons[] = {
@@ -23,6 +31,16 @@ slack::SignedRequest SignedPartsOf(const http::Request& request) {
   return {.timestamps = request.headers.FindAll(slack::kTimestampHeader),
           .signatures = request.headers.FindAll(slack::kSignatureHeader),
           .body = request.body};
+}
+
+// The request with its body decoded, when it says that it is encoded. A body that is no base64
+// decodes to nothing, whose signature cannot hold.
+std::optional<http::Request> Decoded(const http::Request& request) {
+  const auto encoding = request.headers.Find("Content-Transfer-Encoding");
+  if (!encoding || !http::EqualIgnoringCase(*encoding, "base64")) return std::nullopt;
+  http::Request decoded = request;
+  decoded.body = DecodeBase64(request.body).value_or("");
+  return decoded;
 }
 
 http::Response WithoutRetry(http::Response response) {
@@ -49,6 +67,16 @@ dedup::ClaimRequest ClaimOf(std::string key, const slack::EventCallback& callbac
                        {"channel_id", event.channel},
                        {"user_id", event.user},
                        {"lambda_instance_id", request_id}}};
+}
+
+Error TooBusy() { return {ErrorCode::kUnavailable, "others keep writing the same rows"}; }
+
+// Whether one of the first so many actions is why nothing was written.
+bool IsRefused(const tables::TransactWriteReply& reply, size_t count) {
+  return std::any_of(reply.reasons.begin(), reply.reasons.begin() + static_cast<ptrdiff_t>(count),
+                     [](const tables::CancellationReason& reason) {
+                       return reason.code == tables::CancellationCode::kConditionalCheckFailed;
+                     });
 }
 
 Counter& AddResult(Metrics& metrics, const std::string& result) {
@@ -98,7 +126,9 @@ Counter& SlackEvents::Counters::Of(Outcome outcome) {
 SlackEvents::SlackEvents(SlackEventsParts parts, gate::UnknownPolicy unknown)
     : parts_(parts), unknown_(unknown), counters_(*parts.metrics) {}
 
-http::Response SlackEvents::Receive(const http::Request& request) {
+http::Response SlackEvents::Receive(const http::Request& received) {
+  const std::optional<http::Request> decoded = Decoded(received);
+  const http::Request& request = decoded ? *decoded : received;
   const gate::Authentication authentication =
       parts_.gate->Authenticate(SignedPartsOf(request), request.id);
   if (!authentication.authentic) return http::Problem(401, "");
@@ -127,7 +157,22 @@ http::Response SlackEvents::Answer(const slack::AppRateLimited& limited,
   parts_.logger->Log(
       LogLevel::kWarning, "Slack sent no events in this minute: over its volume limit",
       {{"team", limited.team_id}, {"minute", limited.minute}, {"request", request.id}});
-  return http::Text(200, "");
+  const auto noted = NoteLoss(limited);
+  if (noted) return http::Text(200, "");
+  parts_.logger->Log(LogLevel::kError, "a lost minute could not be noted",
+                     {{"error", noted.error().message}, {"request", request.id}});
+  return http::Problem(500, "");
+}
+
+Status SlackEvents::NoteLoss(const slack::AppRateLimited& limited) {
+  if (parts_.ledger == nullptr) return Done{};
+  const auto team = slack::TeamId::Parse(limited.team_id);
+  if (!team) return Done{};  // There is nobody whose history it could be missing from.
+  return parts_.ledger->Add(*team,
+                            {.kind = archive::CoverageKind::kLost,
+                             .from = slack::Timestamp::FromSeconds(limited.minute),
+                             .to = slack::Timestamp::FromSeconds(limited.minute + kMinuteSeconds),
+                             .reason = "Slack's volume limit: app_rate_limited"});
 }
 
 http::Response SlackEvents::Answer(const slack::UnknownEnvelope& envelope,
@@ -154,12 +199,11 @@ http::Response SlackEvents::Answer(const slack::EventCallback& callback,
       // It is in quarantine, so Slack need not send it again.
       return WithoutRetry(http::Problem(403, ""));
     case Outcome::kUnderWay:
+      return http::Problem(503, "");
     case Outcome::kUnavailable:
       break;
   }
-  http::Response response = http::Problem(503, "");
-  response.headers.Set("Retry-After", "1");
-  return response;
+  return http::Problem(500, "");
 }
 
 void SlackEvents::CountRetry(const slack::EventCallback& callback, const http::Request& request) {
@@ -179,11 +223,15 @@ void SlackEvents::CountRetry(const slack::EventCallback& callback, const http::R
 SlackEvents::Outcome SlackEvents::Handle(const std::string& key,
                                          const slack::EventCallback& callback,
                                          const http::Request& request) {
+  if (parts_.gate->Recall(callback)) return HandleRecalled(key, callback, request);
   const auto reply = parts_.dedup->Take(ClaimOf(key, callback, request.id));
   if (!reply) return Unavailable(callback, "claiming the event", reply.error());
-  switch (reply->outcome) {
-    case dedup::ClaimOutcome::kNew:
-      return HandleClaimed(callback, request, *reply->claim);
+  if (reply->claim) return HandleClaimed(callback, request, *reply->claim);
+  return WithoutClaim(reply->outcome);
+}
+
+SlackEvents::Outcome SlackEvents::WithoutClaim(dedup::ClaimOutcome outcome) {
+  switch (outcome) {
     case dedup::ClaimOutcome::kDone:
     case dedup::ClaimOutcome::kFailed:
     case dedup::ClaimOutcome::kPayloadMismatch:
@@ -191,10 +239,29 @@ SlackEvents::Outcome SlackEvents::Handle(const std::string& key,
     case dedup::ClaimOutcome::kRunning:
     case dedup::ClaimOutcome::kOutcomeUnknown:
       return Outcome::kUnderWay;
+    case dedup::ClaimOutcome::kNew:
     case dedup::ClaimOutcome::kRefused:
       break;
   }
   return Outcome::kUnavailable;
+}
+
+SlackEvents::Outcome SlackEvents::HandleRecalled(const std::string& key,
+                                                 const slack::EventCallback& callback,
+                                                 const http::Request& request) {
+  const dedup::ClaimRequest claim = ClaimOf(key, callback, request.id);
+  for (int round = 0; round < kMaxPlans; ++round) {
+    const auto plan = Plan(key, callback, request.body);
+    if (!plan) return Unavailable(callback, "reading what is stored", plan.error());
+    const auto reply = parts_.dedup->MarkWith(claim, plan->effect);
+    if (!reply) return Unavailable(callback, "storing the event", reply.error());
+    if (!*reply) continue;  // Somebody else wrote one of its rows.
+    if (!(*reply)->claim) return WithoutClaim((*reply)->outcome);
+    if ((*reply)->claim->local) return AcceptLocally(callback, *(*reply)->claim, *plan);
+    CountStored(*plan);
+    return Outcome::kAccepted;
+  }
+  return Unavailable(callback, "storing the event", TooBusy());
 }
 
 SlackEvents::Outcome SlackEvents::HandleClaimed(const slack::EventCallback& callback,
@@ -221,24 +288,68 @@ SlackEvents::Outcome SlackEvents::Refuse(const slack::EventCallback& callback,
   return acknowledged ? Outcome::kQuarantined : Outcome::kRefused;
 }
 
+Result<SlackEvents::Stored> SlackEvents::Plan(const std::string& key,
+                                              const slack::EventCallback& callback,
+                                              std::string_view body) {
+  Stored stored;
+  if (parts_.archive != nullptr) {
+    archive::Plan plan = TRY(parts_.archive->PlanEvent(callback, body));
+    stored.archived = plan.outcome;
+    stored.effect = std::move(plan.actions);
+  }
+  if (parts_.inbox != nullptr) {
+    stored.effect.emplace_back(parts_.inbox->Entry(key, callback, body));
+  }
+  return stored;
+}
+
+void SlackEvents::CountStored(const Stored& stored) {
+  if (stored.archived) parts_.archive->Count(*stored.archived);
+}
+
 SlackEvents::Outcome SlackEvents::Accept(const slack::EventCallback& callback,
                                          std::string_view body, const dedup::Claim& claim) {
-  tables::PutRequest entry = parts_.inbox->Entry(claim.keys.front(), callback, body);
-  if (claim.local) {
-    // The claim is in memory, so there is nothing to complete in the same transaction.
-    const auto put = parts_.tables->Put(entry);
-    if (!put) return Unavailable(callback, "storing the event", put.error());
-    (void)parts_.dedup->Complete(claim);
-    return Outcome::kAccepted;
+  for (int round = 0; round < kMaxPlans; ++round) {
+    if (const auto outcome = TryAccept(callback, body, claim)) return *outcome;
   }
+  return Unavailable(callback, "storing the event", TooBusy());
+}
+
+std::optional<SlackEvents::Outcome> SlackEvents::TryAccept(const slack::EventCallback& callback,
+                                                           std::string_view body,
+                                                           const dedup::Claim& claim) {
+  const auto plan = Plan(claim.keys.front(), callback, body);
+  if (!plan) return Unavailable(callback, "reading what is stored", plan.error());
+  if (claim.local) return AcceptLocally(callback, claim, *plan);
   tables::TransactWriteRequest transaction{.actions = parts_.dedup->Completion(claim)};
-  transaction.actions.emplace_back(std::move(entry));
+  const size_t completions = transaction.actions.size();
+  transaction.actions.insert(transaction.actions.end(), plan->effect.begin(), plan->effect.end());
   const auto reply = parts_.tables->TransactWrite(transaction);
   // When the outcome is not known, the claim says it: it was completed with the event or not at
   // all, and Slack's next delivery finds out which.
   if (!reply) return Unavailable(callback, "storing the event", reply.error());
-  if (reply->outcome != tables::TransactOutcome::kApplied) return Outcome::kUnderWay;
+  if (reply->outcome != tables::TransactOutcome::kApplied) {
+    if (IsRefused(*reply, completions)) return Outcome::kUnderWay;
+    return std::nullopt;
+  }
   parts_.dedup->Completed(claim);
+  CountStored(*plan);
+  return Outcome::kAccepted;
+}
+
+// The claim is in memory, so there is nothing to complete in the same transaction. Should the
+// event come twice, storing it again changes nothing.
+SlackEvents::Outcome SlackEvents::AcceptLocally(const slack::EventCallback& callback,
+                                                const dedup::Claim& claim, const Stored& stored) {
+  if (!stored.effect.empty()) {
+    const auto written = parts_.tables->TransactWrite({.actions = stored.effect});
+    if (!written || written->outcome != tables::TransactOutcome::kApplied) {
+      (void)parts_.dedup->Release(claim);
+      return Unavailable(callback, "storing the event", written ? TooBusy() : written.error());
+    }
+  }
+  (void)parts_.dedup->Complete(claim);
+  CountStored(stored);
   return Outcome::kAccepted;
 }
 

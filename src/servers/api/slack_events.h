@@ -1,7 +1,11 @@
 // POST /slack/events: what Slack's Events API sends, from the raw request to the reply.
 //
-//   size, signature, window, replay → JSON → claim of the event id → generations → existence →
-//   one transaction (event into the inbox, claim completed), synced → 200
+//   size, signature, window, replay → JSON → existence, from what is stored →
+//   one transaction (event into the archive and the inbox, its id marked as handled), synced → 200
+//
+// An event whose team, user and channel are not known yet, or that ends one of them, goes the
+// longer way: claim of the event id → generations → existence, from Slack → one transaction (event
+// stored, claim completed).
 //
 // The reply waits for the disk, and for Slack's Web API only when the cache does not know a team,
 // user or channel; then for the gate's deadline at most, below the 3 s that Slack waits. What is
@@ -11,15 +15,19 @@
 //
 // A delivery that is not the first says so in X-Slack-Retry-Num and X-Slack-Retry-Reason; it is
 // counted by its reason, which tells what Slack thought of our last answer, and handled like any
-// other.
+// other. A body under "Content-Transfer-Encoding: base64", as relays of functions send it, is
+// decoded before anything else: the signature is of the decoded bytes.
 //
 // Refusals have one body each, 401 and 403, and never say why. May be called from any thread.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "apps/archive/archive.h"
+#include "apps/archive/coverage.h"
 #include "apps/dedup/deduplicator.h"
 #include "apps/gate/gate.h"
 #include "apps/gate/quarantine.h"
@@ -33,10 +41,13 @@ namespace tidemark::api {
 
 // All outlive the SlackEvents.
 struct SlackEventsParts {
+  // Where accepted events go: at least one. The ledger comes with the archive.
+  archive::Archive* archive = nullptr;
+  archive::Ledger* ledger = nullptr;
+  Inbox* inbox = nullptr;
   gate::Gate* gate = nullptr;
   gate::Quarantine* quarantine = nullptr;
   dedup::Deduplicator* dedup = nullptr;
-  Inbox* inbox = nullptr;
   tables::Tables* tables = nullptr;
   const Logger* logger = nullptr;
   Metrics* metrics = nullptr;
@@ -66,6 +77,10 @@ class SlackEvents {
     kQuarantined,  // Likewise, and acknowledged.
     kUnavailable,  // Nothing is known to have been stored.
   };
+  struct Stored {
+    dedup::Effect effect;
+    std::optional<archive::Outcome> archived;
+  };
   struct Counters {
     explicit Counters(Metrics& metrics);
     Counter& Of(Outcome outcome);
@@ -84,18 +99,32 @@ class SlackEvents {
   http::Response Answer(const slack::AppRateLimited& limited, const http::Request& request);
   http::Response Answer(const slack::UnknownEnvelope& envelope, const http::Request& request);
 
+  Status NoteLoss(const slack::AppRateLimited& limited);
+  static Outcome WithoutClaim(dedup::ClaimOutcome outcome);
   void CountRetry(const slack::EventCallback& callback, const http::Request& request);
   // Signed, but nothing that can be handled: it would be no better the next time.
   http::Response NoEvent(const http::Request& request, const Error& error);
 
   Outcome Handle(const std::string& key, const slack::EventCallback& callback,
                  const http::Request& request);
+  // The short way: the gate has nothing to ask.
+  Outcome HandleRecalled(const std::string& key, const slack::EventCallback& callback,
+                         const http::Request& request);
   Outcome HandleClaimed(const slack::EventCallback& callback, const http::Request& request,
                         const dedup::Claim& claim);
   Outcome Refuse(const slack::EventCallback& callback, const http::Request& request,
                  const dedup::Claim& claim, const gate::Verdict& verdict);
   Outcome Accept(const slack::EventCallback& callback, std::string_view body,
                  const dedup::Claim& claim);
+  // One try; nullopt when somebody else wrote the rows concerned meanwhile.
+  std::optional<Outcome> TryAccept(const slack::EventCallback& callback, std::string_view body,
+                                   const dedup::Claim& claim);
+  Outcome AcceptLocally(const slack::EventCallback& callback, const dedup::Claim& claim,
+                        const Stored& stored);
+  // The writes that store an event, and what they mean to the archive.
+  Result<Stored> Plan(const std::string& key, const slack::EventCallback& callback,
+                      std::string_view body);
+  void CountStored(const Stored& stored);
   Outcome Unavailable(const slack::EventCallback& callback, std::string_view step,
                       const Error& error);
 

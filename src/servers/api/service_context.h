@@ -1,0 +1,27 @@
+// What the service uses and does not own. Only programs choose what is behind these.
+#pragma once
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/random.h"
+#include "base/sleeper.h"
+#include "http/client.h"
+#include "objects/objects.h"
+#include "tables/tables.h"
+
+namespace tidemark::api {
+
+// All of it outlives the service.
+struct ServiceContext {
+  tables::Tables* tables = nullptr;
+  objects::Objects* objects = nullptr;
+  http::Client* client = nullptr;
+  const Clock* clock = nullptr;
+  Random* random = nullptr;
+  Sleeper* sleeper = nullptr;
+  const Logger* logger = nullptr;
+  Metrics* metrics = nullptr;
+};
+
+}  // namespace tidemark::api

@@ -1,0 +1,85 @@
+// A mark together with its effect: both are there or neither, and the effect happens once.
+#include <gtest/gtest.h>
+
+#include "apps/dedup/deduplicator.h"
+#include "tests/dedup/stage.h"
+
+namespace tidemark::dedup {
+namespace {
+
+using testing::LostReply;
+using testing::Throttled;
+
+class EffectTest : public ::testing::Test {
+ protected:
+  EffectTest() {
+    CHECK(stage_.model.CreateTable({.table = "effects", .keys = {.partition = {.name = "id"}}})
+              .has_value());
+  }
+
+  // Adds one to a counter; with a condition, when the counter is as expected.
+  Effect Count(std::optional<int64_t> expected = std::nullopt) {
+    tables::UpdateRequest update{.table = "effects",
+                                 .key = {{"id", "counter"}},
+                                 .update = "ADD n :one",
+                                 .values = {{":one", item::Number::FromInt(1)}}};
+    if (expected) {
+      update.condition = "n = :expected";
+      update.values.emplace(":expected", item::Number::FromInt(*expected));
+    }
+    return {update};
+  }
+  int64_t Counted() {
+    const auto row = *stage_.model.Get({.table = "effects", .key = {{"id", "counter"}}});
+    return row ? NumberIn(*row, "n") : 0;
+  }
+  std::optional<ClaimReply> Mark(const std::string& key, const Effect& effect) {
+    return *dedup_.MarkWith({.keys = {key}}, effect);
+  }
+
+  Stage stage_;
+  Deduplicator dedup_{{}, &stage_.claims, &stage_.clock, &stage_.random, nullptr, nullptr};
+};
+
+TEST_F(EffectTest, HappensOnceHoweverOftenTheEventComes) {
+  EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kNew);
+  EXPECT_EQ(TextIn(stage_.RowOf("Ev1"), "status"), "done");
+  EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kDone);
+  EXPECT_EQ(Counted(), 1);
+}
+
+// The mark must not outlive an effect that did not happen: the event would be lost.
+TEST_F(EffectTest, LeavesNoMarkWhenItsConditionFails) {
+  EXPECT_FALSE(Mark("Ev1", Count(7)).has_value());
+  EXPECT_FALSE(stage_.Stored("Ev1").has_value());
+  EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kNew);
+  EXPECT_EQ(Counted(), 1);
+}
+
+// Who is at work on it finishes it; a mark does not take it away.
+TEST_F(EffectTest, IsNotMadeUnderAnothersClaim) {
+  stage_.Taken("Ev1");
+  EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kRunning);
+  EXPECT_EQ(Counted(), 0);
+}
+
+// Sent again, the transaction is refused by its own row, which is known by its nonce.
+TEST_F(EffectTest, HappensOnceWhenTheReplyIsLost) {
+  stage_.tables.decide = First({LostReply()});
+  EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kNew);
+  EXPECT_EQ(Counted(), 1);
+}
+
+// Without the store the caller holds a local claim and makes the effect by itself.
+TEST_F(EffectTest, IsLeftToTheCallerWhileTheStoreIsAway) {
+  stage_.tables.decide = [](testing::Operation) { return Throttled(); };
+  const auto reply = Mark("Ev1", Count());
+  ASSERT_TRUE(reply && reply->claim);
+  EXPECT_TRUE(reply->claim->local);
+  EXPECT_EQ(Counted(), 0);
+  // Not completed yet: another delivery waits.
+  EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kRunning);
+}
+
+}  // namespace
+}  // namespace tidemark::dedup
