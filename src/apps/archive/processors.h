@@ -3,11 +3,13 @@
 // the stream with a position of its own, so a slow one holds up no other; each is idempotent.
 //
 // One thread runs Files' part, since downloads take long, and one all others: StepFiles and
-// StepRows.
+// StepRows. Of several processes one at a time does each part's work. Changes of index rows and
+// other rows that come of this work start nothing.
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <string>
+#include <string_view>
 
 #include "apps/archive/channel_index.h"
 #include "apps/archive/coverage.h"
@@ -15,20 +17,25 @@
 #include "apps/archive/reader.h"
 #include "apps/archive/state.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
 #include "base/result.h"
-#include "tables/follower.h"
+#include "objects/objects.h"
 #include "tables/tables.h"
 
 namespace tidemark::archive {
+
+// The names under which the positions are kept.
+inline constexpr std::string_view kFilesConsumer = "archive-files";
+inline constexpr std::string_view kRowsConsumer = "archive-rows";
 
 struct ProcessorsOptions {
   std::string table = "SlackArchive";
   DeletedPolicy deleted = {};
 };
 
-// All outlive the Processors.
+// All outlive the Processors; logger and metrics may be null.
 struct ProcessorsParts {
   tables::Tables* tables = nullptr;
   State* state = nullptr;
@@ -45,11 +52,16 @@ struct ProcessorsParts {
 class Processors {
  public:
   Processors(ProcessorsOptions options, ProcessorsParts parts);
+  // Gives the leases back, so that another process need not wait for their end.
   ~Processors();
 
-  // Each handles all that waits, and returns.
+  // Each handles all that waits, and returns. StepRows also purges a page of the table when the
+  // policy says so and it is time.
   Status StepFiles();
   Status StepRows();
+
+  // Steps end after the record that they are at, now and ever after. From any thread.
+  void Stop();
 
  private:
   class Impl;

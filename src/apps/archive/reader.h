@@ -100,14 +100,29 @@ class Reader {
   // nullopt when there is none.
   Result<std::optional<Message>> FindMessage(const Place& place, const slack::Timestamp& ts);
   Result<std::optional<MessageDetail>> Detail(const Place& place, const slack::Timestamp& ts);
+  // As the person was then, or as they were first seen when nothing that old is known.
   Result<std::optional<Person>> FindPerson(const slack::TeamId& team, const std::string& user,
                                            const slack::Timestamp& as_of);
+
+  // Whether the policy hides the text, files and older bodies of the message.
+  bool Hides(const Message& message) const;
 
   // Where the message lies that a permalink names: under its channel, or an id that the channel had
   // before or got later. nullopt when it is nowhere.
   Result<std::optional<Place>> Resolve(const Place& place, const slack::Timestamp& ts);
 
  private:
+  Result<Message> Decode(const item::Item& row) const;
+  Result<bool> HasMessage(const Place& place, const slack::Timestamp& ts);
+  // The ids that the channel got later, and the one it had before.
+  Result<std::vector<Place>> Neighbours(const Place& place);
+  Result<std::vector<Body>> Versions(const Message& message);
+  Result<std::vector<Reaction>> Reactions(const Place& place, const slack::Timestamp& ts);
+  Result<bool> IsPinned(const Place& place, const slack::Timestamp& ts);
+  // The root when the thread index does not have it: nobody had replied when it was last told of.
+  Result<std::optional<Message>> RootOutsideIndex(const Place& place,
+                                                  const slack::Timestamp& thread_ts);
+
   const ReaderOptions options_;
   tables::Tables& tables_;
   ChannelIndex& index_;

@@ -1,0 +1,126 @@
+#include "apps/archive/purger.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/archive/attributes.h"
+#include "apps/archive/partition.h"
+
+namespace tidemark::archive {
+
+namespace {
+
+constexpr std::chrono::hours kPause(1);
+constexpr uint32_t kPageRows = 1'000;
+constexpr std::array<std::string_view, 6> kBodyAttributes = {
+    "text", "files", "files_s3", "raw_event", "files_fetch_failed", "files_fetch_error"};
+
+bool HasBody(const item::Item& row) {
+  return std::ranges::any_of(kBodyAttributes,
+                             [&](std::string_view name) { return row.Contains(name); });
+}
+
+}  // namespace
+
+Purger::Purger(PurgerOptions options, tables::Tables* tables, objects::Objects* objects,
+               const Clock* clock, const Logger* logger)
+    : options_(std::move(options)),
+      tables_(*tables),
+      objects_(objects),
+      clock_(*clock),
+      logger_(logger) {}
+
+Result<uint64_t> Purger::Step() {
+  if (options_.policy.text != DeletedText::kPurge) return 0;
+  const bool pauses = !swept_to_ && ended_at_ && clock_.Monotonic() - *ended_at_ < kPause;
+  if (pauses) return 0;
+  tables::Page page =
+      TRY(tables_.Scan({.table = options_.table,
+                        .filter = "begins_with(#k, :messages) AND attribute_exists(#deleted)",
+                        .names = {{"#k", "itemId"}, {"#deleted", "deleted"}},
+                        .values = {{":messages", "message#"}},
+                        .consistent = true,
+                        .limit = kPageRows,
+                        .start_after = swept_to_}));
+  uint64_t purged = 0;
+  for (const item::Item& row : page.items) purged += TRY(Purge(row)) ? 1 : 0;
+  // Only now: a page that failed in the middle is read again.
+  swept_to_ = std::move(page.last);
+  if (!swept_to_) ended_at_ = clock_.Monotonic();
+  return purged;
+}
+
+// The row goes last: while it names what there is to remove, a purge that was cut short is
+// repeated by the next sweep. A message that was told of anew after its purge is purged again.
+Result<bool> Purger::Purge(const item::Item& row) {
+  const auto message = DecodeMessage(row);
+  if (!message) {
+    if (logger_ != nullptr) {
+      logger_->Log(LogLevel::kError, "a deleted message cannot be purged",
+                   {{"error", message.error().message}});
+    }
+    return false;
+  }
+  if (!IsHidden(*message, options_.policy, clock_.NowSeconds())) return false;
+  const bool had_versions = TRY(DeleteVersions(*message));
+  if (message->purged && !had_versions && !HasBody(row)) return false;
+  TRY(DeleteObjects(*message));
+  return Empty(*message, row);
+}
+
+Result<bool> Purger::DeleteVersions(const Message& message) {
+  tables::QueryRequest request =
+      PartitionQuery(options_.table, VersionsOf(message.place, message.ts));
+  request.names["#t"] = "timestamp";
+  request.projection = "#k, #t";
+  const auto keys = TRY(QueryAll(tables_, std::move(request)));
+  for (const item::Item& key : keys) {
+    TRY(tables_.Delete({.table = options_.table, .key = key}));
+  }
+  return !keys.empty();
+}
+
+Status Purger::DeleteObjects(const Message& message) {
+  if (objects_ == nullptr) return Done{};
+  objects::ListRequest request{.prefix =
+                                   fmt::format("slack/{}/{}/{}/", message.place.team.text(),
+                                               message.place.channel.text(), message.ts.text())};
+  bool more = true;
+  while (more) {
+    const objects::ListReply reply = TRY(objects_->List(request));
+    for (const objects::ObjectInfo& object : reply.objects) {
+      TRY(objects_->Delete({.key = object.key}));
+      request.after = object.key;
+    }
+    more = reply.more;
+  }
+  return Done{};
+}
+
+// False when the row changed meanwhile: the next sweep has it.
+Result<bool> Purger::Empty(const Message& message, const item::Item& row) {
+  tables::UpdateRequest request{.table = options_.table,
+                                .key = KeyOf(MessagesOf(message.place), message.ts.text()),
+                                .update = "SET #purged = :true, #revision = :next REMOVE ",
+                                .names = {{"#purged", "purged"}, {"#revision", "revision"}},
+                                .values = {{":true", true}}};
+  for (size_t i = 0; i < kBodyAttributes.size(); ++i) {
+    *request.update += fmt::format("{}#b{}", i == 0 ? "" : ", ", i);
+    request.names[fmt::format("#b{}", i)] = kBodyAttributes[i];
+  }
+  const auto revision = IntIn(row, "revision");
+  request.values[":next"] = item::Number::FromInt(revision.value_or(1) + 1);
+  if (revision) {
+    request.condition = "#revision = :read";
+    request.values[":read"] = item::Number::FromInt(*revision);
+  } else {
+    request.condition = "attribute_exists(#k) AND attribute_not_exists(#revision)";
+    request.names["#k"] = "itemId";
+  }
+  return TRY(tables_.Update(request)).applied;
+}
+
+}  // namespace tidemark::archive
