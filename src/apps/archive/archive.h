@@ -11,6 +11,7 @@
 // Nothing is ever fetched from Slack. May be called from any thread.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,6 +41,9 @@ enum class Outcome {
   kUnknownType,  // Of a kind that is not known.
   kIncomplete,   // Lacks what it takes to be kept; logged.
 };
+inline constexpr size_t kOutcomes = 6;
+// "stored", "not_public", …: the label of the count.
+std::string_view ToString(Outcome outcome);
 
 struct Plan {
   Outcome outcome = Outcome::kUnchanged;
@@ -71,7 +75,13 @@ class Archive {
 
  private:
   class Planner;
+
+  void LogNothing(const slack::EventCallback& callback, const NoNews& nothing) const;
+
   const ArchiveOptions options_;
+  tables::Tables& tables_;
+  const Logger* const logger_;
+  std::array<Counter*, kOutcomes> events_ = {};  // By outcome; null without metrics.
   std::unique_ptr<Planner> planner_;
 };
 

@@ -36,11 +36,11 @@ void JoinFile(const FileMeta& told, std::vector<FileMeta>* files) {
 
 // Which of two bodies of one version is to be kept. What was told of directly outweighs what was
 // told in passing. Of the former the latest counts, since it has the link previews; of the latter
-// the earliest, since it is the nearest to the body's own time.
+// the earliest, since it is the nearest to the body's own time. Two of one event_ts are of one
+// event.
 bool IsBetter(const Body& told, const Body& known) {
   if (told.inferred != known.inferred) return known.inferred;
-  if (told.event_ts != known.event_ts) return (told.event_ts > known.event_ts) != told.inferred;
-  return told.text > known.text;
+  return told.inferred ? told.event_ts < known.event_ts : told.event_ts > known.event_ts;
 }
 
 void KeepBetter(Body told, std::map<slack::Timestamp, Body>* older) {

@@ -29,6 +29,7 @@ struct MessageNews {
   Scope scope = Scope::kAsk;
   slack::Timestamp ts;
   std::vector<Observation> observations = {};
+  Traits traits = {};  // Told without a body: of a message that Slack shows no longer.
   std::optional<slack::Timestamp> deleted_ts = std::nullopt;
 };
 
@@ -91,6 +92,7 @@ struct CoverageNews {
   slack::Timestamp from;
   std::optional<slack::Timestamp> to = std::nullopt;
   std::string reason = {};
+  Scope scope = Scope::kPublic;  // Of the channel.
 };
 
 // Nothing of it is kept.
@@ -115,7 +117,12 @@ struct ReadOptions {
 News ReadEvent(const slack::EventCallback& callback, std::string_view body,
                const ReadOptions& options);
 
-// A message as it stands in an export or in another event: nullopt when it has no proper ts.
+// Whether a message of the subtype is a message to the archive. Joins and leaves are left out, and
+// changes of the channel, such as its topic, are kept with the channel.
+bool IsKeptAsMessage(std::string_view subtype);
+
+// A message as it stands in an export or in another event: nullopt when it has no proper ts, or is
+// a tombstone, which has nothing of the message.
 // `event_ts` is the time of the event that shows it; nullopt takes the body's own.
 std::optional<Observation> ReadMessage(const Json& message,
                                        const std::optional<slack::Timestamp>& event_ts,

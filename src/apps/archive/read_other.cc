@@ -1,0 +1,157 @@
+#include <array>
+#include <utility>
+
+#include "apps/archive/event_reading.h"
+#include "slack/ids.h"
+
+namespace tidemark::archive {
+
+namespace {
+
+constexpr size_t kMaxNameBytes = 255;  // Of a reaction or an emoji: it is part of a key.
+constexpr std::array<std::string_view, 5> kAvatars = {"image_512", "image_192", "image_original",
+                                                      "image_72", "image_48"};
+
+bool IsUserId(std::string_view text) { return slack::UserId::Parse(text).has_value(); }
+bool IsName(std::string_view text) { return !text.empty() && text.size() <= kMaxNameBytes; }
+
+std::string ReadAvatar(const MaybeJson& profile) {
+  for (const std::string_view name : kAvatars) {
+    if (const auto url = FindTextIn(profile, name); url && !url->empty()) return std::string(*url);
+  }
+  return "";
+}
+
+std::string ReadRealName(const Json& user, const MaybeJson& profile) {
+  std::string name = TextIn(user, "real_name");
+  return name.empty() ? TextIn(profile, "real_name") : name;
+}
+
+MaybeJson Authorization(const EventView& view) {
+  const MaybeJson authorizations = view.root.Find("authorizations");
+  if (!authorizations) return std::nullopt;
+  for (const Json authorization : authorizations->Elements()) return authorization;
+  return std::nullopt;
+}
+
+bool IsAboutTheBot(const EventView& view) {
+  const MaybeJson authorization = Authorization(view);
+  const std::string bot = TextIn(authorization, "user_id");
+  return IsTrueIn(authorization, "is_bot") && !bot.empty() && bot == view.callback.event.user;
+}
+
+void AddEmoji(std::string_view name, std::string_view value, bool removed, EmojiNews* news) {
+  if (!IsName(name)) return;
+  news->changes.push_back(
+      {.name = std::string(name), .value = std::string(value), .removed = removed});
+}
+
+}  // namespace
+
+News ReadReaction(const EventView& view) {
+  const MaybeJson item = view.event.Find("item");
+  if (FindTextIn(item, "type").value_or("message") != "message") return NotKept();
+  const auto channel = ParseChannelId(TextIn(item, "channel"));
+  const auto ts = TimestampIn(item, "ts");
+  std::string reaction = TextIn(view.event, "reaction");
+  std::string user = TextIn(view.event, "user");
+  if (!channel || !ts || !IsName(reaction) || !IsUserId(user)) {
+    return Incomplete("a reaction without a proper channel, ts, name or user");
+  }
+  return ReactionNews{.channel = *channel,
+                      .ts = *ts,
+                      .reaction = std::move(reaction),
+                      .user = std::move(user),
+                      .removed = view.callback.event.type == "reaction_removed",
+                      .event_ts = view.event_ts};
+}
+
+News ReadPin(const EventView& view) {
+  const MaybeJson item = view.event.Find("item");
+  if (FindTextIn(item, "type").value_or("message") != "message") return NotKept();
+  const auto channel = ParseChannelId(view.callback.event.channel);
+  const auto ts = TimestampIn(FindIn(item, "message"), "ts");
+  if (!channel || !ts) return Incomplete("a pin without a proper channel or message");
+  return PinNews{.channel = *channel,
+                 .ts = *ts,
+                 .user = TextIn(view.event, "user"),
+                 .removed = view.callback.event.type == "pin_removed",
+                 .event_ts = view.event_ts};
+}
+
+std::optional<UserNews> ReadUser(const Json& user, const slack::Timestamp& event_ts) {
+  std::string id = TextIn(user, "id");
+  if (!IsUserId(id)) return std::nullopt;
+  const MaybeJson profile = user.Find("profile");
+  return UserNews{.user = std::move(id),
+                  .name = TextIn(user, "name"),
+                  .real_name = ReadRealName(user, profile),
+                  .display_name = TextIn(profile, "display_name"),
+                  .avatar = ReadAvatar(profile),
+                  .is_bot = IsTrueIn(user, "is_bot"),
+                  .deactivated = IsTrueIn(user, "deleted"),
+                  .event_ts = event_ts};
+}
+
+News ReadUserEvent(const EventView& view) {
+  const MaybeJson user = view.event.Find("user");
+  auto news = user ? ReadUser(*user, view.event_ts) : std::nullopt;
+  if (!news) return Incomplete("a user event without a proper user");
+  return *std::move(news);
+}
+
+News ReadTeamEvent(const EventView& view) {
+  TeamNews news{.name = TextIn(view.event, "name"),
+                .domain = TextIn(view.event, "domain"),
+                .event_ts = view.event_ts};
+  if (news.name.empty() && news.domain.empty()) return Incomplete("a team event without its value");
+  return news;
+}
+
+News ReadEmoji(const EventView& view) {
+  EmojiNews news{.changes = {}, .event_ts = view.event_ts};
+  const std::string& subtype = view.callback.event.subtype;
+  const std::string value = TextIn(view.event, "value");
+  if (subtype == "add") AddEmoji(TextIn(view.event, "name"), value, false, &news);
+  if (subtype == "rename") {
+    AddEmoji(TextIn(view.event, "old_name"), "", true, &news);
+    AddEmoji(TextIn(view.event, "new_name"), value, false, &news);
+  }
+  const MaybeJson names = view.event.Find("names");
+  if (subtype == "remove" && names) {
+    for (const Json name : names->Elements())
+      AddEmoji(name.AsString().value_or(""), "", true, &news);
+  }
+  if (news.changes.empty()) return Incomplete("an emoji event without a name");
+  return news;
+}
+
+// Events of a channel arrive while the bot is a member of it.
+News ReadMembership(const EventView& view) {
+  const slack::Event& event = view.callback.event;
+  const bool is_member_event = event.type.starts_with("member_");
+  if (is_member_event && !IsAboutTheBot(view)) return NotKept();
+  const auto channel = ParseChannelId(event.channel);
+  if (!channel) return Incomplete("a membership event without a proper channel");
+  const bool joined = event.type == "member_joined_channel";
+  const bool is_public = is_member_event ? event.channel_type == "C" : event.type == "channel_left";
+  return CoverageNews{.channel = *channel,
+                      .kind = joined ? CoverageKind::kBegan : CoverageKind::kEnded,
+                      .from = view.event_ts,
+                      .reason = joined ? "the bot joined" : "the bot left",
+                      .scope = is_public ? Scope::kPublic : Scope::kAsk};
+}
+
+// Of the tokens that are revoked only the bot's brings events.
+News ReadRemoval(const EventView& view) {
+  const MaybeJson tokens = view.event.Find("tokens");
+  const MaybeJson of_bot = FindIn(tokens, "bot");
+  if (tokens && (!of_bot || of_bot->Size() == 0)) return NotKept();
+  return CoverageNews{.kind = CoverageKind::kEnded,
+                      .from = view.event_ts,
+                      .reason = view.callback.event.type == "app_uninstalled"
+                                    ? "the app was removed"
+                                    : "the bot's token was revoked"};
+}
+
+}  // namespace tidemark::archive
