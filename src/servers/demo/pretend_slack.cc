@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kApiPrefix = "/api/";
 constexpr std::string_view kFilesPrefix = "/files/";
+constexpr std::string_view kLoginPath = "/signin";
 constexpr std::string_view kBearer = "Bearer ";
 constexpr std::chrono::seconds kPatience(1);
 // A caller that does everything wrong is noticed all the same.
@@ -31,7 +32,18 @@ std::string MethodOf(const http::Request& request) {
   return "";
 }
 
-bool IsKnown(std::string_view method) { return HasMethod(method) || method == kDownloads; }
+bool IsKnown(std::string_view method) {
+  return HasMethod(method) || method == kDownloads || method == kRefresh;
+}
+
+bool IsOfDownloads(FailureKind kind) {
+  return kind == FailureKind::kLoginRedirect || kind == FailureKind::kRedirectLoop ||
+         kind == FailureKind::kShortBody || kind == FailureKind::kWrongType;
+}
+
+http::Response Redirect(std::string location) {
+  return {.status = 302, .headers = {{"Location", std::move(location)}}};
+}
 
 http::Response Html(std::string_view page) {
   return {.status = 200,
@@ -66,6 +78,8 @@ PretendSlack::PretendSlack(Options options, Workspace workspace) : options_(std:
   world_.surroundings.team_id = workspace.team.id;
   world_.workspace = std::move(workspace);
   world_.scopes = {options_.scopes.begin(), options_.scopes.end()};
+  bot_tokens_ = {options_.bot_token};
+  refresh_token_ = options_.refresh_token;
 }
 
 Result<std::unique_ptr<PretendSlack>> PretendSlack::Start(Options options, Workspace workspace,
@@ -118,6 +132,7 @@ std::optional<Failure> PretendSlack::TakeFailure(const std::string& method) {
 }
 
 http::Response PretendSlack::AnswerFailed(const Failure& failure, const http::Request& request) {
+  if (IsOfDownloads(failure.kind)) return AnswerDownloadBadly(failure.kind, request);
   switch (failure.kind) {
     case FailureKind::kRateLimited: {
       http::Response response = http::Json(429, ErrorBody("ratelimited"));
@@ -136,7 +151,10 @@ http::Response PretendSlack::AnswerFailed(const Failure& failure, const http::Re
     }
     case FailureKind::kError:
       return http::Json(200, ErrorBody(failure.error));
-    case FailureKind::kHang:
+    case FailureKind::kLostReply:
+      Answer(request);
+      return http::Text(500, "server error");
+    default:
       break;  // It was answered for, or the server stops.
   }
   return Answer(request);
@@ -153,7 +171,9 @@ void PretendSlack::Note(std::string fault) {
 
 http::Response PretendSlack::Answer(const http::Request& request) {
   if (request.path.starts_with(kFilesPrefix)) return AnswerDownload(request);
+  if (request.path == kLoginPath) return AnswerLogin(request);
   const std::string method = MethodOf(request);
+  if (method == kRefresh) return AnswerRefresh(request);
   if (!HasMethod(method)) {
     return Refuse("unknown_method", fmt::format("there is no method at {}", request.path));
   }
@@ -199,7 +219,9 @@ std::string_view PretendSlack::CheckToken(const http::Request& request) {
   }
   const bool is_bearer = values.size() == 1 && values.front().starts_with(kBearer);
   const std::string_view token = is_bearer ? values.front().substr(kBearer.size()) : "";
-  if (token.empty() || token != options_.bot_token.Reveal()) {
+  const bool is_known = std::ranges::any_of(
+      bot_tokens_, [token](const Secret& known) { return token == known.Reveal(); });
+  if (token.empty() || !is_known) {
     Note(fmt::format("{} with an Authorization that is not the bot's", request.path));
     return "invalid_auth";
   }
@@ -210,6 +232,7 @@ http::Response PretendSlack::AnswerDownload(const http::Request& request) {
   if (request.method != http::Method::kGet && request.method != http::Method::kHead) {
     return Refuse("invalid_http_method", fmt::format("download by {}", ToString(request.method)));
   }
+  if (!request.query.empty()) Note("a download with a query, where a token may be");
   if (!CheckToken(request).empty() || !world_.scopes.contains("files:read")) {
     return Html(kLoginPage);
   }
@@ -226,8 +249,67 @@ http::Response PretendSlack::AnswerDownload(const http::Request& request) {
   return {.status = 200, .headers = {{"Content-Type", file->mimetype}}, .body = ContentOf(*file)};
 }
 
+http::Response PretendSlack::AnswerDownloadBadly(FailureKind kind, const http::Request& request) {
+  http::Response response = AnswerDownload(request);
+  switch (kind) {
+    case FailureKind::kLoginRedirect:
+      // The same machine by another name is another host.
+      return Redirect(fmt::format("http://localhost:{}{}?redir=%2Ffiles",
+                                  address().substr(address().rfind(':') + 1), kLoginPath));
+    case FailureKind::kRedirectLoop:
+      return Redirect(request.path);
+    case FailureKind::kShortBody:
+      response.body.resize(response.body.size() / 2);
+      break;
+    default:
+      response.headers.Set("Content-Type", "text/html; charset=utf-8");
+  }
+  return response;
+}
+
+// Nobody who fetches files has any business there, least of all with a token.
+http::Response PretendSlack::AnswerLogin(const http::Request& request) {
+  Note(request.headers.Find("Authorization") ? "the token is brought to the page to log in"
+                                             : "the page to log in is asked for");
+  return Html(kLoginPage);
+}
+
+http::Response PretendSlack::AnswerRefresh(const http::Request& request) {
+  if (request.headers.Find("Authorization")) Note("a refresh with Authorization");
+  const Result<Parameters> read = ReadParameters(request);
+  if (request.method != http::Method::kPost || !IsForm(request) || !read) {
+    return Refuse("invalid_form_data", "a refresh that is not sent as a form");
+  }
+  const auto find = [&](const char* name) {
+    const auto found = read->find(name);
+    return found == read->end() ? std::string() : found->second;
+  };
+  if (read->size() != 4 || find("grant_type") != "refresh_token") {
+    return Refuse("invalid_arguments", "a refresh with other parameters");
+  }
+  if (find("client_id") != options_.client_id) return Refuse("invalid_client_id", "a bad client");
+  if (find("client_secret") != options_.client_secret.Reveal()) {
+    return Refuse("bad_client_secret", "a bad client secret");
+  }
+  if (refresh_token_.empty() || find("refresh_token") != refresh_token_.Reveal()) {
+    return http::Json(200, ErrorBody("invalid_refresh_token"));
+  }
+  const size_t number = bot_tokens_.size();
+  refresh_token_ = Secret(fmt::format("xoxe-1-pretend-{}", number));
+  bot_tokens_.emplace_back(fmt::format("xoxe.xoxb-1-pretend-{}", number));
+  return http::Json(200, fmt::format(R"({{"ok":true,"token_type":"bot","access_token":"{}",)"
+                                     R"("refresh_token":"{}","expires_in":43200}})",
+                                     bot_tokens_.back().Reveal(), refresh_token_.Reveal()));
+}
+
+Secret PretendSlack::refresh_token() const {
+  const std::lock_guard lock(mutex_);
+  return refresh_token_;
+}
+
 void PretendSlack::Fail(std::string_view method, Failure failure, size_t times) {
   CHECK(IsKnown(method));
+  CHECK(method == kDownloads || !IsOfDownloads(failure.kind));
   const std::lock_guard lock(mutex_);
   if (times > 0) failures_[std::string(method)].emplace_back(std::move(failure), times);
 }

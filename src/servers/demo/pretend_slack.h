@@ -38,6 +38,7 @@ std::vector<std::string> DefaultScopes();
 
 // Downloads count and fail under this name, as if they were a method.
 inline constexpr std::string_view kDownloads = "files";
+inline constexpr std::string_view kRefresh = "oauth.v2.access";
 
 enum class FailureKind {
   kRateLimited,  // 429 with Retry-After.
@@ -46,6 +47,12 @@ enum class FailureKind {
   kHang,         // No answer until Release, and then the right one.
   kWrongId,      // The right answer for somebody else.
   kError,        // {"ok":false} with this error.
+  kLostReply,    // What is asked for is done, and then 500.
+  // Of downloads alone.
+  kLoginRedirect,  // 302 to the page to log in, on another host.
+  kRedirectLoop,   // 302 to itself.
+  kShortBody,      // The first half of the file, as if that were all.
+  kWrongType,      // The file, said to be HTML.
 };
 
 struct Failure {
@@ -60,6 +67,10 @@ class PretendSlack final : private http::Handler {
     std::string listen = "127.0.0.1:0";
     Secret bot_token = {};
     std::vector<std::string> scopes = DefaultScopes();
+    // Of an app with token rotation: who sends them gets a new pair. Empty: the app has none.
+    Secret refresh_token = {};
+    std::string client_id = {};
+    Secret client_secret = {};
   };
 
   // Errors as of http::Server::Start. What the context names outlives this.
@@ -79,6 +90,9 @@ class PretendSlack final : private http::Handler {
   void Fail(std::string_view method, Failure failure, size_t times = 1);
   // Forgets the failures that have not come yet.
   void Recover();
+  // The refresh token that counts now: each is good for one use.
+  Secret refresh_token() const;
+
   // Answers all that hangs.
   void Release();
   // Returns once so many calls hang.
@@ -111,6 +125,9 @@ class PretendSlack final : private http::Handler {
   http::Response Answer(const http::Request& request);
   http::Response AnswerCall(std::string_view method, const http::Request& request);
   http::Response AnswerDownload(const http::Request& request);
+  http::Response AnswerDownloadBadly(FailureKind kind, const http::Request& request);
+  http::Response AnswerRefresh(const http::Request& request);
+  http::Response AnswerLogin(const http::Request& request);
   http::Response AnswerFailed(const Failure& failure, const http::Request& request);
   Result<Parameters> ReadParameters(const http::Request& request);
   // Slack's word for what is wrong with the token, or nothing.
@@ -123,6 +140,8 @@ class PretendSlack final : private http::Handler {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   World world_;
+  std::vector<Secret> bot_tokens_;  // The newest last; those of before hold until they expire.
+  Secret refresh_token_;
   bool token_revoked_ = false;
   bool stopping_ = false;
   std::map<std::string, std::deque<std::pair<Failure, size_t>>, std::less<>> failures_;

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/sleeper.h"
 #include "http/client.h"
+#include "http/url.h"
 
 namespace tidemark::demo {
 namespace {
@@ -261,6 +262,50 @@ TEST_F(PretendSlackTest, AnswersDownloadsWithoutATokenWithAPageToLogIn) {
   EXPECT_EQ(response.status, 200);
   EXPECT_THAT(std::string(*response.headers.Find("Content-Type")), HasSubstr("text/html"));
   EXPECT_THAT(slack_->faults(), ElementsAre(HasSubstr("without Authorization")));
+}
+
+// Each way in which a download has been seen to end without the file.
+TEST_F(PretendSlackTest, FailsDownloadsInManyWays) {
+  http::OutgoingRequest request = MakeGet("");
+  request.url =
+      slack_->files_url() + "/" + HostedFile().id + "/" + http::PercentEncode(HostedFile().name);
+  const std::string content = ContentOf(HostedFile());
+  for (const FailureKind kind : {FailureKind::kLoginRedirect, FailureKind::kRedirectLoop,
+                                 FailureKind::kShortBody, FailureKind::kWrongType}) {
+    slack_->Fail(kDownloads, {.kind = kind});
+  }
+  EXPECT_THAT(std::string(*Send(request).headers.Find("Location")), HasSubstr("localhost"));
+  EXPECT_THAT(std::string(*Send(request).headers.Find("Location")), HasSubstr(HostedFile().id));
+  EXPECT_EQ(Send(request).body, content.substr(0, content.size() / 2));
+  EXPECT_THAT(std::string(*Send(request).headers.Find("Content-Type")), HasSubstr("text/html"));
+  EXPECT_EQ(Send(request).body, content);
+  EXPECT_THAT(slack_->faults(), IsEmpty());
+  request.url += "?token=x";
+  Send(request);
+  request.url = "http://" + slack_->address() + "/signin";
+  Send(request);
+  EXPECT_THAT(slack_->faults(), ElementsAre(HasSubstr("query"), HasSubstr("token is brought")));
+}
+
+TEST_F(PretendSlackTest, ExchangesRefreshTokensOnce) {
+  slack_ = PretendSlack::Start({.bot_token = Secret(std::string(kToken)),
+                                .refresh_token = Secret("xoxe-1-first"),
+                                .client_id = "1.2",
+                                .client_secret = Secret("hush")},
+                               workspace_, {.clock = &clock_, .random = &random_})
+               .value();
+  http::OutgoingRequest request = MakePost(
+      "oauth.v2.access",
+      "grant_type=refresh_token&client_id=1.2&client_secret=hush&refresh_token=xoxe-1-first");
+  request.headers = {{"Content-Type", kForm}};
+  EXPECT_THAT(Send(request).body, HasSubstr("\"access_token\":\"xoxe.xoxb-1-pretend-1\""));
+  EXPECT_THAT(Send(request).body, HasSubstr("invalid_refresh_token"));
+  EXPECT_THAT(slack_->faults(), IsEmpty());
+  // The new token counts, and so does the old one.
+  EXPECT_THAT(Get("auth.test"), HasSubstr(kOk));
+  http::OutgoingRequest with_new = MakeGet("auth.test");
+  with_new.headers.Set("Authorization", "Bearer xoxe.xoxb-1-pretend-1");
+  EXPECT_THAT(Send(with_new).body, HasSubstr(kOk));
 }
 
 TEST_F(PretendSlackTest, SaysThatAnAddressIsTaken) {
