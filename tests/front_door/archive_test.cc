@@ -119,7 +119,7 @@ TEST_F(ArchiveTest, AStoreThatFailsIsAServerErrorAndTheRetryIsStored) {
   ASSERT_EQ(Post(NewMessage("Ev0")), 200);  // The gate knows the ids from now on.
   const std::string event = Edit("Ev1", "1700000005", "changed");
   door_.faults().decide = [](Operation operation) -> std::optional<Fault> {
-    if (operation != Operation::kTransactWrite) return std::nullopt;
+    if (operation != Operation::kTransact) return std::nullopt;
     return Throttled();
   };
   EXPECT_EQ(Post(event), 500);
@@ -159,7 +159,7 @@ TEST_F(ArchiveTest, ALostReplyStoresTheEventOnce) {
   ASSERT_EQ(Post(NewMessage("Ev0")), 200);
   int writes = 0;
   door_.faults().decide = [&](Operation operation) -> std::optional<Fault> {
-    if (operation != Operation::kTransactWrite || ++writes > 1) return std::nullopt;
+    if (operation != Operation::kTransact || ++writes > 1) return std::nullopt;
     return LostReply();
   };
   const std::string event = Edit("Ev1", "1700000005", "changed");
