@@ -29,7 +29,8 @@ namespace tidemark::objects {
 inline constexpr size_t kMaxKeyBytes = 1024;
 inline constexpr size_t kMaxPage = 1000;
 
-// Names in lower case, values of printable ASCII; together at most 2 KB.
+// Names of a-z, 0-9, '-', '_' and '.', at most 256; values of printable ASCII; together at most
+// 2 KB.
 using Metadata = std::map<std::string, std::string>;
 
 struct ObjectInfo {

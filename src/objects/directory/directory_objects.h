@@ -17,12 +17,16 @@
 
 namespace tidemark::directory {
 
+class FileOps;
+
 class DirectoryObjects final : public objects::Objects {
  public:
-  // Makes the folder unless it is there. kInUse when another process has it open. Clock and random
-  // outlive this.
+  // Makes the folder unless it is there; the folder around it is. kInUse when another process has
+  // it open, kInvalid when its file system cannot keep objects. Clock and random outlive this.
+  // `files` is for tests, which stand between this and the system; it outlives this too.
   static Result<std::unique_ptr<DirectoryObjects>> Open(const std::string& folder,
-                                                        const Clock& clock, Random& random);
+                                                        const Clock& clock, Random& random,
+                                                        FileOps* files = nullptr);
   ~DirectoryObjects() override;
 
   Result<objects::PutReply> Put(const objects::PutRequest& request) override;

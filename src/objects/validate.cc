@@ -1,0 +1,116 @@
+#include "objects/validate.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace tidemark::objects {
+
+namespace {
+
+constexpr size_t kMaxMetadataBytes = 2048;
+constexpr size_t kMaxMetadataNames = 256;
+constexpr size_t kMaxContentTypeBytes = 255;
+
+// The bytes of the character at the front, or 0 when there is none that is well formed: no longer
+// than needed, no surrogate, at most U+10FFFF.
+size_t CharacterBytes(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
+  const unsigned lowest = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+  const unsigned highest = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+  if (byte(1) < lowest || byte(1) > highest) return 0;
+  for (size_t i = 2; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  return length;
+}
+
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t bytes = CharacterBytes(text);
+    if (bytes == 0) return false;
+    text.remove_prefix(bytes);
+  }
+  return true;
+}
+
+bool HasDotPart(std::string_view key) {
+  for (size_t start = 0; start <= key.size();) {
+    const size_t end = std::min(key.find('/', start), key.size());
+    const std::string_view part = key.substr(start, end - start);
+    if (part == "." || part == "..") return true;
+    start = end + 1;
+  }
+  return false;
+}
+
+bool IsPrintable(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+bool IsMetadataName(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+  });
+}
+
+Status ValidateMetadata(const Metadata& metadata) {
+  if (metadata.size() > kMaxMetadataNames) {
+    return Invalid(fmt::format("there are {} names of metadata; at most {} are kept",
+                               metadata.size(), kMaxMetadataNames));
+  }
+  size_t bytes = 0;
+  for (const auto& [name, value] : metadata) {
+    if (!IsMetadataName(name)) {
+      return Invalid(
+          "a metadata name has other characters than a-z, 0-9, '-', '_' and '.', or none");
+    }
+    if (!IsPrintable(value)) {
+      return Invalid(fmt::format("the metadata '{}' is not of printable ASCII: encode it", name));
+    }
+    bytes += name.size() + value.size();
+  }
+  if (bytes <= kMaxMetadataBytes) return Done();
+  return Invalid(fmt::format("the metadata has {} bytes, names included; at most {} are kept",
+                             bytes, kMaxMetadataBytes));
+}
+
+}  // namespace
+
+Status ValidateKey(std::string_view key) {
+  if (key.empty()) return Invalid("the object's key is empty");
+  if (key.size() > kMaxKeyBytes) {
+    return Invalid(
+        fmt::format("the object's key has {} bytes; at most {} go", key.size(), kMaxKeyBytes));
+  }
+  if (!IsUtf8(key)) return Invalid("the object's key is not UTF-8");
+  if (HasDotPart(key)) return Invalid("the object's key has '.' or '..' between slashes");
+  return Done();
+}
+
+Status Validate(const PutRequest& request) {
+  TRY(ValidateKey(request.key));
+  if (request.if_absent && request.if_match) {
+    return Invalid("a put is conditional on absence or on an ETag, not on both");
+  }
+  if (!request.bytes.empty() && !request.file.empty()) {
+    return Invalid("a put takes bytes or a file, not both");
+  }
+  if (!IsPrintable(request.content_type) || request.content_type.size() > kMaxContentTypeBytes) {
+    return Invalid(fmt::format("the content type is not of at most {} printable ASCII characters",
+                               kMaxContentTypeBytes));
+  }
+  return ValidateMetadata(request.metadata);
+}
+
+Status Validate(const ListRequest& request) {
+  if (request.limit >= 1 && request.limit <= kMaxPage) return Done();
+  return Invalid(
+      fmt::format("a page of {} objects was asked for; it has 1 to {}", request.limit, kMaxPage));
+}
+
+}  // namespace tidemark::objects
