@@ -12,6 +12,8 @@ namespace {
 
 constexpr uint32_t kMaxLimit = 1'000;
 
+}  // namespace
+
 Result<uint32_t> ParseLimit(const std::string& text) {
   uint32_t limit = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
@@ -20,8 +22,6 @@ Result<uint32_t> ParseLimit(const std::string& text) {
   return Invalid(
       fmt::format("the parameter 'limit' should be between 1 and {}, not '{}'", kMaxLimit, text));
 }
-
-}  // namespace
 
 Result<PageRequest> ParsePage(std::string_view query) {
   PageRequest page;

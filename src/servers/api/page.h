@@ -17,5 +17,7 @@ struct PageRequest {
 
 // kInvalid when the limit is not between 1 and 1000, or there is another parameter.
 Result<PageRequest> ParsePage(std::string_view query);
+// The value of a `limit` alone, for lists that have other parameters too.
+Result<uint32_t> ParseLimit(const std::string& text);
 
 }  // namespace tidemark::api
