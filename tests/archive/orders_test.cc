@@ -113,7 +113,7 @@ TEST(OrdersTest, LinkPreviewsAndRepliesDoNotDependOnOrder) {
 }
 
 TEST(OrdersTest, TombstonesDoNotDependOnOrder) {
-  ExpectOneEnd({Create(), FirstEdit(), SecondEdit(), Replied(), Buried(), DeleteTombstone()});
+  ExpectOneEnd({Create(), SecondEdit(), Replied(), Buried(), DeleteTombstone()});
 }
 
 TEST(OrdersTest, TombstonesOfMessagesNeverSeenDoNotDependOnOrder) {
@@ -199,33 +199,50 @@ std::string ChannelEvent(std::string_view type, std::string_view event_ts, std::
   return fmt::format(R"({{"type":"{}","event_ts":"{}"{}}})", type, event_ts, more);
 }
 
-// The key of the row is the first event that came; what the row says is the same.
+std::string Rename(std::string_view event_ts, std::string_view name) {
+  return ChannelEvent("channel_rename", event_ts,
+                      fmt::format(R"(,"channel":{{"id":"C1X","name":"{}"}})", name));
+}
+
+const std::string kCreated =
+    ChannelEvent("channel_created", "1620000001.000000",
+                 R"(,"channel":{"id":"C1X","name":"first","is_private":false})");
+const std::string kArchived =
+    ChannelEvent("channel_archive", "1620000004.000000", R"(,"channel":"C1X")");
+const std::string kUnarchived =
+    ChannelEvent("channel_unarchive", "1620000005.000000", R"(,"channel":"C1X")");
+
+// Without its key, which is the time of the event that came first.
+item::Item ChannelAfter(const Events& order) {
+  ArchiveWorld world;
+  for (const std::string& event : order) world.Post(event);
+  EXPECT_EQ(world.Rows().size(), 1U);
+  item::Item row = world.RowsWithoutRevisions().front();
+  row.Erase("timestamp");
+  return row;
+}
+
 // Spec: 001-37
-TEST(OrdersTest, ChannelEventsEndInOneStateInAllOrders) {
-  const Events events = {
-      ChannelEvent("channel_created", "1620000001.000000",
-                   R"(,"channel":{"id":"C1X","name":"first","is_private":false})"),
-      ChannelEvent("channel_rename", "1620000002.000000",
-                   R"(,"channel":{"id":"C1X","name":"second"})"),
-      ChannelEvent("channel_rename", "1620000003.000000",
-                   R"(,"channel":{"id":"C1X","name":"third"})"),
-      ChannelEvent("channel_archive", "1620000004.000000", R"(,"channel":"C1X")"),
-      ChannelEvent("channel_unarchive", "1620000005.000000", R"(,"channel":"C1X")"),
-      ChannelEvent("channel_convert_to_private", "1620000006.000000",
-                   R"(,"channel":"C1X","channel_type":"group")")};
-  const auto state_after = [](const Events& order) {
-    ArchiveWorld world;
-    for (const std::string& event : order) world.Post(event);
-    EXPECT_EQ(world.Rows().size(), 1U);
-    item::Item row = Encode(world.ChannelState());
-    row.Erase("timestamp");
-    row.Erase("revision");
-    return row;
-  };
-  const item::Item expected = state_after(events);
+TEST(OrdersTest, RenamesAndArchivingEndInOneStateInAllOrders) {
+  const Events events = {kCreated, Rename("1620000002.000000", "second"),
+                         Rename("1620000003.000000", "third"), kArchived, kUnarchived};
+  const item::Item expected = ChannelAfter(events);
   EXPECT_EQ(TextIn(expected, "name"), "third");
   EXPECT_EQ(*expected.Find("names_history"), item::Value(item::List{"third", "second", "first"}));
-  ForEachOrder(events, [&](const Events& order) { ASSERT_EQ(state_after(order), expected); });
+  EXPECT_FALSE(expected.Contains("archived"));
+  ForEachOrder(events, [&](const Events& order) { ASSERT_EQ(ChannelAfter(order), expected); });
+}
+
+TEST(OrdersTest, ConversionsOfAChannelEndInOneStateInAllOrders) {
+  const Events events = {
+      kCreated, Rename("1620000002.000000", "second"),
+      ChannelEvent("channel_convert_to_private", "1620000006.000000", R"(,"channel":"C1X")"),
+      ChannelEvent("channel_convert_to_public", "1620000007.000000", R"(,"channel":"C1X")"),
+      ChannelEvent("channel_convert_to_private", "1620000008.000000", R"(,"channel":"C1X")")};
+  const item::Item expected = ChannelAfter(events);
+  EXPECT_EQ(TextIn(expected, "visibility"), "private");
+  EXPECT_TRUE(IsTrueIn(expected, "was_public"));
+  ForEachOrder(events, [&](const Events& order) { ASSERT_EQ(ChannelAfter(order), expected); });
 }
 
 }  // namespace
