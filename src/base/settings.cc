@@ -298,11 +298,18 @@ std::chrono::milliseconds Settings::Duration(std::string_view name) const {
   return std::chrono::milliseconds(Find(name, {SettingKind::kDuration}).number);
 }
 
+std::optional<std::string> Settings::SecretFile(std::string_view name) const {
+  constexpr std::string_view kFromFile = "file:";
+  const std::string& text = Find(name, {SettingKind::kSecret}).text;
+  if (!text.starts_with(kFromFile)) return std::nullopt;
+  return text.substr(kFromFile.size());
+}
+
 Result<Secret> Settings::GetSecret(std::string_view name) const {
   const Value& value = Find(name, {SettingKind::kSecret});
-  constexpr std::string_view kFromFile = "file:";
-  if (!value.text.starts_with(kFromFile)) return Secret(std::string(value.text));
-  const std::string path = value.text.substr(kFromFile.size());
+  const std::optional<std::string> file = SecretFile(name);
+  if (!file) return Secret(std::string(value.text));
+  const std::string& path = *file;
   auto text = ReadText(path);
   if (!text) {
     return Error{ErrorCode::kNotFound,

@@ -80,6 +80,8 @@ class Settings {
   std::chrono::milliseconds Duration(std::string_view name) const;
   // Empty when it is not set. kNotFound when it is to be read from a file that cannot be read.
   Result<Secret> GetSecret(std::string_view name) const;
+  // The file that a secret is read from; nullopt when it stands in the settings itself.
+  std::optional<std::string> SecretFile(std::string_view name) const;
 
   // One line a setting, in the order of the table: name, value and where it came from. A secret's
   // value is left out.

@@ -221,6 +221,8 @@ TEST_F(SettingsTest, ReadsASecretFromTheFileItNames) {
   const Settings settings =
       Settings::Load(kTable, {.flags = {{"cache.key", "file:" + file}}}).value();
   EXPECT_EQ(settings.GetSecret("cache.key").value().Reveal(), "hunter2");
+  EXPECT_EQ(settings.SecretFile("cache.key"), file);
+  EXPECT_EQ(Settings::Load(kTable, {}).value().SecretFile("cache.key"), std::nullopt);
 }
 
 TEST_F(SettingsTest, SaysWhichSecretsFileCannotBeRead) {
