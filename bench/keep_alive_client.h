@@ -38,12 +38,13 @@ class KeepAliveClient {
     if (socket_ >= 0) ::close(socket_);
   }
 
-  // The whole answer, head and body.
-  const std::string& Post(std::string_view path, std::string_view body) {
+  // The whole answer, head and body. `headers` are further ones, each with its line's end.
+  const std::string& Post(std::string_view path, std::string_view body,
+                          std::string_view headers = "") {
     request_ = fmt::format(
         "POST {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n"
-        "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
-        path, token_, body.size(), body);
+        "Content-Type: application/json\r\n{}Content-Length: {}\r\n\r\n{}",
+        path, token_, headers, body.size(), body);
     CHECK(::send(socket_, request_.data(), request_.size(), MSG_NOSIGNAL) ==
           static_cast<ssize_t>(request_.size()));
     answer_.clear();
