@@ -43,6 +43,7 @@ class StreamChannel final : public Channel {
 
   void Start() override;
   void Answer(uint64_t request, Response response) override;
+  void AddPiece(uint64_t request, Piece piece) override;
   void Drain() override;
   void Close() override;
 
@@ -132,6 +133,12 @@ template <typename Stream>
 void StreamChannel<Stream>::Answer(uint64_t request, Response response) {
   connection_.Answer(request, std::move(response));
   connection_.Resume();
+  Continue();
+}
+
+template <typename Stream>
+void StreamChannel<Stream>::AddPiece(uint64_t request, Piece piece) {
+  connection_.AddPiece(request, std::move(piece));
   Continue();
 }
 

@@ -43,6 +43,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   // May close it at once.
   virtual void Start() = 0;
   virtual void Answer(uint64_t request, Response response) = 0;
+  virtual void AddPiece(uint64_t request, Piece piece) = 0;
   // Ends when what is under way is answered; at once when nothing is.
   virtual void Drain() = 0;
   virtual void Close() = 0;

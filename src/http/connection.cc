@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "http/reply_writer.h"
 
 namespace tidemark::http {
@@ -22,6 +23,14 @@ bool IsIdCharacter(char c) {
 
 bool IsId(std::string_view text) {
   return !text.empty() && text.size() <= kMaxIdLength && std::ranges::all_of(text, IsIdCharacter);
+}
+
+Piece ReadFrom(BodySource* source, uint64_t offset, size_t size) {
+  try {
+    return source->Read(offset, size);
+  } catch (...) {
+    return Error{ErrorCode::kInternal, "the source threw"};
+  }
 }
 
 }  // namespace
@@ -59,7 +68,7 @@ Connection::Connection(ConnectionContext* context, uint64_t id, std::string peer
       input_(std::max(context->limits.max_head_bytes, context->limits.max_pipelined_bytes)),
       parser_(context->limits) {}
 
-bool Connection::wants_bytes() const { return !finished_ && !at_handler_ && output_.empty(); }
+bool Connection::wants_bytes() const { return !finished_ && !is_answering() && output_.empty(); }
 
 void Connection::Received(size_t bytes) {
   input_.Added(bytes);
@@ -68,7 +77,7 @@ void Connection::Received(size_t bytes) {
 
 void Connection::Process() {
   // A large body, or many replies, go out before the next request is looked at.
-  while (!finished_ && !at_handler_ && !input_.empty() && output_.body.empty() &&
+  while (!finished_ && !is_answering() && !input_.empty() && output_.body.empty() &&
          output_.bytes.size() < kMaxBatchBytes) {
     input_.Consume(parser_.Feed(input_.bytes()));
     switch (parser_.state()) {
@@ -106,8 +115,7 @@ void Connection::Dispatch() {
 void Connection::Run(Request request) {
   Reply reply = [mailbox = context_.mailbox, connection = id_,
                  number = request_](Response response) {
-    mailbox->Deliver(
-        {.connection = connection, .request = number, .response = std::move(response)});
+    mailbox->Deliver({.connection = connection, .request = number, .content = std::move(response)});
   };
   const uint64_t number = request_;
   context_.mailbox->SetCurrent(this);
@@ -140,37 +148,88 @@ void Connection::Refuse(int status, std::string_view detail) {
 
 void Connection::Write(Response response) {
   const bool keep_alive = exchange_.keep_alive && !draining_;
-  if (!HasBody(response.status)) response.body.clear();
+  const int status = response.status;
+  if (!HasBody(status)) {
+    response.body.clear();
+    response.source = nullptr;
+  }
   AppendReplyHead(response,
                   {.date = context_.date.Now(),
                    .request_id = exchange_.id,
                    .is_http_10 = exchange_.is_http_10,
                    .keep_alive = keep_alive},
                   &output_.bytes);
-  if (exchange_.method == Method::kHead) response.body.clear();
+  const uint64_t body_bytes =
+      exchange_.method == Method::kHead ? 0 : WriteBody(std::move(response));
+  exchange_.keep_alive = keep_alive;
+  finished_ = finished_ || (!keep_alive && !stream_);
+  context_.observer.Answered({.method = exchange_.method ? ToString(*exchange_.method) : "",
+                              .path = exchange_.path,
+                              .peer = peer_,
+                              .request_id = exchange_.id,
+                              .status = status,
+                              .body_bytes = body_bytes,
+                              .time = context_.clock.Monotonic() - exchange_.start});
+}
+
+uint64_t Connection::WriteBody(Response response) {
+  if (response.source && response.source_size > 0) {
+    stream_ = {.source = std::move(response.source), .size = response.source_size};
+    ReadPiece();
+    return response.source_size;
+  }
   const size_t body_bytes = response.body.size();
   if (body_bytes <= kMaxCopiedBodyBytes) {
     output_.bytes.append(response.body);
   } else {
     output_.body = std::move(response.body);
   }
-  finished_ = finished_ || !keep_alive;
-  context_.observer.Answered({.method = exchange_.method ? ToString(*exchange_.method) : "",
-                              .path = exchange_.path,
-                              .peer = peer_,
-                              .request_id = exchange_.id,
-                              .status = response.status,
-                              .body_bytes = body_bytes,
-                              .time = context_.clock.Monotonic() - exchange_.start});
+  return body_bytes;
+}
+
+size_t Connection::NextPieceBytes() const {
+  return static_cast<size_t>(std::min<uint64_t>(kBodyPieceBytes, stream_->size - stream_->offset));
+}
+
+void Connection::ReadPiece() {
+  CHECK(context_.readers != nullptr);
+  stream_->reading = context_.readers->Submit([source = stream_->source, offset = stream_->offset,
+                                               size = NextPieceBytes(), mailbox = context_.mailbox,
+                                               connection = id_, number = request_] {
+    mailbox->Deliver({.connection = connection,
+                      .request = number,
+                      .content = ReadFrom(source.get(), offset, size)});
+  });
+  if (!stream_->reading) CutShort("too many bodies wait to be read");
+}
+
+void Connection::AddPiece(uint64_t request, Piece piece) {
+  if (!stream_ || request != request_) return;
+  stream_->reading = false;
+  if (!piece) return CutShort(piece.error().message);
+  if (piece->size() != NextPieceBytes()) return CutShort("the source gave fewer bytes than it has");
+  stream_->offset += piece->size();
+  output_.body = std::move(*piece);
+  if (stream_->offset < stream_->size) return;
+  stream_.reset();
+  finished_ = finished_ || !exchange_.keep_alive || draining_;
+}
+
+// The client was told how much comes, and sees from the end that this is not all.
+void Connection::CutShort(std::string_view reason) {
+  context_.observer.CutShort(exchange_.id, reason);
+  stream_.reset();
+  finished_ = true;
 }
 
 void Connection::TakeOutput(Output* into) {
   into->clear();
   std::swap(output_, *into);
+  if (stream_ && !stream_->reading) ReadPiece();
 }
 
 Connection::Wait Connection::wait() const {
-  if (at_handler_) return Wait::kForHandler;
+  if (is_answering()) return Wait::kForHandler;
   if (parser_.state() == RequestParser::State::kBody) return Wait::kForBody;
   return input_.empty() && request_ > 0 ? Wait::kForNext : Wait::kForHead;
 }
@@ -185,7 +244,7 @@ void Connection::TimedOut() {
 void Connection::Drain() {
   draining_ = true;
   const bool is_idle =
-      !at_handler_ && input_.empty() && parser_.state() == RequestParser::State::kHead;
+      !is_answering() && input_.empty() && parser_.state() == RequestParser::State::kHead;
   if (is_idle) finished_ = true;
 }
 

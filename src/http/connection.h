@@ -16,6 +16,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/worker_pool.h"
 #include "http/input_buffer.h"
 #include "http/limits.h"
 #include "http/mailbox.h"
@@ -57,6 +58,7 @@ struct ConnectionContext {
   std::shared_ptr<Mailbox> mailbox;
   RequestIds ids;
   DateCache date;
+  WorkerPool* readers = nullptr;  // Null when no handler answers with a source.
 };
 
 class Connection {
@@ -65,7 +67,7 @@ class Connection {
     kForHead,     // The first request's, or the rest of a head.
     kForBody,     // The rest of a body.
     kForNext,     // Idle.
-    kForHandler,  // Which takes as long as it takes.
+    kForHandler,  // Which takes as long as it takes, as does a body's source.
   };
   // A reply's bytes; a large body is kept apart, and goes out behind them in the same write.
   struct Output {
@@ -93,8 +95,12 @@ class Connection {
   // The handler's reply. Ignored unless it is to the request under way.
   void Answer(uint64_t request, Response response);
 
+  // What was read of the reply's body. Ignored unless it is of the request under way.
+  void AddPiece(uint64_t request, Piece piece);
+
   bool has_output() const { return !output_.empty(); }
-  // Swaps the output with an empty one, whose memory is used again.
+  // Swaps the output with an empty one, whose memory is used again. Of a body that comes in pieces,
+  // the next is read while this one is sent.
   void TakeOutput(Output* into);
   // Goes on with what is pipelined; after a reply, and when output was sent.
   void Resume() { Process(); }
@@ -121,12 +127,25 @@ class Connection {
     bool keep_alive = false;
   };
 
+  // A body that a source reads, until its last piece is in the output.
+  struct Stream {
+    std::shared_ptr<BodySource> source;
+    uint64_t size = 0;
+    uint64_t offset = 0;  // Of the next piece.
+    bool reading = false;
+  };
+
+  bool is_answering() const { return at_handler_ || stream_.has_value(); }
   void Process();
   void Dispatch();
   void Run(Request request);
   void SendContinue();
   void Refuse(int status, std::string_view detail);
   void Write(Response response);
+  uint64_t WriteBody(Response response);
+  size_t NextPieceBytes() const;
+  void ReadPiece();
+  void CutShort(std::string_view reason);
   std::string IdOf(const Request& request);
 
   ConnectionContext& context_;
@@ -136,6 +155,7 @@ class Connection {
   RequestParser parser_;
   Exchange exchange_;
   Output output_;
+  std::optional<Stream> stream_;
   uint64_t request_ = 0;
   bool at_handler_ = false;
   bool continue_sent_ = false;

@@ -21,6 +21,11 @@ struct ServerLimits {
   std::chrono::milliseconds write_timeout = std::chrono::seconds(30);
 };
 
+// A body that comes from a source is read and sent in pieces; of a connection, one is being sent
+// and at most one more is being read or waits.
+inline constexpr size_t kBodyPieceBytes = 256 << 10;
+// Threads of a server that read them.
+inline constexpr size_t kBodyReaders = 4;
 // The most that a client reads of an answer unless the caller says otherwise.
 inline constexpr size_t kMaxAnswerBytes = 8 << 20;
 // Likewise of an answer's head.

@@ -79,7 +79,8 @@ Loop::State::State(const LoopContext& context, int listener, uint64_t first_id)
                    .mailbox = std::make_shared<Mailbox>(
                        [this] { asio::post(io_, [this] { DeliverReplies(); }); }),
                    .ids = RequestIds(first_id),
-                   .date = DateCache(context.clock)} {}
+                   .date = DateCache(context.clock),
+                   .readers = &context.readers} {}
 
 Loop::State::~State() {
   connections_.mailbox->Close();
@@ -171,7 +172,11 @@ void Loop::State::DeliverReplies() {
     const auto found = channels_.find(letter.connection);
     if (found == channels_.end()) continue;
     const std::shared_ptr<Channel> channel = found->second;
-    channel->Answer(letter.request, std::move(letter.response));
+    if (Response* response = std::get_if<Response>(&letter.content)) {
+      channel->Answer(letter.request, std::move(*response));
+    } else {
+      channel->AddPiece(letter.request, std::get<Piece>(std::move(letter.content)));
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/worker_pool.h"
 #include "http/admission.h"
 #include "http/observer.h"
 #include "http/server.h"
@@ -23,6 +24,7 @@ struct LoopContext {
   const Clock& clock;
   Observer& observer;
   Admission& admission;
+  WorkerPool& readers;        // Of bodies that come from a source.
   TlsContext* tls = nullptr;  // Null for plain HTTP.
 };
 

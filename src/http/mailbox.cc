@@ -7,7 +7,9 @@
 namespace tidemark::http {
 
 void Mailbox::Deliver(Letter letter) {
-  if (IsForCurrent(letter)) return current_->Answer(letter.request, std::move(letter.response));
+  if (IsForCurrent(letter)) {
+    return current_->Answer(letter.request, std::get<Response>(std::move(letter.content)));
+  }
   const std::lock_guard lock(mutex_);
   if (!open_) return;
   letters_.push_back(std::move(letter));
@@ -33,7 +35,7 @@ void Mailbox::Close() {
 
 bool Mailbox::IsForCurrent(const Letter& letter) const {
   return std::this_thread::get_id() == thread_ && current_ != nullptr &&
-         current_->id() == letter.connection;
+         current_->id() == letter.connection && std::holds_alternative<Response>(letter.content);
 }
 
 }  // namespace tidemark::http

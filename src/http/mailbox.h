@@ -1,12 +1,14 @@
-// Brings replies to the loop of their connection, from whatever thread they come. A Reply holds
-// the mailbox and numbers, never the connection: it may outlive connection, loop and server, and
-// is then dropped.
+// Brings replies, and the pieces of their bodies, to the loop of their connection, from whatever
+// thread they come. A Reply holds the mailbox and numbers, never the connection: it may outlive
+// connection, loop and server, and is then dropped.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "http/message.h"
@@ -15,10 +17,13 @@ namespace tidemark::http {
 
 class Connection;
 
+// The next piece of a body that a source reads.
+using Piece = Result<std::string>;
+
 struct Letter {
   uint64_t connection = 0;
   uint64_t request = 0;  // Of the connection; a second reply to it is dropped.
-  Response response;
+  std::variant<Response, Piece> content;
 };
 
 class Mailbox {

@@ -42,6 +42,12 @@ void Observer::Answered(const Served& served) {
                 {"request_id", served.request_id}});
 }
 
+void Observer::CutShort(std::string_view request_id, std::string_view reason) {
+  if (logger_ == nullptr) return;
+  logger_->Log(LogLevel::kError, "body cut short",
+               {{"reason", reason}, {"request_id", request_id}});
+}
+
 void Observer::Refused() {
   if (refused_ != nullptr) refused_->Add();
 }

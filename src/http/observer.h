@@ -31,6 +31,8 @@ class Observer {
   bool logs() const { return logger_ != nullptr; }
 
   void Answered(const Served& served);
+  // The rest of a body could not be read, so the connection ends before it does.
+  void CutShort(std::string_view request_id, std::string_view reason);
   // A request or a connection that the server refused by itself.
   void Refused();
   void Opened();

@@ -51,7 +51,7 @@ void AppendReplyHead(const Response& response, const ReplyFrame& frame, std::str
   }
   if (HasBody(response.status)) {
     out->append("Content-Length: ");
-    AppendNumber(response.body.size(), out);
+    AppendNumber(response.source ? response.source_size : response.body.size(), out);
     out->append("\r\n");
   }
   out->append(ConnectionLine(frame)).append("\r\n");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/worker_pool.h"
 #include "http/admission.h"
 #include "http/listener.h"
 #include "http/loop.h"
@@ -29,12 +30,14 @@ class Server::State {
         address_(parts.listeners.address),
         address_text_(address_.ToText()),
         observer_(context.logger, context.metrics),
-        admission_(limits_) {
+        admission_(limits_),
+        readers_({.threads = kBodyReaders, .max_waiting = limits_.max_connections}) {
     const LoopContext shared{.limits = limits_,
                              .handler = *handler,
                              .clock = *context.clock,
                              .observer = observer_,
                              .admission = admission_,
+                             .readers = readers_,
                              .tls = tls_.get()};
     for (const int socket : parts.listeners.sockets) {
       loops_.push_back(std::make_unique<Loop>(shared, socket, context.random->Next()));
@@ -48,6 +51,7 @@ class Server::State {
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
     loops_.clear();
+    readers_.Stop();
   }
 
   Status ReloadCertificate() {
@@ -65,6 +69,7 @@ class Server::State {
   const std::string address_text_;
   Observer observer_;
   Admission admission_;
+  WorkerPool readers_;
   std::mutex mutex_;  // Of stopping.
   std::vector<std::unique_ptr<Loop>> loops_;
   std::vector<std::thread> threads_;

@@ -10,6 +10,9 @@
 // handler at a time; what was pipelined behind it waits, up to a limit, in the connection's
 // buffer, and answers go out in order.
 //
+// A body that comes from a source is read on threads of the server's own, a few pieces ahead of
+// what is sent: neither a slow disk nor a slow client keeps a loop, or the handler's workers.
+//
 // What cannot be framed without doubt is refused with a 4xx, and the connection is closed: a
 // Transfer-Encoding other than exactly "chunked" (or any in HTTP/1.0), two framings, a repeated
 // or bad Host, an absolute-form target, control bytes in a value, an unknown method, anything

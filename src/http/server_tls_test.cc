@@ -124,6 +124,26 @@ TEST_F(ServerTlsTest, CarriesLargeBodies) {
   EXPECT_TRUE(answer.ends_with("\r\n\r\nPOST /a|" + body));
 }
 
+// A body that comes in pieces, while others of it are being encrypted.
+TEST_F(ServerTlsTest, CarriesBodiesOfASource) {
+  class LetterSource final : public BodySource {
+    Result<std::string> Read(uint64_t offset, size_t size) override {
+      return std::string(size, static_cast<char>('a' + offset / kBodyPieceBytes));
+    }
+  };
+  handler_.AnswerWith([](const std::string&) {
+    return Response{.source = std::make_shared<LetterSource>(),
+                    .source_size = 3 * kBodyPieceBytes + 1};
+  });
+  Start();
+  TlsClient client(server_->port(), {});
+  const std::string answer = client.Ask(kGetAndClose);
+  EXPECT_TRUE(answer.ends_with("\r\n\r\n" + std::string(kBodyPieceBytes, 'a') +
+                               std::string(kBodyPieceBytes, 'b') +
+                               std::string(kBodyPieceBytes, 'c') + "d"));
+  EXPECT_TRUE(client.ended_cleanly());
+}
+
 // Old versions, and suites whose recordings a stolen key would open.
 TEST_F(ServerTlsTest, RefusesOldVersionsAndSuites) {
   Start();

@@ -28,18 +28,25 @@ std::string Escape(char c) {
   return {'%', kHexDigits[byte >> 4], kHexDigits[byte & 15]};
 }
 
+// The character at the front of the text as it stands in a name; `is_first` there.
+std::string UnitOf(std::string_view text, bool is_first) {
+  if (IsEscaped(text[0], is_first)) return Escape(text[0]);
+  size_t length = 1;
+  while (length < text.size() && IsInsideCharacter(text[length])) ++length;
+  return std::string(text.substr(0, length));
+}
+
 // The part, escaped, in pieces that a file system takes as names.
 std::vector<std::string> PiecesOf(std::string_view part) {
   std::vector<std::string> pieces(1);
-  for (size_t i = 0; i < part.size();) {
-    std::string unit;
-    if (IsEscaped(part[i], i == 0)) {
-      unit = Escape(part[i++]);
-    } else {
-      do unit += part[i++];
-      while (i < part.size() && IsInsideCharacter(part[i]));
+  while (!part.empty()) {
+    std::string unit = UnitOf(part, pieces.back().empty());
+    part.remove_prefix(unit[0] == '%' ? 1 : unit.size());
+    if (pieces.back().size() + unit.size() > kMaxPieceBytes) {
+      pieces.emplace_back();
+      // A piece is a name of its own, and may be no more ".." than the part may.
+      if (unit == ".") unit = Escape('.');
     }
-    if (pieces.back().size() + unit.size() > kMaxPieceBytes) pieces.emplace_back();
     pieces.back() += unit;
   }
   return pieces;

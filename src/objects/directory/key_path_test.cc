@@ -62,6 +62,14 @@ TEST(KeyPathTest, CutsLongParts) {
   }
 }
 
+// What is left behind a cut is a name as well, and must not lead out of its folder.
+TEST(KeyPathTest, EscapesADotBehindACut) {
+  const std::string long_part(240, 'x');
+  EXPECT_EQ(PathOfKey(long_part + "."), long_part + "%+/%2E");
+  EXPECT_EQ(PathOfKey(long_part + "../a"), long_part + "%+/%2E.%/a%");
+  EXPECT_EQ(KeyOfPath(long_part + "%+/%2E.%/a%"), long_part + "../a");
+}
+
 // Two spellings of one key would be two objects.
 TEST(KeyPathTest, ReadsOnlyThePathThatItWrites) {
   for (const char* path : {"", "README", "v1.2/plan.pdf", "a/plan.pdf%", "a%/b.c", "%41.x",
