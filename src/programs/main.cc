@@ -9,6 +9,7 @@
 #include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
+#include "programs/archive_commands.h"
 #include "programs/exit_code.h"
 #include "programs/output.h"
 #include "programs/serve_commands.h"
@@ -49,6 +50,7 @@ ExitCode Main(int argc, char** argv) {
   program.footer("Help of a command: tidemark serve --help");
   Action action;
   AddServeCommands(program, &action);
+  AddArchiveCommands(program, &action);
   AddTablesCommands(program, &action);
   try {
     program.parse(argc, argv);

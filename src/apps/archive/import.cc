@@ -13,6 +13,7 @@
 
 #include "apps/archive/import_row.h"
 #include "apps/archive/import_team.h"
+#include "apps/archive/partition.h"
 #include "base/worker_pool.h"
 #include "slack/event.h"
 
@@ -108,6 +109,7 @@ class Importer {
   void Send(Chunk chunk);
   Status Process(const Chunk& chunk);
   Status MarkCoverage();
+  Status SetNames();
 
   void Fail(const Error& error);
   std::optional<Error> failure();
@@ -138,7 +140,10 @@ Result<ImportReport> Importer::Run(const std::string& path) {
   reader_ = TRY(ExportReader::Open(path, &problems_));
   for (const ExportWorkspace& workspace : reader_->workspaces()) TRY(AddWorkspace(workspace));
   TRY(StoreMessages());
-  if (options_.mode == ImportMode::kStore) TRY(MarkCoverage());
+  if (options_.mode == ImportMode::kStore) {
+    TRY(MarkCoverage());
+    TRY(SetNames());
+  }
   report_.problems = problems_.count();
   report_.examples = problems_.examples();
   const auto took = parts_.clock->Monotonic() - started;
@@ -301,6 +306,21 @@ Status Importer::MarkCoverage() {
                                              .kind = CoverageKind::kImported,
                                              .from = from,
                                              .to = *job->last}));
+  }
+  return Done{};
+}
+
+// The index follows the channels' rows where a server runs. Here none may, and nobody should have
+// to wait for one to find what was imported.
+Status Importer::SetNames() {
+  const std::string& table = parts_.archive->options().table;
+  for (const std::unique_ptr<Job>& job : jobs_) {
+    const auto rows =
+        TRY(QueryAll(*parts_.tables, PartitionQuery(table, RowsOfChannel(job->place))));
+    if (rows.empty()) continue;
+    const std::string name = IndexName(TRY(JoinRows(rows)));
+    if (TRY(parts_.index->Find(job->place)) == name) continue;
+    TRY(parts_.index->Set(job->place, name));
   }
   return Done{};
 }

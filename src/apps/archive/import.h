@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "apps/archive/archive.h"
+#include "apps/archive/channel_index.h"
 #include "apps/archive/coverage.h"
 #include "apps/archive/export_reader.h"
 #include "apps/archive/import_writer.h"
@@ -40,6 +41,7 @@ struct ImportParts {
   tables::Tables* tables = nullptr;
   Ledger* ledger = nullptr;
   State* state = nullptr;
+  ChannelIndex* index = nullptr;
   const Clock* clock = nullptr;
 };
 

@@ -1,0 +1,75 @@
+#include "programs/archive_folder.h"
+
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "programs/settings_file.h"
+#include "servers/api/service_options.h"
+
+namespace tidemark::programs {
+
+namespace {
+
+Result<Settings> SettingsOf(const FolderOptions& options) {
+  SettingsOptions sources{.file = options.settings};
+  if (options.data) sources.flags["data"] = *options.data;
+  return LoadSettings(sources);
+}
+
+Error WithServerHint(Error error) {
+  if (error.code == ErrorCode::kUnavailable) {
+    error.message += "; while a server runs on it, ask the server: add --server URL";
+  }
+  return error;
+}
+
+}  // namespace
+
+ArchiveFolder::ArchiveFolder(Settings settings, api::ArchiveServiceOptions options,
+                             std::unique_ptr<embedded::EmbeddedTables> tables)
+    : settings_(std::move(settings)),
+      options_(std::move(options)),
+      tables_(std::move(tables)),
+      archive_(options_.archive, tables_.get(), &clock_, nullptr, nullptr),
+      index_(options_.index, tables_.get(), nullptr),
+      ledger_(options_.archive.table, tables_.get()),
+      state_(options_.state_table, tables_.get()),
+      reader_({.table = options_.archive.table, .deleted = options_.deleted}, tables_.get(),
+              &index_, &clock_) {}
+
+Result<std::unique_ptr<ArchiveFolder>> ArchiveFolder::Open(const FolderOptions& options, Use use) {
+  Settings settings = TRY(SettingsOf(options));
+  api::ArchiveServiceOptions archive_options = TRY(api::ReadArchiveOptions(settings));
+  auto tables = OpenDataFolder(options, use);
+  if (!tables) return WithServerHint(std::move(tables).error());
+  std::unique_ptr<ArchiveFolder> folder(
+      new ArchiveFolder(std::move(settings), std::move(archive_options), *std::move(tables)));
+  if (use == Use::kCreate) {
+    TRY(folder->archive_.CreateTable());
+    TRY(folder->state_.CreateTable());
+    return folder;
+  }
+  const auto table = folder->tables_->DescribeTable(folder->options_.archive.table);
+  if (!table && table.error().code == ErrorCode::kNotFound) {
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("the data folder has no archive (table '{}'): run 'tidemark serve' or "
+                             "'tidemark archive import' first",
+                             folder->options_.archive.table)};
+  }
+  if (!table) return table.error();
+  return folder;
+}
+
+Result<objects::Objects*> ArchiveFolder::OpenFiles() {
+  const std::string& chosen = settings_.Text("objects.folder");
+  const std::string place = chosen.empty() ? settings_.Text("data") + "/objects" : chosen;
+  // Opening makes the folder; who only looks leaves none behind.
+  std::error_code error;
+  if (!std::filesystem::is_directory(place, error)) return nullptr;
+  objects_ = TRY(OpenObjects(settings_, clock_, random_));
+  return objects_.get();
+}
+
+}  // namespace tidemark::programs

@@ -1,0 +1,95 @@
+#include "programs/archive_output.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <unistd.h>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "slack/timestamp.h"
+
+namespace tidemark::programs {
+
+namespace {
+
+bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
+
+size_t CountCharacters(std::string_view text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) { return !IsContinuation(byte); }));
+}
+
+// The text in this many characters: filled up with spaces, or cut.
+std::string Fit(std::string_view text, size_t width) {
+  const size_t length = CountCharacters(text);
+  if (length <= width) return std::string(text) + std::string(width - length, ' ');
+  size_t end = 0;
+  for (size_t count = 0; end < text.size(); ++end) {
+    if (!IsContinuation(text[end]) && ++count == width) break;
+  }
+  return std::string(text.substr(0, end)) + "…";
+}
+
+// C1 controls are the two bytes C2 80 to C2 9F.
+bool IsControl(std::string_view text, size_t at) {
+  const auto byte = static_cast<unsigned char>(text[at]);
+  if (byte < 0x20 || byte == 0x7F) return true;
+  const bool begins_pair = byte == 0xC2 && at + 1 < text.size();
+  return begins_pair && static_cast<unsigned char>(text[at + 1]) < 0xA0;
+}
+
+}  // namespace
+
+bool IsTable(const OutputOptions& options) {
+  if (options.json || options.table) return options.table;
+  return isatty(STDOUT_FILENO) != 0;
+}
+
+std::string Printable(std::string_view text) {
+  std::string clean;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (!IsControl(text, at)) {
+      clean += text[at];
+      continue;
+    }
+    clean += ' ';
+    if (text[at] == '\xC2') ++at;
+  }
+  return clean;
+}
+
+std::string FormatTable(const std::vector<Column>& columns, const std::vector<Cells>& rows) {
+  std::vector<size_t> widths;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    size_t width = columns[i].title.size();
+    for (const Cells& row : rows) width = std::max(width, CountCharacters(row[i]));
+    widths.push_back(std::min(width, std::max(columns[i].max_width, columns[i].title.size())));
+  }
+  std::string text;
+  const auto add = [&](const auto& cell_of) {
+    std::string line;
+    for (size_t i = 0; i < columns.size(); ++i) line += Fit(cell_of(i), widths[i]) + "  ";
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  };
+  add([&](size_t i) -> const std::string& { return columns[i].title; });
+  for (const Cells& row : rows) add([&](size_t i) -> const std::string& { return row[i]; });
+  return text;
+}
+
+std::string FormatTime(std::string_view ts) {
+  const auto parsed = slack::Timestamp::Parse(ts);
+  if (!parsed) return Printable(ts);
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<time_t>(parsed->seconds())));
+}
+
+std::string CellOf(const Json& object, std::string_view member) {
+  const auto value = object.Find(member);
+  if (!value || value->IsNull()) return "";
+  const auto text = value->AsString();
+  return Printable(text ? std::string(*text) : ToText(*value));
+}
+
+}  // namespace tidemark::programs
