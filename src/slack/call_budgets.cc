@@ -32,6 +32,8 @@ std::string_view ToString(ApiMethod method) {
       return "files.info";
     case ApiMethod::kAuthTest:
       return "auth.test";
+    case ApiMethod::kRefresh:
+      return "oauth.v2.access";
   }
   return "";
 }

@@ -21,8 +21,8 @@
 
 namespace tidemark::slack {
 
-enum class ApiMethod { kTeamInfo, kUsersInfo, kConversationsInfo, kFilesInfo, kAuthTest };
-inline constexpr size_t kApiMethods = 5;
+enum class ApiMethod { kTeamInfo, kUsersInfo, kConversationsInfo, kFilesInfo, kAuthTest, kRefresh };
+inline constexpr size_t kApiMethods = 6;
 
 // "users.info"
 std::string_view ToString(ApiMethod method);

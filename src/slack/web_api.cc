@@ -16,6 +16,9 @@ namespace tidemark::slack {
 namespace {
 
 constexpr uint32_t kAuthTestBudget = 60;
+constexpr uint32_t kRefreshBudget = 10;
+// An answer that comes too late is lost, and the refresh token with it: there is no hurry.
+constexpr std::chrono::seconds kRefreshTimeout(30);
 constexpr size_t kMaxTokens = 1'000;
 constexpr size_t kMaxAnswer = 1 << 20;
 // Slack's words for errors are short; whatever else stands there is not for our log.
@@ -25,6 +28,7 @@ struct Call {
   ApiMethod method = ApiMethod::kTeamInfo;
   std::string parameter = {};  // "user"
   std::string value = {};      // "U01234567"
+  std::string form = {};       // Sent by POST instead, without a token.
 };
 
 // What Slack said: `body` when it was ok, `error` otherwise.
@@ -55,8 +59,10 @@ CallFailure FailureOf(std::string_view error) {
     return CallFailure::kNotFound;
   }
   if (IsOneOf(error, {"ratelimited", "rate_limited"})) return CallFailure::kRateLimited;
-  if (IsOneOf(error, {"invalid_auth", "not_authed", "account_inactive", "token_revoked",
-                      "token_expired", "missing_scope", "no_permission", "access_denied"})) {
+  if (IsOneOf(error,
+              {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired",
+               "missing_scope", "no_permission", "access_denied", "not_visible",
+               "invalid_refresh_token", "bad_client_secret", "invalid_client_id"})) {
     return CallFailure::kDenied;
   }
   return CallFailure::kOther;
@@ -142,6 +148,7 @@ MethodBudgets BudgetsOf(const WebApiOptions& options) {
   set(ApiMethod::kConversationsInfo, options.conversations_info_budget);
   set(ApiMethod::kFilesInfo, options.files_info_budget);
   set(ApiMethod::kAuthTest, kAuthTestBudget);
+  set(ApiMethod::kRefresh, kRefreshBudget);
   return budgets;
 }
 
@@ -185,6 +192,14 @@ class WebApi::Caller {
 
   http::OutgoingRequest RequestFor(const Secret& token, const Call& call) const {
     std::string url = options_.url + "/" + std::string(ToString(call.method));
+    if (!call.form.empty()) {
+      return {.method = http::Method::kPost,
+              .url = std::move(url),
+              .headers = {{"Content-Type", "application/x-www-form-urlencoded"}},
+              .body = call.form,
+              .timeout = kRefreshTimeout,
+              .max_answer_bytes = kMaxAnswer};
+    }
     if (!call.parameter.empty()) {
       url += "?" + call.parameter + "=" + http::PercentEncode(call.value);
     }
@@ -359,13 +374,37 @@ CallResult<FileInfo> WebApi::GetFile(const Secret& token, const std::string& fil
   if (id.empty()) return CallError{CallFailure::kOther, "no_id"};
   if (id != file) return CallError{CallFailure::kNotFound, "id_mismatch"};
   const auto size = info->Find("size");
+  std::string url = Text(info, "url_private_download");
+  if (url.empty()) url = Text(info, "url_private");
   return FileInfo{.id = file,
                   .name = Text(info, "name"),
                   .mode = Text(info, "mode"),
                   .mimetype = Text(info, "mimetype"),
-                  .url_private_download = Text(info, "url_private_download"),
+                  .url_private_download = std::move(url),
                   .size = size ? size->AsInt().value_or(0) : 0,
                   .is_external = Bool(info, "is_external")};
+}
+
+CallResult<RefreshedToken> WebApi::RefreshToken(const TokenRefresh& refresh,
+                                                const Deadline& deadline) {
+  const Call call = {
+      .method = ApiMethod::kRefresh,
+      .form = "grant_type=refresh_token&client_id=" + http::PercentEncode(refresh.client_id) +
+              "&client_secret=" + http::PercentEncode(refresh.client_secret.Reveal()) +
+              "&refresh_token=" + http::PercentEncode(refresh.refresh_token.Reveal())};
+  const Answer answer =
+      std::move(caller_->CallAll(refresh.refresh_token, {&call, 1}, deadline).front());
+  if (answer.error) return *answer.error;
+  const Json root = answer.body->root();
+  const auto expires_in = root.Find("expires_in");
+  RefreshedToken token{
+      .access_token = Secret(Text(root, "access_token")),
+      .refresh_token = Secret(Text(root, "refresh_token")),
+      .expires_in = std::chrono::seconds(expires_in ? expires_in->AsInt().value_or(0) : 0)};
+  const bool is_whole = !token.access_token.empty() && !token.refresh_token.empty() &&
+                        token.expires_in > std::chrono::seconds(0);
+  if (!is_whole) return CallError{CallFailure::kOther, "incomplete"};
+  return token;
 }
 
 }  // namespace tidemark::slack

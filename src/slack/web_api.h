@@ -1,10 +1,12 @@
-// WebApi calls Slack's Web API: team.info, users.info, conversations.info, files.info, auth.test.
+// WebApi calls Slack's Web API: team.info, users.info, conversations.info, files.info, auth.test,
+// and oauth.v2.access to refresh a token.
 //
 // A call that is answered with 429 is made again after the longer of the policy's wait (1, 2, 4 s)
 // and Slack's Retry-After, as long as that ends before the deadline; nothing else is tried twice.
 // Each method has a budget a minute and token below Slack's tier, and after a 429 rests until
 // Retry-After: a flood of unknown ids cannot use up what real ones need. Tokens go into the
-// Authorization header of the configured address and nowhere else.
+// Authorization header of the configured address and nowhere else; those to refresh with into the
+// body.
 //
 // May be called from any thread.
 #pragma once
@@ -58,9 +60,20 @@ struct FileInfo {
   std::string name;
   std::string mode;
   std::string mimetype;
-  std::string url_private_download;
+  std::string url_private_download;  // Or url_private, when there is none.
   int64_t size = 0;
   bool is_external = false;
+};
+
+struct TokenRefresh {
+  std::string client_id;
+  Secret client_secret;
+  Secret refresh_token;  // Good for one use.
+};
+struct RefreshedToken {
+  Secret access_token;
+  Secret refresh_token;
+  std::chrono::seconds expires_in{0};
 };
 
 // A value, or why there is none.
@@ -79,6 +92,8 @@ class WebApi final : public Directory {
   CallResult<AuthTest> TestAuth(const Secret& token, const Deadline& deadline);
   CallResult<FileInfo> GetFile(const Secret& token, const std::string& file,
                                const Deadline& deadline);
+  // When the answer is lost, Slack may have taken the refresh token all the same.
+  CallResult<RefreshedToken> RefreshToken(const TokenRefresh& refresh, const Deadline& deadline);
 
  private:
   class Caller;

@@ -374,6 +374,45 @@ TEST_F(WebApiTest, DescribesAFile) {
   EXPECT_EQ(client.sent[0].url, "http://slack.test/api/files.info?file=F0ONE");
 }
 
+// Some kinds of files have no address of their own for downloads.
+TEST_F(WebApiTest, TakesTheOtherAddressOfAFileWithoutOneToDownload) {
+  client.scripts["files.info"] = {
+      Answered(R"({"ok":true,"file":{"id":"F0ONE","url_private":"https://files.slack.com/b"}})")};
+  const auto result = api.GetFile(token, "F0ONE", Deadline::After(clock, seconds(2)));
+  EXPECT_EQ(std::get<FileInfo>(result).url_private_download, "https://files.slack.com/b");
+}
+
+// Secrets go into the body, never into an address, which others log.
+TEST_F(WebApiTest, RefreshesATokenByAForm) {
+  client.scripts["oauth.v2.access"] = {Answered(
+      R"({"ok":true,"access_token":"xoxe.a","refresh_token":"xoxe-b","expires_in":43200})")};
+  const TokenRefresh refresh{
+      .client_id = "1.2", .client_secret = Secret("s&="), .refresh_token = Secret("xoxe-1")};
+  const auto result = api.RefreshToken(refresh, Deadline::After(clock, seconds(2)));
+  const auto& refreshed = std::get<RefreshedToken>(result);
+  EXPECT_EQ(refreshed.access_token.Reveal(), "xoxe.a");
+  EXPECT_EQ(refreshed.refresh_token.Reveal(), "xoxe-b");
+  EXPECT_EQ(refreshed.expires_in, std::chrono::hours(12));
+  EXPECT_EQ(client.sent[0].url, "http://slack.test/api/oauth.v2.access");
+  EXPECT_EQ(client.sent[0].method, http::Method::kPost);
+  EXPECT_EQ(client.sent[0].body,
+            "grant_type=refresh_token&client_id=1.2&client_secret=s%26%3D&refresh_token=xoxe-1");
+  EXPECT_FALSE(client.sent[0].headers.Find("Authorization"));
+}
+
+// Half a pair is none: the refresh token of before must not be replaced by nothing.
+TEST_F(WebApiTest, TakesNoPairThatIsIncomplete) {
+  for (const char* body : {R"({"ok":true})", R"({"ok":true,"access_token":"a","expires_in":1})",
+                           R"({"ok":true,"access_token":"a","refresh_token":"r"})",
+                           R"({"ok":true,"access_token":"","refresh_token":"r","expires_in":1})"}) {
+    client.scripts["oauth.v2.access"] = {Answered(body)};
+    const auto result = api.RefreshToken(
+        {.client_id = "1", .client_secret = Secret("s"), .refresh_token = Secret("r")},
+        Deadline::After(clock, seconds(2)));
+    EXPECT_EQ(std::get<CallError>(result).error, "incomplete") << body;
+  }
+}
+
 TEST_F(WebApiTest, TellsFilesThatAreGoneFromThoseWeMayNotSee) {
   const auto failure = [&](std::string body) {
     client.scripts["files.info"] = {Answered(std::move(body))};

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/deadline.h"
 #include "base/hashing.h"
 
 namespace tidemark::gate {
@@ -10,6 +11,7 @@ namespace {
 
 // Enough to tell credentials apart, too little to be of any use to who reads the table.
 constexpr size_t kGenerationDigits = 16;
+constexpr std::chrono::seconds kRefreshDeadline(60);
 
 Credential CredentialOf(Secret token) {
   std::string generation = ToHex(Sha256(token.Reveal())).substr(0, kGenerationDigits);
@@ -26,6 +28,123 @@ FixedTokens::FixedTokens(std::optional<Secret> for_all, std::map<std::string, Se
 std::optional<Credential> FixedTokens::Find(const slack::TeamId& team) const {
   auto found = by_team_.find(team.text());
   return found == by_team_.end() ? for_all_ : found->second;
+}
+
+FileTokens::FileTokens(const std::string& path, const Clock* clock, const Logger* logger)
+    : logger_(logger), watch_(path, clock) {}
+
+Result<std::unique_ptr<FileTokens>> FileTokens::Open(const std::string& path, const Clock* clock,
+                                                     const Logger* logger) {
+  TRY(slack::ReadToken(path));
+  std::unique_ptr<FileTokens> tokens(new FileTokens(path, clock, logger));
+  tokens->Read();
+  return tokens;
+}
+
+void FileTokens::Read() const {
+  if (!watch_.HasChanged()) return;
+  auto token = slack::ReadToken(watch_.path());
+  if (token) {
+    credential_ = CredentialOf(*std::move(token));
+  } else if (logger_ != nullptr) {
+    logger_->Log(LogLevel::kWarning, "the bot token was not read again",
+                 {{"error", token.error().message}});
+  }
+}
+
+std::optional<Credential> FileTokens::Find(const slack::TeamId&) const {
+  const std::lock_guard lock(mutex_);
+  Read();
+  return credential_;
+}
+
+RotatingTokens::RotatingTokens(RotatingTokensOptions options, slack::WebApi* web_api,
+                               const Clock* clock, const Logger* logger)
+    : options_(std::move(options)),
+      web_api_(*web_api),
+      clock_(*clock),
+      logger_(logger),
+      watch_(options_.file, clock) {}
+
+Result<std::unique_ptr<RotatingTokens>> RotatingTokens::Open(RotatingTokensOptions options,
+                                                             slack::WebApi* web_api,
+                                                             const Clock* clock,
+                                                             const Logger* logger) {
+  if (options.client_id.empty() || options.client_secret.empty()) {
+    return Invalid(
+        "slack.token-file needs slack.client-id and slack.client-secret, to refresh its tokens: "
+        "copy them from Basic Information of the Slack app");
+  }
+  std::unique_ptr<RotatingTokens> tokens(
+      new RotatingTokens(std::move(options), web_api, clock, logger));
+  TRY(tokens->Read());
+  return tokens;
+}
+
+Status RotatingTokens::Read() const {
+  if (!watch_.HasChanged() && credential_) return Done{};
+  Adopt(TRY(slack::ReadTokenPair(options_.file)));
+  return Done{};
+}
+
+void RotatingTokens::Adopt(slack::TokenPair pair) const {
+  credential_ = CredentialOf(std::move(pair.access_token));
+  expires_at_ = pair.expires_at;
+}
+
+std::optional<Credential> RotatingTokens::Find(const slack::TeamId&) const {
+  const std::lock_guard lock(mutex_);
+  (void)Read();  // The one of before counts; Step says what is wrong with the file.
+  return credential_;
+}
+
+bool RotatingTokens::IsDue() const {
+  const std::lock_guard lock(mutex_);
+  (void)Read();
+  return clock_.NowSeconds() >= expires_at_ - options_.margin.count();
+}
+
+void RotatingTokens::Step() {
+  if (clock_.Monotonic() < next_try_) return;
+  if (unsaved_) return Save();
+  if (IsDue()) Refresh();
+}
+
+void RotatingTokens::Refresh() {
+  const auto file_lock = slack::TokenFileLock::Take(options_.file);
+  if (!file_lock) return;
+  // As it is now: whoever had the lock may have refreshed it.
+  auto pair = slack::ReadTokenPair(options_.file);
+  if (!pair) return LogFailure("the tokens were not read", pair.error().message);
+  if (clock_.NowSeconds() < pair->expires_at - options_.margin.count()) return;
+  auto answer = web_api_.RefreshToken({.client_id = options_.client_id,
+                                       .client_secret = options_.client_secret,
+                                       .refresh_token = pair->refresh_token},
+                                      Deadline::After(clock_, kRefreshDeadline));
+  if (const auto* error = std::get_if<slack::CallError>(&answer)) {
+    return LogFailure("the bot token was not refreshed", error->error);
+  }
+  auto& token = std::get<slack::RefreshedToken>(answer);
+  unsaved_ = {.access_token = std::move(token.access_token),
+              .refresh_token = std::move(token.refresh_token),
+              .expires_at = clock_.NowSeconds() + token.expires_in.count()};
+  Save();
+}
+
+void RotatingTokens::Save() {
+  const Status saved = slack::WriteTokenPair(options_.file, *unsaved_);
+  if (!saved) return LogFailure("the refreshed bot token was not saved", saved.error().message);
+  const std::lock_guard lock(mutex_);
+  Adopt(*std::exchange(unsaved_, std::nullopt));
+  if (logger_ != nullptr) logger_->Log(LogLevel::kInfo, "the bot token was refreshed");
+}
+
+void RotatingTokens::LogFailure(const char* message, const std::string& error) {
+  next_try_ = clock_.Monotonic() + options_.wait_after_failure;
+  if (logger_ == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  logger_->Log(LogLevel::kError, message,
+               {{"error", error}, {"seconds_left", expires_at_ - clock_.NowSeconds()}});
 }
 
 }  // namespace tidemark::gate

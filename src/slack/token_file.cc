@@ -1,0 +1,182 @@
+#include "slack/token_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <string_view>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+
+namespace tidemark::slack {
+
+namespace {
+
+constexpr std::chrono::seconds kBetweenLooks(1);
+constexpr size_t kMaxFileBytes = 64 << 10;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+  bool IsOpen() const { return number_ >= 0; }
+
+ private:
+  const int number_;
+};
+
+Error Unreadable(const std::string& path) {
+  return {ErrorCode::kNotFound,
+          fmt::format("the file {} cannot be read: {}", path, std::strerror(errno))};
+}
+
+Result<std::string> ReadAll(const Descriptor& file, const std::string& path) {
+  std::string text(kMaxFileBytes, '\0');
+  size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t count = ::read(file.number(), text.data() + size, text.size() - size);
+    if (count < 0) return Unreadable(path);
+    if (count == 0) break;
+    size += static_cast<size_t>(count);
+  }
+  text.resize(size);
+  return text;
+}
+
+bool IsToken(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+std::string TextIn(const Json& json, std::string_view name) {
+  const auto value = json.Find(name);
+  return std::string(value ? value->AsString().value_or("") : "");
+}
+
+std::string Encode(const TokenPair& pair) {
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  writer.Key("access_token");
+  writer.String(pair.access_token.Reveal());
+  writer.Key("refresh_token");
+  writer.String(pair.refresh_token.Reveal());
+  writer.Key("expires_at");
+  writer.Int(pair.expires_at);
+  writer.EndObject();
+  return text + "\n";
+}
+
+bool WriteAll(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// A new name in a folder is durable once the folder is.
+bool SyncFolder(const std::string& path) {
+  const Descriptor folder(::open(FolderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return folder.IsOpen() && ::fsync(folder.number()) == 0;
+}
+
+bool WriteNew(const std::string& path, std::string_view text) {
+  ::unlink(path.c_str());  // What a process left that was killed, with whatever rights.
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  return file.IsOpen() && WriteAll(file.number(), text) && ::fsync(file.number()) == 0;
+}
+
+}  // namespace
+
+FileWatch::FileWatch(std::string path, const Clock* clock)
+    : path_(std::move(path)), clock_(*clock) {}
+
+bool FileWatch::HasChanged() {
+  const auto now = clock_.Monotonic();
+  if (looked_at_ && now - *looked_at_ < kBetweenLooks) return false;
+  looked_at_ = now;
+  struct stat status {};
+  if (::stat(path_.c_str(), &status) != 0) return false;
+  const Look look{.inode = status.st_ino,
+                  .size = status.st_size,
+                  .seconds = status.st_mtim.tv_sec,
+                  .nanoseconds = status.st_mtim.tv_nsec};
+  if (seen_ == look) return false;
+  seen_ = look;
+  return true;
+}
+
+Result<Secret> ReadToken(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.IsOpen()) return Unreadable(path);
+  std::string text = TRY(ReadAll(file, path));
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  if (!IsToken(text)) return Invalid(fmt::format("the file {} holds no token", path));
+  return Secret(std::move(text));
+}
+
+Result<TokenPair> ReadTokenPair(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  if (!file.IsOpen() || ::fstat(file.number(), &status) != 0) return Unreadable(path);
+  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    return Invalid(fmt::format("others may read the tokens in {}: chmod 600 {}", path, path));
+  }
+  const std::string text = TRY(ReadAll(file, path));
+  const auto document = JsonDocument::Parse(text);
+  // What the parser says may quote the file.
+  if (!document) return Invalid(fmt::format("the file {} is not JSON", path));
+  std::string access = TextIn(document->root(), "access_token");
+  std::string refresh = TextIn(document->root(), "refresh_token");
+  if (!IsToken(access) || !IsToken(refresh)) {
+    return Invalid(fmt::format("the file {} lacks access_token or refresh_token", path));
+  }
+  const auto expires_at = document->root().Find("expires_at");
+  return TokenPair{.access_token = Secret(std::move(access)),
+                   .refresh_token = Secret(std::move(refresh)),
+                   .expires_at = expires_at ? expires_at->AsInt().value_or(0) : 0};
+}
+
+Status WriteTokenPair(const std::string& path, const TokenPair& pair) {
+  const std::string temporary = path + ".new";
+  const bool is_there = WriteNew(temporary, Encode(pair)) &&
+                        ::rename(temporary.c_str(), path.c_str()) == 0 && SyncFolder(path);
+  if (is_there) return Done{};
+  return Error{ErrorCode::kUnavailable,
+               fmt::format("the file {} cannot be replaced: {}", path, std::strerror(errno))};
+}
+
+std::optional<TokenFileLock> TokenFileLock::Take(const std::string& path) {
+  const int file = ::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return std::nullopt;
+  TokenFileLock lock(file);
+  if (::flock(file, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
+  return lock;
+}
+
+TokenFileLock::TokenFileLock(TokenFileLock&& other) noexcept
+    : file_(std::exchange(other.file_, -1)) {}
+
+TokenFileLock::~TokenFileLock() {
+  if (file_ >= 0) ::close(file_);
+}
+
+}  // namespace tidemark::slack
