@@ -175,6 +175,8 @@ TEST_P(ObjectsContract, DeletesOnlyTheEtag) {
   EXPECT_EQ(Read("k"), "2");
   EXPECT_TRUE(objects().Delete({.key = "k", .if_match = second})->applied);
   EXPECT_EQ(Read("k"), std::nullopt);
+  // A caller whose reply was lost asks again.
+  EXPECT_TRUE(objects().Delete({.key = "k", .if_match = second})->applied);
 }
 
 // What is wrong is refused, and nothing is written.
