@@ -1,0 +1,175 @@
+// The purge: what was deleted long enough ago is gone for good, from rows, versions and objects,
+// and nothing else is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/archive/views_world.h"
+#include "tests/support/faulty_tables.h"
+
+namespace tidemark::archive {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr char kTs[] = "1700000000.000100";
+constexpr char kObject[] = "slack/T1X/C1X/1700000000.000100/F1X";
+constexpr char kWithFile[] =
+    R"(,"files":[{"id":"F1X","name":"secret.txt","mimetype":"text/plain","size":6,)"
+    R"("url_private":"https://files.slack.com/secret.txt"}])";
+
+class PurgeTest : public ::testing::Test {
+ protected:
+  explicit PurgeTest(DeletedText text = DeletedText::kPurge)
+      : world_({.deleted = {.text = text, .purge_after = std::chrono::hours(24)}}) {}
+
+  // A message with an edit and a file, and its neighbour; the first is deleted.
+  void PostAndDelete() {
+    world_.archive.Post(Posted(kTs, "secret one", kWithFile));
+    world_.archive.Post(Changed("1700000010.000000",
+                                Inner(kTs, "secret two", Edited("1700000010.000000")),
+                                Inner(kTs, "secret one")));
+    Value(world_.objects.Put({.key = kObject, .bytes = "secret"}));
+    Value(world_.objects.Put({.key = "slack/T1X/C1X/1700000000.000200/F2X", .bytes = "other"}));
+    Value(world_.archive.tables().Update(
+        {.table = "SlackArchive",
+         .key = KeyOf("message#T1X#C1X", kTs),
+         .update = "SET files_s3 = :s",
+         .values = {{":s", item::StringSet({"s3://b/" + std::string(kObject)})}}}));
+    world_.archive.Post(Posted("1700000000.000200", "kept"));
+    world_.archive.Post(
+        Deleted("1700000020.000000", kTs, Inner(kTs, "secret two", Edited("1700000010.000000"))));
+  }
+  void Pass(std::chrono::seconds time) { world_.archive.clock().Advance(time); }
+  // Every row of the table as text.
+  std::string Everything() {
+    std::ostringstream text;
+    for (const item::Item& row : world_.archive.Rows()) text << ::testing::PrintToString(row);
+    return text.str();
+  }
+  bool HasObject() { return Value(world_.objects.Head(kObject)).has_value(); }
+
+  ViewsWorld world_;
+};
+
+TEST_F(PurgeTest, NothingIsLeftOfWhatWasDeletedLongAgo) {
+  PostAndDelete();
+  EXPECT_THAT(Everything(), HasSubstr("secret"));
+  Pass(std::chrono::hours(25));
+  world_.StepRows();
+  EXPECT_THAT(Everything(), Not(HasSubstr("secret")));
+  EXPECT_FALSE(HasObject());
+  const item::Item row = world_.archive.MessageRow(kTs);
+  EXPECT_TRUE(IsTrueIn(row, "deleted"));
+  EXPECT_TRUE(IsTrueIn(row, "purged"));
+  EXPECT_EQ(TextIn(row, "user"), "U1X");
+  // Its neighbour is as it was.
+  EXPECT_THAT(Everything(), HasSubstr("kept"));
+  EXPECT_TRUE(Value(world_.objects.Head("slack/T1X/C1X/1700000000.000200/F2X")).has_value());
+}
+
+TEST_F(PurgeTest, BeforeItsTimeAllIsThere) {
+  PostAndDelete();
+  Pass(std::chrono::hours(23));
+  world_.StepRows();
+  EXPECT_THAT(Everything(), HasSubstr("secret two"));
+  EXPECT_TRUE(HasObject());
+}
+
+// A sweep reads the whole table, so it comes once an hour.
+TEST_F(PurgeTest, SweepsOnceAnHour) {
+  world_.StepRows();
+  PostAndDelete();
+  world_.archive.clock().SetNow(1'700'000'000 + 86'400 * 2);
+  world_.StepRows();
+  EXPECT_THAT(Everything(), HasSubstr("secret"));
+  Pass(std::chrono::minutes(61));
+  world_.StepRows();
+  EXPECT_THAT(Everything(), Not(HasSubstr("secret")));
+}
+
+// Slack's retries and late edits may tell of the text again.
+TEST_F(PurgeTest, WhatIsToldAgainAfterThePurgeIsPurgedAgain) {
+  PostAndDelete();
+  Pass(std::chrono::hours(25));
+  world_.StepRows();
+  world_.archive.Post(Posted(kTs, "secret one", kWithFile));
+  world_.archive.Post(Changed("1700000005.000000",
+                              Inner(kTs, "secret half", Edited("1700000005.000000")),
+                              Inner(kTs, "secret one")));
+  EXPECT_EQ(TextsOf(Value(world_.reader.Messages(PlaceOf("C1X"), {})))[0], "-");
+  Pass(std::chrono::hours(2));
+  world_.StepRows();
+  EXPECT_THAT(Everything(), Not(HasSubstr("secret")));
+}
+
+TEST_F(PurgeTest, APurgedMessageIsLeftAlone) {
+  PostAndDelete();
+  Pass(std::chrono::hours(25));
+  world_.StepRows();
+  const item::Item row = world_.archive.MessageRow(kTs);
+  Pass(std::chrono::hours(2));
+  world_.StepRows();
+  EXPECT_EQ(world_.archive.MessageRow(kTs), row);
+}
+
+// The row says what there is to remove, so it is emptied last.
+TEST_F(PurgeTest, APurgeThatFailedHalfwayIsFinishedLater) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    PostAndDelete();
+    ASSERT_THAT(Everything(), HasSubstr("secret"));
+    testing::FaultyTables tables(&world_.archive.tables());
+    tables.decide =
+        testing::RandomFaults({.seed = seed, .throttled_percent = 15, .lost_percent = 15});
+    Processors processors({.deleted = {.text = DeletedText::kPurge}},
+                          {.tables = &tables,
+                           .state = &world_.state,
+                           .index = &world_.index,
+                           .ledger = &world_.ledger,
+                           .objects = &world_.objects,
+                           .clock = &world_.archive.clock(),
+                           .random = &world_.random});
+    Pass(std::chrono::hours(24 * 31));
+    for (int i = 0; i < 40; ++i) {
+      static_cast<void>(processors.StepRows());
+      Pass(std::chrono::hours(1));
+    }
+    EXPECT_THAT(Everything(), Not(HasSubstr("secret"))) << "seed " << seed;
+    EXPECT_FALSE(HasObject());
+  }
+}
+
+class NoPurgeTest : public PurgeTest {
+ protected:
+  NoPurgeTest() : PurgeTest(DeletedText::kRedact) {}
+};
+
+TEST_F(NoPurgeTest, WhatIsOnlyHiddenStaysStored) {
+  PostAndDelete();
+  Pass(std::chrono::hours(24 * 365));
+  world_.StepRows();
+  EXPECT_THAT(Everything(), HasSubstr("secret"));
+  EXPECT_TRUE(HasObject());
+}
+
+TEST_F(PurgeTest, CountsWhatItPurged) {
+  Metrics metrics;
+  Processors processors({.deleted = {.text = DeletedText::kPurge}},
+                        {.tables = &world_.archive.tables(),
+                         .state = &world_.state,
+                         .index = &world_.index,
+                         .ledger = &world_.ledger,
+                         .clock = &world_.archive.clock(),
+                         .random = &world_.random,
+                         .metrics = &metrics});
+  PostAndDelete();
+  Pass(std::chrono::hours(24 * 31));
+  Value(processors.StepRows());
+  EXPECT_THAT(metrics.Expose(), HasSubstr("tidemark_archive_purged_total 1"));
+  EXPECT_THAT(metrics.Expose(), HasSubstr("tidemark_archive_lag_seconds{processor=\"rows\"} 0"));
+}
+
+}  // namespace
+}  // namespace tidemark::archive
