@@ -15,6 +15,8 @@ constexpr std::array<std::string_view, 4> kJoinsAndLeaves = {"channel_join", "ch
 // What Slack shows in the place of a message: a text of its own, by a user of its own.
 constexpr std::string_view kTombstone = "tombstone";
 constexpr std::string_view kAccessDenied = "ekm_access_denied";
+constexpr std::string_view kChanged = "message_changed";
+constexpr std::string_view kReplied = "message_replied";
 
 FileMeta ReadFile(const Json& file) {
   return {.id = TextIn(file, "id"),
@@ -166,7 +168,7 @@ News ReadChange(const EventView& view, const slack::ChannelId& channel, const Js
   const Change change{.message = message,
                       .previous = previous,
                       .event_ts = view.event_ts,
-                      .is_reply = view.callback.event.subtype == "message_replied"};
+                      .is_reply = view.callback.event.subtype != kChanged};
   auto observation = ReadChanged(change);
   if (!observation) return Incomplete("a changed message without a proper ts");
   observation->body.raw_event = RawEvent(view);
@@ -216,8 +218,9 @@ News ReadMessageEvent(const EventView& view) {
   if (subtype == "message_deleted") return ReadDeletion(view, *channel);
   const MaybeJson message = view.event.Find("message");
   const bool has_inner = message && message->IsObject();
-  if (subtype == "message_changed" || (subtype == "message_replied" && has_inner)) {
-    if (!has_inner) return Incomplete("a change without its message");
+  if (subtype == kChanged && !has_inner) return Incomplete("a change without its message");
+  // Slack leaves the subtype message_replied away: a message in a message is what is left of it.
+  if (has_inner && (subtype == kChanged || subtype == kReplied || subtype.empty())) {
     return ReadChange(view, *channel, *message);
   }
   return ReadPlain(view, *channel);

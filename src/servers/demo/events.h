@@ -20,8 +20,15 @@
 
 namespace tidemark::demo {
 
+// What happens how often.
+enum class Mix {
+  kBusy,      // As in a busy workspace: mostly messages.
+  kEventful,  // Everything soon, for tests that are to see all of it in a few hundred events.
+};
+
 struct EventOptions {
   uint64_t seed = 1;
+  Mix mix = Mix::kBusy;
   // When the first event happens; events of runs with other starts have other ids.
   EpochSeconds start = 1'700'000'000;
   // Between two events, on average.

@@ -71,7 +71,7 @@ TEST(EventsTest, AreUnderstoodByTheParserOfEvents) {
     EXPECT_EQ(callback.event_id, event.event_id);
     EXPECT_GE(callback.event_time, 1'700'000'000);
     EXPECT_FALSE(callback.event.type.empty());
-    if (event.name != "channel_deleted") {
+    if (!event.name.ends_with("_deleted") || event.name == "message_deleted") {
       EXPECT_FALSE(callback.event.event_ts.empty());
     }
   }
@@ -249,7 +249,8 @@ TEST(EventsTest, HappenToThoseWhoExist) {
     if (!inner.user.empty()) {
       EXPECT_NE(FindUser(workspace, inner.user), nullptr) << event.body;
     }
-    const bool is_gone = event.name == "channel_deleted" || event.name == "channel_id_changed";
+    const bool is_gone = event.name == "channel_deleted" || event.name == "group_deleted" ||
+                         event.name == "channel_id_changed";
     if (inner.channel.empty() || is_gone) continue;
     EXPECT_NE(FindChannel(workspace, inner.channel), nullptr) << event.body;
     for (const slack::File& file : inner.files) EXPECT_NE(FindFile(workspace, file.id), nullptr);

@@ -1,5 +1,6 @@
 #include "servers/demo/script.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,18 +45,24 @@ Script::Script(EventOptions options, Workspace workspace)
         SeededRandom random(options_.seed ^ (static_cast<uint64_t>(options_.start) << 20));
         return MakeId('0', random).substr(2, 6);
       }()) {
-  for (const Scene& scene : Scenes()) total_weight_ += scene.weight;
+  for (const Scene& scene : Scenes()) total_weight_ += WeightOf(scene);
+}
+
+uint64_t Script::WeightOf(const Scene& scene) const {
+  constexpr uint64_t kSeldom = 40;
+  constexpr uint64_t kOften = 400;
+  return options_.mix == Mix::kBusy ? scene.weight : std::clamp(scene.weight, kSeldom, kOften);
 }
 
 GeneratedEvent Script::Next() {
   while (ready_.empty()) {
     uint64_t draw = stage_.random().Below(total_weight_);
     for (const Scene& scene : Scenes()) {
-      if (draw < scene.weight) {
+      if (draw < WeightOf(scene)) {
         (this->*scene.play)();
         break;
       }
-      draw -= scene.weight;
+      draw -= WeightOf(scene);
     }
   }
   GeneratedEvent event = std::move(ready_.front());

@@ -33,6 +33,7 @@ class Script {
     void (Script::*play)();
   };
   static const std::vector<Scene>& Scenes();
+  uint64_t WeightOf(const Scene& scene) const;
 
   using WriteFields = std::function<void(JsonWriter*)>;
 

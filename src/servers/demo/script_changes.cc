@@ -1,4 +1,5 @@
 // The scenes in which channels and people come, change and go.
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -159,22 +160,24 @@ void Script::Archive() {
 }
 
 void Script::Remove() {
-  const std::string channel = stage_.RemoveArchived();
-  if (channel.empty()) return Archive();
+  const std::optional<Channel> gone = stage_.RemoveArchived();
+  if (!gone) return Archive();
+  const std::string type = gone->kind == ChannelKind::kPublic ? "channel_deleted" : "group_deleted";
   const User& user = stage_.PickActivePerson();
   stage_.Tick();
   // Slack gives no event_ts with it: receivers fall back to event_time.
-  Emit("channel_deleted",
+  Emit(type,
        [&](JsonWriter* writer) {
-         PutText(writer, "type", "channel_deleted");
-         PutText(writer, "channel", channel);
+         PutText(writer, "type", type);
+         PutText(writer, "channel", gone->id);
          PutText(writer, "actor_id", user.id);
        },
-       {.removed_channels = {channel}});
+       {.removed_channels = {gone->id}});
 }
 
 void Script::ChangeId() {
-  Channel* channel = stage_.PickQuietChannel([](const Channel& c) { return c.id.front() == 'G'; });
+  Channel* channel =
+      stage_.PickQuietChannel([](const Channel& c) { return c.kind == ChannelKind::kPrivate; });
   if (channel == nullptr) return Post();
   const std::string old_id = channel->id;
   stage_.ChangeId(channel, MakeId('C', stage_.random()));

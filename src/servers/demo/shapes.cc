@@ -196,7 +196,7 @@ void WriteEdited(JsonWriter* writer, const Edited& edited) {
 
 void WriteBody(JsonWriter* writer, const Message& message, const Surroundings& surroundings) {
   const bool by_integration = message.user.empty();
-  PutText(writer, "text", by_integration ? "" : TextOf(message.spans));
+  PutText(writer, "text", message.report_blocks > 0 ? "" : TextOf(message.spans));
   if (by_integration) return WriteBotFields(writer, message);
   PutText(writer, "user", message.user);
   if (message.subtype == "tombstone") return PutBool(writer, "hidden", true);

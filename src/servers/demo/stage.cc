@@ -145,12 +145,12 @@ void Stage::Archive(Channel* channel) {
   Rank();
 }
 
-std::string Stage::RemoveArchived() {
-  if (archived_.empty()) return {};
+std::optional<Channel> Stage::RemoveArchived() {
+  if (archived_.empty()) return std::nullopt;
   const size_t index = random_.Below(archived_.size());
-  std::string id = archived_[index]->id;
+  std::optional<Channel> gone = *archived_[index];
   archived_.erase(archived_.begin() + static_cast<ptrdiff_t>(index));
-  return id;
+  return gone;
 }
 
 void Stage::ChangeId(Channel* channel, const std::string& id) {

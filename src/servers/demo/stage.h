@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,8 +53,8 @@ class Stage {
 
   Channel& AddChannel(Channel channel);
   void Archive(Channel* channel);
-  // The archived channel that is gone with this; empty when there is none.
-  std::string RemoveArchived();
+  // The archived channel that is gone with this; nullopt when there is none.
+  std::optional<Channel> RemoveArchived();
   // Also in the messages remembered.
   void ChangeId(Channel* channel, const std::string& id);
 

@@ -1,0 +1,338 @@
+// Compares what the archive has with what is true.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "apps/archive/coverage.h"
+#include "apps/archive/files.h"
+#include "apps/archive/partition.h"
+#include "apps/archive/reader.h"
+#include "item/json.h"
+#include "tests/simulation/simulation.h"
+
+namespace tidemark::testing {
+
+namespace {
+
+using archive::Place;
+using MessageKey = GroundTruth::MessageKey;
+
+constexpr char kTable[] = "SlackArchive";
+
+class Comparison {
+ public:
+  explicit Comparison(Simulation& simulation)
+      : simulation_(simulation),
+        truth_(simulation.truth()),
+        team_(slack::TeamId::Parse(simulation.workspace().team.id).value()),
+        index_({}, &simulation.tables(), nullptr),
+        reader_({}, &simulation.tables(), &index_, &simulation.clock()),
+        ledger_(kTable, &simulation.tables()) {}
+
+  std::vector<std::string> Run() {
+    ReadRows();
+    for (const auto& [key, message] : truth_.messages()) {
+      if (!truth_.IsExcused(GroundTruth::OfMessage(key))) CompareMessage(key, message);
+    }
+    CompareLists();
+    CompareThreads();
+    for (const auto& [id, channel] : truth_.channels()) CompareChannel(id, channel);
+    CompareIndex();
+    CompareObjects();
+    ComparePeople();
+    CompareCoverage();
+    return std::move(differences_);
+  }
+
+ private:
+  template <typename... Arguments>
+  void Note(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+    differences_.push_back(fmt::format(text, std::forward<Arguments>(arguments)...));
+  }
+  template <typename T>
+  void Expect(const std::string& what, const T& found, const T& expected) {
+    if (found != expected) Note("{}: '{}' instead of '{}'", what, found, expected);
+  }
+
+  Place PlaceOf(const std::string& channel) const {
+    return {.team = team_, .channel = slack::ChannelId::Parse(channel).value()};
+  }
+  static slack::Timestamp TimeOf(const std::string& ts) {
+    return slack::Timestamp::Parse(ts).value();
+  }
+
+  // ---- Rows, whatever they are ----
+
+  static bool HasFalse(const item::Value& value) {
+    if (const bool* flag = value.As<bool>()) return !*flag;
+    if (const auto* list = value.As<item::List>()) return std::ranges::any_of(*list, HasFalse);
+    const auto* map = value.As<item::Map>();
+    return map != nullptr && std::ranges::any_of(*map, [](const item::Attribute& attribute) {
+             return HasFalse(attribute.value);
+           });
+  }
+
+  void ReadRows() {
+    tables::ScanRequest request{.table = kTable, .consistent = true};
+    do {
+      tables::Page page = simulation_.tables().Scan(request).value();
+      for (const item::Item& row : page.items) ReadRow(row);
+      request.start_after = std::move(page.last);
+    } while (request.start_after);
+    if (simulation_.log().find(kBotToken) != std::string::npos) Note("the token is in the log");
+  }
+
+  void ReadRow(const item::Item& row) {
+    const std::string text = item::ToJson(row);
+    if (HasFalse(row)) Note("a row says false: {}", text);
+    if (text.find(kBotToken) != std::string::npos) Note("the token is in a row: {}", text);
+    const std::string id = *row.Find("itemId")->As<std::string>();
+    const std::string time = *row.Find("timestamp")->As<std::string>();
+    if (const auto place = archive::PlaceOfMessages(id)) {
+      const MessageKey key{place->channel.text(), time};
+      stored_.insert(key);
+      const bool is_known = truth_.messages().contains(key);
+      if (!is_known) Note("a message that never was: {}", text);
+    }
+    if (const auto place = archive::PlaceOfChannelRow(id)) {
+      if (!truth_.channels().contains(place->channel.text())) Note("no such channel: {}", text);
+    }
+  }
+
+  // ---- Messages ----
+
+  void CompareMessage(const MessageKey& key, const TrueMessage& expected) {
+    const std::string what = GroundTruth::OfMessage(key);
+    const auto detail = reader_.Detail(PlaceOf(key.first), TimeOf(key.second)).value();
+    if (!detail) return Note("{} is missing", what);
+    const archive::Message& message = detail->message;
+    TrueMessage found{.user = message.traits.user,
+                      .bot_id = message.traits.bot_id,
+                      .subtype = message.traits.subtype,
+                      .thread_ts = message.traits.thread_ts};
+    for (const archive::Body& body : detail->versions) {
+      found.versions[body.version.text()] = body.text.value_or("(none)");
+    }
+    if (message.deleted_ts) found.deleted_at = message.deleted_ts->text();
+    for (const archive::FileMeta& file : message.traits.files) found.files.insert(file.id);
+    Expect(what + " versions", found.versions, expected.versions);
+    Expect(what + " deleted", found.deleted_at, expected.deleted_at);
+    Expect(what + " user", found.user, expected.user);
+    Expect(what + " bot", found.bot_id, expected.bot_id);
+    Expect(what + " subtype", found.subtype, expected.subtype);
+    Expect(what + " thread", found.thread_ts, expected.thread_ts);
+    Expect(what + " files", found.files, expected.files);
+    if (!expected.versions.empty()) {
+      Expect(what + " text", message.body ? message.body->text.value_or("") : "(stub)",
+             expected.versions.rbegin()->second);
+    }
+    CompareReactions(key, *detail);
+    CompareFiles(key, message, expected);
+  }
+
+  void CompareReactions(const MessageKey& key, const archive::MessageDetail& detail) {
+    std::set<std::string> found;
+    for (const archive::Reaction& reaction : detail.reactions) {
+      for (const std::string& user : reaction.users) found.insert(reaction.reaction + " " + user);
+    }
+    const std::string what = GroundTruth::OfMessage(key);
+    for (const auto& [reaction_key, is_given] : truth_.reactions()) {
+      const auto& [channel, ts, reaction, user] = reaction_key;
+      if (MessageKey(channel, ts) != key) continue;
+      const bool is_found = found.erase(reaction + " " + user) > 0;
+      if (truth_.IsExcused(GroundTruth::OfReaction(reaction_key))) continue;
+      if (is_found != is_given) {
+        Note("{}: reaction {} of {} is {}", what, reaction, user, is_found ? "there" : "missing");
+      }
+    }
+    for (const std::string& reaction : found) Note("{}: reaction {} was never", what, reaction);
+    if (!truth_.IsExcused(GroundTruth::OfPin(key))) {
+      Expect(what + " pinned", detail.pinned, truth_.pins().contains(key));
+    }
+  }
+
+  void CompareFiles(const MessageKey& key, const archive::Message& message,
+                    const TrueMessage& expected) {
+    const std::string what = GroundTruth::OfMessage(key);
+    std::vector<std::string> uris;
+    std::vector<std::string> failing;
+    for (const std::string& id : expected.files) {
+      if (!truth_.files().at(id).external_url.empty()) continue;
+      if (!simulation_.host().IsFetchable(id)) {
+        failing.push_back(id);
+        continue;
+      }
+      const std::string object = archive::ObjectKeyOf(message.place, message.ts, id).value();
+      uris.push_back("s3://slack-archive/" + object);
+      if (!simulation_.objects().Bytes(object)) Note("{}: there is no object {}", what, object);
+    }
+    Expect(what + " files_s3", message.files_s3, uris);
+    Expect(what + " files_fetch_failed", message.files_fetch_failed, !failing.empty());
+    for (const std::string& id : failing) {
+      if (message.files_fetch_error.find(id) == std::string::npos) {
+        Note("{}: '{}' does not name {}", what, message.files_fetch_error, id);
+      }
+    }
+  }
+
+  // ---- Lists ----
+
+  // Page by page, what the reader gives is what is stored, in order.
+  void CompareLists() {
+    std::map<std::string, std::vector<std::string>> channels;
+    for (const auto& [channel, ts] : stored_) channels[channel].push_back(ts);
+    for (const auto& [channel, expected] : channels) {
+      std::vector<std::string> found;
+      archive::MessageQuery query{.limit = 7};
+      do {
+        const archive::MessagePage page = reader_.Messages(PlaceOf(channel), query).value();
+        for (const archive::Message& message : page.messages) found.push_back(message.ts.text());
+        query.after = page.next;
+      } while (query.after);
+      Expect("messages of " + channel, found, expected);
+    }
+  }
+
+  void CompareThreads() {
+    std::map<MessageKey, std::set<std::string>> threads;
+    for (const auto& [key, message] : truth_.messages()) {
+      if (message.thread_ts.empty()) continue;
+      std::set<std::string>& thread = threads[{key.first, message.thread_ts}];
+      if (!truth_.IsExcused(GroundTruth::OfMessage(key))) thread.insert(key.second);
+    }
+    for (auto& [key, expected] : threads) {
+      const bool has_root = truth_.messages().contains(key);
+      if (has_root && !truth_.IsExcused(GroundTruth::OfMessage(key))) expected.insert(key.second);
+      std::set<std::string> found;
+      const auto page =
+          reader_.Thread(PlaceOf(key.first), TimeOf(key.second), std::nullopt, 1000).value();
+      for (const archive::Message& message : page.messages) {
+        const MessageKey found_key{key.first, message.ts.text()};
+        if (!truth_.IsExcused(GroundTruth::OfMessage(found_key))) found.insert(found_key.second);
+      }
+      Expect("thread " + key.first + " " + key.second, found, expected);
+    }
+  }
+
+  // ---- Channels ----
+
+  void CompareChannel(const std::string& id, const TrueChannel& expected) {
+    const std::string what = GroundTruth::OfChannel(id);
+    if (truth_.IsExcused(what)) return;
+    const auto found = reader_.FindChannel(PlaceOf(id)).value();
+    if (!found) return Note("{} is missing", what);
+    Expect(what + " names", found->names_history(), expected.names);
+    Expect(what + " topic", found->topic.value.value_or("(none)"),
+           expected.topic.value_or("(none)"));
+    Expect(what + " purpose", found->purpose.value.value_or("(none)"),
+           expected.purpose.value_or("(none)"));
+    Expect(what + " archived", found->archived.value.value_or(false), expected.archived);
+    Expect(what + " deleted", found->deleted, expected.deleted);
+    Expect(what + " previous id", found->prev_channel_id, expected.prev_channel_id);
+    Expect(what + " visibility", VisibilityOf(*found), expected.visibility.value_or("(none)"));
+  }
+
+  static std::string VisibilityOf(const archive::Channel& channel) {
+    if (!channel.visibility.value) return "(none)";
+    return *channel.visibility.value == archive::Visibility::kPublic ? "public" : "private";
+  }
+
+  void CompareIndex() {
+    archive::ChannelIndex::Names found = index_.All(team_).value();
+    std::set<std::string> must_be;
+    std::set<std::string> may_be;
+    for (const auto& [key, message] : truth_.messages()) {
+      may_be.insert(key.first);
+      if (!truth_.IsExcused(GroundTruth::OfMessage(key))) must_be.insert(key.first);
+    }
+    for (const auto& [id, channel] : truth_.channels()) {
+      may_be.insert(id);
+      if (truth_.IsExcused(GroundTruth::OfChannel(id))) continue;
+      must_be.insert(id);
+      const std::string name = channel.names.empty() ? "" : channel.names.front();
+      Expect("the index's name of " + id, found[id], channel.deleted ? "deleted_" + name : name);
+    }
+    for (const std::string& id : must_be) {
+      if (!found.contains(id)) Note("{} is not in the index", id);
+    }
+    for (const auto& [id, name] : found) {
+      if (!may_be.contains(id)) Note("{} is in the index", id);
+    }
+  }
+
+  // ---- The rest ----
+
+  void CompareObjects() {
+    const objects::ListReply list = simulation_.objects().List({}).value();
+    for (const objects::ObjectInfo& info : list.objects) {
+      const std::string id = info.key.substr(info.key.rfind('/') + 1);
+      const auto file = truth_.files().find(id);
+      if (file == truth_.files().end()) {
+        Note("there is an object of no file: {}", info.key);
+      } else if (simulation_.objects().Bytes(info.key) != demo::ContentOf(file->second)) {
+        Note("there are wrong bytes in {}", info.key);
+      }
+    }
+    for (const std::string& fault : simulation_.host().faults()) Note("{}", fault);
+  }
+
+  void ComparePeople() {
+    const auto now = slack::Timestamp::FromSeconds(simulation_.clock().NowSeconds());
+    for (const auto& [user, name] : truth_.real_names()) {
+      if (truth_.IsExcused("user " + user)) continue;
+      const auto person = reader_.FindPerson(team_, user, now).value();
+      Expect("the name of " + user, person ? person->real_name : "(nobody)", name);
+    }
+  }
+
+  // What is known to be lost is never called complete, and nothing is called lost for no reason.
+  void CompareCoverage() {
+    const archive::ChannelIndex::Names names = index_.All(team_).value();
+    for (const auto& [id, name] : names) {
+      const std::vector<archive::Interval> intervals = ledger_.Of(PlaceOf(id)).value();
+      for (const archive::Interval& interval : intervals) {
+        if (interval.certainty == archive::Certainty::kComplete) CheckClaim(id, interval);
+      }
+    }
+    const auto marks = ledger_.TeamMarks(team_).value();
+    for (const archive::CoverageNews& mark : marks) {
+      const bool is_downtime = mark.reason == "nobody listened";
+      if (is_downtime && !simulation_.may_fear_losses()) {
+        Note("a loss from {} that was none", mark.from.text());
+      }
+    }
+  }
+
+  void CheckClaim(const std::string& channel, const archive::Interval& interval) {
+    const EpochSeconds to = interval.to ? interval.to->seconds() : simulation_.clock().NowSeconds();
+    for (const Simulation::Span& lost : simulation_.known_losses()) {
+      if (interval.from.seconds() + 1 < lost.to && lost.from < to) {
+        Note("{} is said to be complete from {} to {}, and {} to {} is lost", channel,
+             interval.from.text(), to, lost.from, lost.to);
+      }
+    }
+  }
+
+  Simulation& simulation_;
+  GroundTruth& truth_;
+  const slack::TeamId team_;
+  archive::ChannelIndex index_;
+  archive::Reader reader_;
+  archive::Ledger ledger_;
+  std::set<MessageKey> stored_;
+  std::vector<std::string> differences_;
+};
+
+}  // namespace
+
+std::vector<std::string> FindDifferences(Simulation& simulation) {
+  std::vector<std::string> differences = Comparison(simulation).Run();
+  differences.insert(differences.end(), simulation.complaints().begin(),
+                     simulation.complaints().end());
+  return differences;
+}
+
+}  // namespace tidemark::testing

@@ -1,0 +1,230 @@
+#include "tests/simulation/ground_truth.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace tidemark::testing {
+
+namespace {
+
+std::string At(const std::optional<Json>& json, std::string_view name) {
+  const auto value = json ? json->Find(name) : std::nullopt;
+  return std::string(value ? value->AsString().value_or("") : "");
+}
+
+std::string At(const std::optional<Json>& json, std::string_view outer, std::string_view name) {
+  return At(json ? json->Find(outer) : std::nullopt, name);
+}
+
+bool IsTombstone(const std::optional<Json>& message) {
+  return At(message, "subtype") == "tombstone";
+}
+
+std::string VersionOf(const Json& message) {
+  const std::string edited = At(message, "edited", "ts");
+  return edited.empty() ? At(message, "ts") : edited;
+}
+
+void Set(const std::string& told, std::string* known) {
+  if (!told.empty()) *known = told;
+}
+
+// What is the same in all versions.
+void SeeTraits(const Json& message, TrueMessage* known) {
+  Set(At(message, "user"), &known->user);
+  Set(At(message, "bot_id"), &known->bot_id);
+  Set(At(message, "subtype"), &known->subtype);
+  Set(At(message, "thread_ts"), &known->thread_ts);
+  if (const auto files = message.Find("files")) {
+    for (const Json file : files->Elements()) known->files.insert(At(file, "id"));
+  }
+}
+
+// As it stands inside another event: nothing new, unless its own event was of another channel id.
+void See(const std::optional<Json>& message, TrueMessage* known) {
+  if (!message || IsTombstone(message)) return;
+  known->versions.try_emplace(VersionOf(*message), At(message, "text"));
+  SeeTraits(*message, known);
+}
+
+// "topic" for channel_topic and group_topic, and so on; empty for what is no such notice.
+std::string_view ChangeIn(std::string_view name) {
+  for (std::string_view prefix : {"channel_", "group_"}) {
+    if (!name.starts_with(prefix)) continue;
+    const std::string_view change = name.substr(prefix.size());
+    for (std::string_view known : {"topic", "purpose", "name", "archive", "convert_to_private"}) {
+      if (change == known) return known;
+    }
+  }
+  return "";
+}
+
+bool IsJoinOrLeave(std::string_view subtype) {
+  return subtype == "channel_join" || subtype == "channel_leave";
+}
+
+void Rename(const std::string& name, TrueChannel* channel) {
+  constexpr size_t kNames = 20;
+  std::vector<std::string>& names = channel->names;
+  if (!names.empty() && names.front() == name) return;
+  names.insert(names.begin(), name);
+  if (names.size() > kNames) names.pop_back();
+}
+
+TrueScope ScopeOfMessage(const std::string& channel, const std::string& type) {
+  if (channel.starts_with("D") || type == "im" || type == "mpim") return TrueScope::kPrivate;
+  return type == "channel" ? TrueScope::kPublic : TrueScope::kAsk;
+}
+
+}  // namespace
+
+std::string GroundTruth::OfReaction(const ReactionKey& key) {
+  return fmt::format("reaction {} {} {} {}", std::get<0>(key), std::get<1>(key), std::get<2>(key),
+                     std::get<3>(key));
+}
+
+Fact GroundTruth::Apply(const demo::GeneratedEvent& generated) {
+  for (const demo::File& file : generated.changes.files) files_.emplace(file.id, file);
+  const JsonDocument document = JsonDocument::Parse(generated.body).value();
+  const Json event = document.root().Find("event").value();
+  const std::string type = At(event, "type");
+  Fact fact;
+  fact.time = At(event, "event_ts");
+  if (fact.time.empty()) {
+    fact.time = fmt::format("{}.000000", *document.root().Find("event_time")->AsInt());
+  }
+  if (type == "message") ApplyMessage(event, &fact);
+  if (type == "reaction_added" || type == "reaction_removed") ApplyReaction(event, &fact);
+  if (type == "pin_added") ApplyPin(event, &fact);
+  if (type == "channel_id_changed") ApplyMove(event, &fact);
+  if (type == "user_change") {
+    real_names_[At(event, "user", "id")] = At(event, "user", "real_name");
+    fact.subject = "user " + At(event, "user", "id");
+  }
+  const bool is_of_channel = type == "channel_created" || type == "channel_rename" ||
+                             type.ends_with("_deleted") || !ChangeIn(type).empty();
+  if (is_of_channel) ApplyChannel(event, type, &fact);
+  return fact;
+}
+
+bool GroundTruth::Admit(Fact* fact, bool is_evidence) {
+  if (fact->scope == TrueScope::kPrivate) return false;
+  if (fact->scope == TrueScope::kAsk && !known_public_.contains(fact->channel)) return false;
+  fact->is_evidence = is_evidence && fact->scope == TrueScope::kPublic;
+  if (is_evidence) known_public_.insert(fact->channel);
+  return true;
+}
+
+TrueMessage& GroundTruth::MessageOf(const std::string& ts, Fact* fact) {
+  const MessageKey key{fact->channel, ts};
+  fact->subject = OfMessage(key);
+  return messages_[key];
+}
+
+TrueChannel& GroundTruth::ChannelOf(Fact* fact) {
+  fact->subject = OfChannel(fact->channel);
+  fact->is_about_channel = true;
+  TrueChannel& channel = channels_[fact->channel];
+  if (fact->scope == TrueScope::kPublic && !channel.visibility) channel.visibility = "public";
+  return channel;
+}
+
+void GroundTruth::ApplyMessage(const Json& event, Fact* fact) {
+  const std::string subtype = At(event, "subtype");
+  fact->channel = At(event, "channel");
+  fact->scope = ScopeOfMessage(fact->channel, At(event, "channel_type"));
+  if (IsJoinOrLeave(subtype)) return;
+  if (const auto change = ChangeIn(subtype); !change.empty()) {
+    return ApplyNotice(event, change, fact);
+  }
+  if (!Admit(fact, true)) return;
+  if (subtype == "message_deleted") return ApplyDeletion(event, fact);
+  if (const auto message = event.Find("message")) return ApplyChange(event, *message, fact);
+  TrueMessage& message = MessageOf(At(event, "ts"), fact);
+  message.versions[VersionOf(event)] = At(event, "text");
+  SeeTraits(event, &message);
+}
+
+void GroundTruth::Delete(TrueMessage* message, const Fact& fact) const {
+  if (message->deleted_at.empty()) message->deleted_at = fact.time;
+}
+
+void GroundTruth::ApplyDeletion(const Json& event, Fact* fact) {
+  TrueMessage& message = MessageOf(At(event, "deleted_ts"), fact);
+  See(event.Find("previous_message"), &message);
+  Delete(&message, *fact);
+}
+
+void GroundTruth::ApplyChange(const Json& event, const Json& message, Fact* fact) {
+  TrueMessage& known = MessageOf(At(message, "ts"), fact);
+  const auto previous = event.Find("previous_message");
+  if (IsTombstone(message)) {
+    See(previous, &known);
+    Set(At(message, "thread_ts"), &known.thread_ts);
+    return Delete(&known, *fact);
+  }
+  const bool is_change = At(event, "subtype") == "message_changed";
+  const std::string edited = At(message, "edited", "ts");
+  const bool by_person = !edited.empty() && edited != At(previous, "edited", "ts");
+  const bool by_machine = !by_person && At(message, "text") != At(previous, "text");
+  if (!is_change || (!by_person && !by_machine)) return See(message, &known);
+  See(previous, &known);
+  known.versions[by_person ? edited : fact->time] = At(message, "text");
+  SeeTraits(message, &known);
+}
+
+void GroundTruth::ApplyNotice(const Json& event, std::string_view change, Fact* fact) {
+  if (change == "convert_to_private") fact->scope = TrueScope::kPublic;
+  if (!Admit(fact, true)) return;
+  TrueChannel& channel = ChannelOf(fact);
+  if (change == "topic") channel.topic = At(event, "topic");
+  if (change == "purpose") channel.purpose = At(event, "purpose");
+  if (change == "name") Rename(At(event, "name"), &channel);
+  if (change == "archive") channel.archived = true;
+  if (change == "convert_to_private") channel.visibility = "private";
+}
+
+void GroundTruth::ApplyChannel(const Json& event, std::string_view type, Fact* fact) {
+  const auto channel = event.Find("channel");
+  fact->channel = channel && channel->IsObject() ? At(channel, "id") : At(event, "channel");
+  fact->scope = type.starts_with("channel_") ? TrueScope::kPublic : TrueScope::kAsk;
+  if (!Admit(fact, true)) return;
+  TrueChannel& known = ChannelOf(fact);
+  if (channel && channel->IsObject()) Rename(At(channel, "name"), &known);
+  if (type.ends_with("_archive")) known.archived = true;
+  if (type.ends_with("_deleted")) known.deleted = true;
+}
+
+// Believed in any case; what was known of the old id is known of the new one.
+void GroundTruth::ApplyMove(const Json& event, Fact* fact) {
+  fact->channel = At(event, "new_channel_id");
+  fact->moved_from = At(event, "old_channel_id");
+  const auto old = channels_.find(fact->moved_from);
+  TrueChannel known = old == channels_.end() ? TrueChannel() : old->second;
+  known.deleted = false;
+  known.prev_channel_id = fact->moved_from;
+  ChannelOf(fact) = known;
+  if (known_public_.contains(fact->moved_from)) known_public_.insert(fact->channel);
+}
+
+void GroundTruth::ApplyReaction(const Json& event, Fact* fact) {
+  const auto item = event.Find("item");
+  fact->channel = At(item, "channel");
+  fact->scope = TrueScope::kAsk;
+  if (!Admit(fact, false)) return;
+  const ReactionKey key{fact->channel, At(item, "ts"), At(event, "reaction"), At(event, "user")};
+  reactions_[key] = At(event, "type") == "reaction_added";
+  fact->subject = OfReaction(key);
+}
+
+void GroundTruth::ApplyPin(const Json& event, Fact* fact) {
+  fact->channel = At(event, "channel_id");
+  fact->scope = TrueScope::kAsk;
+  if (!Admit(fact, false)) return;
+  const MessageKey key{fact->channel, At(event.Find("item"), "message", "ts")};
+  pins_.insert(key);
+  fact->subject = OfPin(key);
+}
+
+}  // namespace tidemark::testing

@@ -1,0 +1,197 @@
+// A Simulation lets events of a pretend workspace reach two servers as Slack delivers them on its
+// worst days: twice, out of order, not at all and later again, to servers that die at any call and
+// whose tables, objects and file hosts fail. Both work on the same tables; while one is in the
+// middle of something the other may do all of another thing.
+//
+//   Simulation simulation({.seed = 7});
+//   simulation.Run();
+//   EXPECT_THAT(FindDifferences(simulation), IsEmpty());
+//
+// Everything follows from the seed: no clock but its own, one thread. Run ends when Slack has given
+// up or been answered, the servers are well, and nothing is left to do.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "base/sleeper.h"
+#include "servers/demo/events.h"
+#include "tests/model/model_tables.h"
+#include "tests/simulation/file_host.h"
+#include "tests/simulation/ground_truth.h"
+#include "tests/simulation/process.h"
+#include "tests/support/memory_objects.h"
+#include "tests/support/temp_folder.h"
+
+namespace tidemark::testing {
+
+struct SimulationOptions {
+  uint64_t seed = 1;
+  size_t events = 250;
+};
+
+// What went on, so that a test can demand that it was enough.
+struct SimulationReport {
+  uint64_t deliveries = 0;
+  uint64_t acknowledged = 0;  // Events.
+  uint64_t lost = 0;          // Events that never reached a server that said so.
+  uint64_t duplicates = 0;
+  uint64_t quarantined = 0;
+  uint64_t deaths = 0;
+  uint64_t faults = 0;     // Calls to tables that failed.
+  uint64_t meetings = 0;   // A server did something while the other was in the middle of a thing.
+  uint64_t downtimes = 0;  // That Slack's retries did not outlast.
+};
+
+class Simulation final : private Chances {
+ public:
+  struct Span {
+    EpochSeconds from = 0;
+    EpochSeconds to = 0;
+  };
+
+  explicit Simulation(const SimulationOptions& options);
+  ~Simulation() override;
+
+  void Run();
+
+  GroundTruth& truth() { return truth_; }
+  const demo::Workspace& workspace() const { return workspace_; }
+  model::ModelTables& tables() { return tables_; }
+  MemoryObjects& objects() { return objects_; }
+  const FileHost& host() const { return host_; }
+  const ManualClock& clock() const { return clock_; }
+  std::string log() const { return log_.str(); }
+  // One line for each thing that happened, in order.
+  const std::string& story() const { return story_; }
+  const SimulationReport& report() const { return report_; }
+  // Answers that Slack must never be given, and work that never ends.
+  const std::vector<std::string>& complaints() const { return complaints_; }
+  // When nobody listened for longer than Slack retries, and minutes that Slack said it left out.
+  const std::vector<Span>& known_losses() const { return known_losses_; }
+  // Whether there was a downtime of which the servers may think that it cost something.
+  bool may_fear_losses() const { return may_fear_losses_; }
+
+  // A hash of all rows of all tables.
+  std::string Digest();
+
+ private:
+  static constexpr size_t kProcesses = 2;
+  using Milliseconds = int64_t;
+
+  struct Event {
+    demo::GeneratedEvent generated;
+    Fact fact;
+    bool is_doomed = false;  // No delivery of it gets through.
+    bool was_reached = false;
+    bool was_acknowledged = false;
+    bool was_quarantined = false;
+    bool old_id_was_public = false;  // Of an id change, when it first reached a server.
+    EpochSeconds next_timestamp = 0;
+  };
+  struct Attempt {
+    size_t event = 0;
+    uint32_t retry = 0;
+    bool is_duplicate = false;
+  };
+  using When = std::pair<Milliseconds, uint64_t>;
+
+  // Chances
+  void OnMoment(size_t process) override;
+  bool IsDead(size_t process) const override { return dead_[process]; }
+  std::optional<Fault> FaultIn(size_t process, Operation operation) override;
+  slack::LookupOutcome LookUp() override;
+  bool ObjectsAreAway() override;
+
+  void Generate();
+  void LoseAMinute();
+  void ScheduleEvents();
+  void ScheduleOutage();
+
+  void Schedule(const Attempt& attempt, Milliseconds delay);
+  void At(Milliseconds delay, std::function<void()> task);
+  void RunTasksUntil(Milliseconds due);
+  void Quieten();
+
+  void Deliver(const Attempt& attempt);
+  std::optional<http::Response> Send(size_t process, const std::string& body,
+                                     EpochSeconds timestamp);
+  void Retry(const Attempt& attempt);
+  void NoteReach(Event* event);
+  void Acknowledge(Event* event);
+  void DeliverRateLimit(EpochSeconds minute, int attempts);
+  void Settle();
+
+  // Runs something in a process; false when the process died of it.
+  bool CallIn(size_t process, const std::function<void()>& call);
+  std::optional<size_t> PickProcess();
+  void Bury(size_t process);
+  void Restart(size_t process);
+  void Start(size_t process);
+  void Meet(size_t other);
+  void StepSomething(size_t process);
+  void BeatAll();
+  void StepAll();
+  bool IsIdle();
+
+  Milliseconds Now() const { return clock_.Now().count(); }
+  void Tell(const std::string& line);
+  bool Chance(uint64_t one_in) { return one_in > 0 && random_.Below(one_in) == 0; }
+
+  const SimulationOptions options_;
+  const demo::Workspace workspace_;
+  SeededRandom random_;
+  // How bad it is, by the seed: one in so many.
+  const uint64_t death_one_in_;
+  const uint64_t fault_one_in_;
+  const uint64_t drop_one_in_;
+
+  ManualClock clock_;
+  ManualSleeper sleeper_{&clock_};
+  std::ostringstream log_;
+  Logger logger_{{.level = LogLevel::kDebug}, clock_, &log_};
+  model::ModelTables tables_{clock_};
+  MemoryObjects objects_;
+  FileHost host_;
+  TempFolder folder_;
+  GroundTruth truth_;
+
+  std::vector<Event> events_;
+  std::map<When, Attempt> deliveries_;
+  std::map<When, std::function<void()>> tasks_;
+  uint64_t next_place_ = 0;
+  std::set<std::string> known_public_;  // Channels, by events that were acknowledged.
+
+  std::array<std::unique_ptr<Process>, kProcesses> processes_;
+  std::array<bool, kProcesses> dead_ = {true, true};
+  std::vector<size_t> running_;  // The innermost last.
+  std::optional<size_t> event_under_way_;
+  uint64_t lives_ = 0;
+  bool quiet_ = false;
+  Milliseconds down_until_ = 0;
+  EpochSeconds last_beat_ = 0;           // That was certainly noted.
+  EpochSeconds last_possible_beat_ = 0;  // That may have been.
+  std::vector<Span> known_losses_;
+  bool may_fear_losses_ = false;
+
+  SimulationReport report_;
+  std::string story_;
+  std::vector<std::string> complaints_;
+};
+
+// What the archive has and is not true, or lacks: one line each. Reads it through the Reader.
+std::vector<std::string> FindDifferences(Simulation& simulation);
+
+}  // namespace tidemark::testing
