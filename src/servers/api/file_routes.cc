@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "apps/archive/files.h"
+#include "http/range.h"
 #include "http/url.h"
 #include "servers/api/archive_places.h"
-#include "servers/api/byte_range.h"
 #include "servers/api/respond.h"
 
 namespace tidemark::api {
@@ -116,27 +116,18 @@ http::Response Answer(const http::Request& request, const archive::FileMeta& fil
     response.status = 304;
     return response;
   }
-  const auto condition = request.headers.Find("If-Range");
-  const bool ranged = !condition || *condition == "\"" + info.etag + "\"";
-  const auto wanted = ranged ? request.headers.Find("Range") : std::nullopt;
-  uint64_t first = 0;
-  response.source_size = size;
-  if (wanted) {
-    const ByteRange range = ParseByteRange(*wanted, size);
-    if (range.kind == ByteRange::Kind::kUnsatisfiable) {
-      http::Response refused = http::Problem(416, "the file ends before the range begins");
-      refused.headers.Set("Content-Range", fmt::format("bytes */{}", size));
-      return refused;
-    }
-    if (range.kind == ByteRange::Kind::kPart) {
-      first = range.first;
-      response.status = 206;
-      response.source_size = range.size;
-      response.headers.Set("Content-Range",
-                           fmt::format("bytes {}-{}/{}", first, first + range.size - 1, size));
-    }
+  const http::Range range = http::FindRange(request, size, info.etag);
+  if (range.kind == http::Range::Kind::kUnsatisfiable) {
+    http::Response refused = http::Problem(416, "the file ends before the range begins");
+    refused.headers.Set("Content-Range", http::ContentRange(range, size));
+    return refused;
   }
-  response.source = std::make_shared<ObjectBody>(std::move(object), first);
+  if (range.kind == http::Range::Kind::kPart) {
+    response.status = 206;
+    response.headers.Set("Content-Range", http::ContentRange(range, size));
+  }
+  response.source_size = range.size;
+  response.source = std::make_shared<ObjectBody>(std::move(object), range.offset);
   return response;
 }
 
