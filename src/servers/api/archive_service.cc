@@ -56,6 +56,8 @@ Status ArchiveService::Start() {
   const auto loss = last_alive ? archive::LossByDowntime(*last_alive, context_.clock->NowSeconds())
                                : std::nullopt;
   if (loss) {
+    // The processor that notes teams may not have come to the last rows before the end.
+    TRY(StepRows());
     for (const slack::TeamId& team : TRY(state_.Teams())) TRY(ledger_.Add(team, *loss));
   }
   return Beat();

@@ -17,6 +17,10 @@ constexpr std::string_view kNoRetryHeader = "X-Slack-No-Retry";
 
 constexpr EpochSeconds kMinuteSeconds = 60;
 
+// Longer than any request takes, and over before Slack comes again after a minute: the claim of a
+// process that died must not waste that delivery.
+constexpr std::chrono::seconds kEventLease(30);
+
 // How often an event is planned anew because its rows changed meanwhile. Each time somebody else
 // came through, so it ends.
 constexpr int kMaxPlans = 16;
@@ -66,7 +70,8 @@ dedup::ClaimRequest ClaimOf(std::string key, const slack::EventCallback& callbac
           .metadata = {{"file_id", std::string(FirstFileOf(callback))},
                        {"channel_id", event.channel},
                        {"user_id", event.user},
-                       {"lambda_instance_id", request_id}}};
+                       {"lambda_instance_id", request_id}},
+          .lease = kEventLease};
 }
 
 Error TooBusy() { return {ErrorCode::kUnavailable, "others keep writing the same rows"}; }
@@ -257,7 +262,7 @@ SlackEvents::Outcome SlackEvents::HandleRecalled(const std::string& key,
     if (!reply) return Unavailable(callback, "storing the event", reply.error());
     if (!*reply) continue;  // Somebody else wrote one of its rows.
     if (!(*reply)->claim) return WithoutClaim((*reply)->outcome);
-    if ((*reply)->claim->local) return AcceptLocally(callback, *(*reply)->claim, *plan);
+    if ((*reply)->claim->local) return Accept(callback, request.body, *(*reply)->claim);
     CountStored(*plan);
     return Outcome::kAccepted;
   }
@@ -309,10 +314,15 @@ void SlackEvents::CountStored(const Stored& stored) {
 
 SlackEvents::Outcome SlackEvents::Accept(const slack::EventCallback& callback,
                                          std::string_view body, const dedup::Claim& claim) {
-  for (int round = 0; round < kMaxPlans; ++round) {
-    if (const auto outcome = TryAccept(callback, body, claim)) return *outcome;
+  std::optional<Outcome> outcome;
+  for (int round = 0; round < kMaxPlans && !outcome; ++round) {
+    outcome = TryAccept(callback, body, claim);
   }
-  return Unavailable(callback, "storing the event", TooBusy());
+  if (!outcome) outcome = Unavailable(callback, "storing the event", TooBusy());
+  // So that Slack's next delivery need not wait for the lease. A claim that was completed after all
+  // is not the claim's to release any more.
+  if (*outcome == Outcome::kUnavailable) (void)parts_.dedup->Release(claim);
+  return *outcome;
 }
 
 std::optional<SlackEvents::Outcome> SlackEvents::TryAccept(const slack::EventCallback& callback,
@@ -344,7 +354,6 @@ SlackEvents::Outcome SlackEvents::AcceptLocally(const slack::EventCallback& call
   if (!stored.effect.empty()) {
     const auto written = parts_.tables->TransactWrite({.actions = stored.effect});
     if (!written || written->outcome != tables::TransactOutcome::kApplied) {
-      (void)parts_.dedup->Release(claim);
       return Unavailable(callback, "storing the event", written ? TooBusy() : written.error());
     }
   }

@@ -1,0 +1,457 @@
+#include "apps/attempts/attempts.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/attempts/account.h"
+#include "apps/attempts/rules.h"
+#include "base/hashing.h"
+#include "tables/ensure_table.h"
+
+namespace tidemark::attempts {
+
+namespace {
+
+constexpr size_t kVersionBytes = 8;
+constexpr size_t kIdBytes = 16;
+constexpr size_t kMaxIdBytes = 128;
+constexpr size_t kLaneDigits = 16;
+// How often a decision is made anew because somebody else changed the account meanwhile. Each
+// time somebody came through, so few are enough for as many as may come through at all.
+constexpr int kMaxRounds = 256;
+constexpr std::chrono::seconds kDefaultLife(900);
+constexpr int64_t kMaxLifeSeconds = 366LL * 86'400;
+
+Status CheckAttemptId(const std::string& id) {
+  if (!id.empty() && id.size() <= kMaxIdBytes) return Done{};
+  return Invalid(
+      fmt::format("an attempt has an id of 1 to {} bytes, different for each try", kMaxIdBytes));
+}
+
+Status CheckLength(std::string_view what, std::chrono::seconds length) {
+  if (length.count() >= 1 && length.count() <= kMaxLifeSeconds) return Done{};
+  return Invalid(fmt::format("the {} should be between 1 and {} seconds, not {}", what,
+                             kMaxLifeSeconds, length.count()));
+}
+
+}  // namespace
+
+class Attempts::Engine {
+ public:
+  Engine(AttemptsOptions options, const Policy* policy, tables::Tables* tables, const Clock* clock,
+         Random* random, const Logger* logger, Metrics* metrics);
+
+  Status CreateTable();
+  Result<Account> Load(const Subject& subject);
+  // Decides on the account and writes what the decision changed, again when somebody else wrote
+  // meanwhile or the reply was lost: deciding again then finds what was written.
+  template <typename Rule>
+  auto Change(const Subject& subject, const Rule& decide) -> decltype(decide(nullptr));
+
+  Result<Action> ActionOf(const Account& account, const ReserveRequest& request) const;
+  std::string LaneOf(const Subject& subject, const std::string& device) const;
+  std::string NewId() { return random_.Hex(kIdBytes); }
+  void CountDecision(const Decision& decision);
+
+  const AttemptsOptions& options() const { return options_; }
+
+ private:
+  Result<bool> Write(const Account& account);
+  void Tell(const Account& account) const;
+
+  const AttemptsOptions options_;
+  const Policy& policy_;
+  tables::Tables& tables_;
+  const Clock& clock_;
+  Random& random_;
+  const Logger* const logger_;
+  std::map<Verdict, Counter*> decisions_;
+  Counter* locks_ = nullptr;
+  Counter* conflicts_ = nullptr;
+};
+
+Attempts::Engine::Engine(AttemptsOptions options, const Policy* policy, tables::Tables* tables,
+                         const Clock* clock, Random* random, const Logger* logger, Metrics* metrics)
+    : options_(std::move(options)),
+      policy_(*policy),
+      tables_(*tables),
+      clock_(*clock),
+      random_(*random),
+      logger_(logger) {
+  if (metrics == nullptr) return;
+  for (const Verdict verdict : {Verdict::kPermitted, Verdict::kBusy, Verdict::kTemporarilyLocked,
+                                Verdict::kIndefinitelyLocked, Verdict::kBlocked}) {
+    decisions_[verdict] =
+        &metrics->AddCounter({.name = "tidemark_attempts_decisions_total",
+                              .help = "Decisions about attempts, by verdict.",
+                              .labels = {{"verdict", std::string(ToString(verdict))}}});
+  }
+  locks_ = &metrics->AddCounter(
+      {.name = "tidemark_attempts_locks_total", .help = "Locks that reaching a limit set."});
+  conflicts_ =
+      &metrics->AddCounter({.name = "tidemark_attempts_conflicts_total",
+                            .help = "Decisions made anew because the account changed meanwhile."});
+}
+
+Status Attempts::Engine::CreateTable() {
+  return tables::EnsureTable(
+      tables_,
+      {.table = options_.table,
+       .keys = {.partition = {.name = std::string(kPartitionAttribute)},
+                .sort = item::KeyAttribute{.name = std::string(kSortAttribute)}}},
+      "ttl");
+}
+
+Result<Account> Attempts::Engine::Load(const Subject& subject) {
+  tables::QueryRequest query{.table = options_.table,
+                             .key_condition = "subject_id = :subject",
+                             .values = {{":subject", subject.text()}},
+                             .consistent = true};
+  std::vector<item::Item> rows;
+  for (;;) {
+    tables::Page page = TRY(tables_.Query(query));
+    std::move(page.items.begin(), page.items.end(), std::back_inserter(rows));
+    if (!page.last) break;
+    query.start_after = std::move(page.last);
+  }
+  std::vector<std::string> skipped;
+  Account account = Account::Decode(subject, rows, clock_.NowSeconds(), &skipped);
+  for (const std::string& sort_key : skipped) {
+    if (logger_ == nullptr) break;
+    logger_->Log(LogLevel::kWarning, "a row of attempts cannot be read; it is passed over",
+                 {{"sk", sort_key}});
+  }
+  return account;
+}
+
+Result<bool> Attempts::Engine::Write(const Account& account) {
+  const auto reply = TRY(tables_.TransactWrite(
+      {.actions = account.Writes(options_.table, random_.Hex(kVersionBytes))}));
+  if (reply.outcome == tables::TransactOutcome::kApplied) return true;
+  for (const tables::CancellationReason& reason : reply.reasons) {
+    if (reason.code == tables::CancellationCode::kValidationError) return Invalid(reason.message);
+  }
+  return false;
+}
+
+template <typename Rule>
+auto Attempts::Engine::Change(const Subject& subject, const Rule& decide)
+    -> decltype(decide(nullptr)) {
+  std::optional<Error> lost;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    Account account = TRY(Load(subject));
+    auto reply = decide(&account);
+    if (!reply || !account.IsChanged()) return reply;
+    const auto written = Write(account);
+    if (written && *written) {
+      Tell(account);
+      return reply;
+    }
+    if (written) {
+      if (conflicts_ != nullptr) conflicts_->Add();
+      continue;
+    }
+    // Whether it was applied is to be seen in the account. A second loss is one too many.
+    if (written.error().code != ErrorCode::kUnknown || lost) return written.error();
+    lost = written.error();
+  }
+  return Error{ErrorCode::kUnavailable,
+               "too many change this account at once; it cannot be decided"};
+}
+
+// No secret and no address is in any of this.
+void Attempts::Engine::Tell(const Account& account) const {
+  for (const AuditEvent& event : account.audit()) {
+    if (locks_ != nullptr && event.limit > 0) locks_->Add();
+    if (logger_ == nullptr) continue;
+    logger_->Log(LogLevel::kInfo, "attempts audit",
+                 {{"event", event.what},
+                  {"name", event.name},
+                  {"reason", event.reason},
+                  {"count", event.count},
+                  {"limit", event.limit}});
+  }
+}
+
+std::string Attempts::Engine::LaneOf(const Subject& subject, const std::string& device) const {
+  return ToHex(Sha256(subject.text() + "#" + device)).substr(0, kLaneDigits);
+}
+
+Result<Action> Attempts::Engine::ActionOf(const Account& account,
+                                          const ReserveRequest& request) const {
+  Action action{.name = TRY(policy_.Resolve(request.name)),
+                .notification_type = request.notification_type,
+                .method_type = request.method_type};
+  action.rule = policy_.FindRule(action.name, request.method_type);
+  if (action.rule == nullptr) {
+    return Invalid(fmt::format("the policy has no rule for {} in the journey {}",
+                               action.name.count + "#" + action.name.classifier,
+                               action.name.journey));
+  }
+  if (!request.device.empty()) {
+    const std::string lane = LaneOf(request.subject, request.device);
+    if (account.KnowsDevice(lane)) action.name.lane = lane;
+  }
+  return action;
+}
+
+void Attempts::Engine::CountDecision(const Decision& decision) {
+  if (const auto counter = decisions_.find(decision.verdict); counter != decisions_.end()) {
+    counter->second->Add();
+  }
+}
+
+// ---- The outside ----
+
+Attempts::Attempts(AttemptsOptions options, Policy policy, tables::Tables* tables,
+                   const Clock* clock, Random* random, const Logger* logger, Metrics* metrics)
+    : policy_(std::move(policy)),
+      engine_(std::make_unique<Engine>(std::move(options), &policy_, tables, clock, random, logger,
+                                       metrics)) {}
+
+Attempts::~Attempts() = default;
+
+Status Attempts::CreateTable() { return engine_->CreateTable(); }
+
+Result<Decision> Attempts::Reserve(const ReserveRequest& request) {
+  TRY(CheckAttemptId(request.attempt_id));
+  auto decision = engine_->Change(request.subject, [&](Account* account) -> Result<Decision> {
+    const Action action = TRY(engine_->ActionOf(*account, request));
+    return attempts::Reserve(policy_, action, request.attempt_id, account);
+  });
+  if (decision) engine_->CountDecision(*decision);
+  return decision;
+}
+
+Result<SettleReply> Attempts::Settle(const SettleRequest& request) {
+  TRY(CheckAttemptId(request.attempt_id));
+  if (request.lock_length.count() != 0) TRY(CheckLength("lock", request.lock_length));
+  return engine_->Change(request.subject, [&](Account* account) -> Result<SettleReply> {
+    const Action action = TRY(engine_->ActionOf(*account, {.subject = request.subject,
+                                                           .name = request.name,
+                                                           .attempt_id = request.attempt_id,
+                                                           .device = request.device,
+                                                           .method_type = request.method_type}));
+    const Settlement settled = attempts::Settle(
+        policy_, action,
+        {.id = request.attempt_id, .right = request.right, .lock_length = request.lock_length},
+        account);
+    if (request.right && settled.known && !request.device.empty()) {
+      account->Set(DeviceRow{.lane = engine_->LaneOf(request.subject, request.device),
+                             .until = account->now() + engine_->options().device_life.count()});
+    }
+    return SettleReply{.known = settled.known, .decision = settled.decision};
+  });
+}
+
+Result<Decision> Attempts::Spend(const ReserveRequest& request) {
+  TRY(CheckAttemptId(request.attempt_id));
+  auto decision = engine_->Change(request.subject, [&](Account* account) -> Result<Decision> {
+    const Action action = TRY(engine_->ActionOf(*account, request));
+    return attempts::Spend(policy_, action, request.attempt_id, account);
+  });
+  if (decision) engine_->CountDecision(*decision);
+  return decision;
+}
+
+Result<Decision> Attempts::Decide(const ReserveRequest& request) {
+  Account account = TRY(engine_->Load(request.subject));
+  const Action action = TRY(engine_->ActionOf(account, request));
+  BookAbandoned(policy_, action, &account);
+  return Judge(account, policy_, action);
+}
+
+Result<Decision> Attempts::DecideJourney(const std::vector<Subject>& subjects,
+                                         const std::string& journey) {
+  if (subjects.empty()) return Invalid("a decision needs somebody: give a subject or pairwise id");
+  const Name any = TRY(policy_.Resolve({.journey = journey, .count = "ERROR_COUNT"}));
+  std::map<std::string, Count> sums;
+  for (const Subject& subject : std::set<Subject>(subjects.begin(), subjects.end())) {
+    const Account account = TRY(engine_->Load(subject));
+    static const attempts::Rule kNoRule{.lock_classifier = std::string(kGeneral)};
+    const Decision own = Judge(account, policy_, {.name = any, .rule = &kNoRule});
+    if (own.verdict == Verdict::kBlocked || own.verdict == Verdict::kIndefinitelyLocked) return own;
+    for (const CountRow* row : account.Counts()) {
+      if (row->name.journey != any.journey) continue;
+      Count& sum = sums[row->name.count + "#" + row->name.classifier];
+      sum.name = row->name;
+      sum.count += row->count;
+      sum.until = std::max(sum.until, row->until);
+    }
+  }
+  return JudgeSums(sums);
+}
+
+Decision Attempts::JudgeSums(const std::map<std::string, Count>& sums) const {
+  Decision decision;
+  for (const auto& [key, sum] : sums) {
+    const Rule* rule = policy_.FindRule(sum.name, "");
+    decision.count += sum.count;
+    if (rule == nullptr || rule->on_limit != OnLimit::kHold || sum.count < rule->limit) continue;
+    decision.verdict = Verdict::kTemporarilyLocked;
+    decision.blocking.push_back(sum);
+  }
+  return decision;
+}
+
+Result<uint64_t> Attempts::Increment(const IncrementRequest& request) {
+  if (request.life) TRY(CheckLength("life of a count", *request.life));
+  const std::string id = request.attempt_id.empty() ? engine_->NewId() : request.attempt_id;
+  TRY(CheckAttemptId(id));
+  const Name name = TRY(policy_.Resolve(request.name));
+  const Rule* rule = policy_.FindRule(name, request.method_type);
+  const attempts::Increment increment{
+      .id = id,
+      .life = request.life.value_or(rule ? rule->life : kDefaultLife),
+      .window = rule ? rule->window : Window::kFixed};
+  const Action action{.name = name,
+                      .rule = rule,
+                      .notification_type = request.notification_type,
+                      .method_type = request.method_type};
+  return engine_->Change(request.subject, [&](Account* account) -> Result<uint64_t> {
+    return CountOne(action, increment, account);
+  });
+}
+
+Result<uint64_t> Attempts::Get(const Subject& subject, const Name& name) {
+  const Name resolved = TRY(policy_.Resolve(name));
+  const Account account = TRY(engine_->Load(subject));
+  const CountRow* row = account.FindCount(resolved);
+  return row ? row->count : 0;
+}
+
+Result<uint64_t> Attempts::Sum(const Subject& subject, const Name& name) {
+  const Name resolved = TRY(policy_.Resolve(name));
+  const Account account = TRY(engine_->Load(subject));
+  uint64_t sum = 0;
+  for (const CountRow* row : account.MethodsOf(resolved)) sum += row->count;
+  return sum;
+}
+
+Result<std::vector<Count>> Attempts::GetAll(const Subject& subject) {
+  const Account account = TRY(engine_->Load(subject));
+  std::vector<Count> counts;
+  for (const CountRow* row : account.Counts()) {
+    if (row->used() == 0) continue;
+    counts.push_back({.name = row->name,
+                      .count = row->count,
+                      .under_way = row->open.size(),
+                      .until = row->until});
+  }
+  return counts;
+}
+
+Status Attempts::Reset(const Subject& subject, const Name& name) {
+  const Name resolved = TRY(policy_.Resolve(name));
+  return engine_->Change(subject, [&](Account* account) -> Status {
+    account->RemoveCount(resolved);
+    return Done{};
+  });
+}
+
+Status Attempts::ResetAll(const Subject& subject) {
+  return engine_->Change(subject, [&](Account* account) -> Status {
+    std::vector<Name> names;
+    for (const CountRow* row : account->Counts()) names.push_back(row->name);
+    for (const Name& name : names) account->RemoveCount(name);
+    return Done{};
+  });
+}
+
+Result<Lock> Attempts::SetLock(const Subject& subject, const Lock& lock,
+                               std::chrono::seconds length) {
+  if (lock.kind != LockKind::kPermanent) TRY(CheckLength("lock", length));
+  Lock wanted = lock;
+  wanted.name = TRY(policy_.ResolveLock(lock.name));
+  return engine_->Change(subject, [&](Account* account) -> Result<Lock> {
+    if (const Lock* known = account->FindLock(wanted.name)) return *known;
+    Lock set = wanted;
+    set.until = std::nullopt;
+    if (set.kind != LockKind::kPermanent) set.until = account->now() + length.count();
+    account->Set(LockRow{.lock = set, .length = set.until ? length.count() : 0});
+    account->Audit({.what = "lock set", .name = SortKeyOf(set.name).value(), .reason = set.reason});
+    return set;
+  });
+}
+
+Status Attempts::Unlock(const Subject& subject, const Name& name) {
+  const Name resolved = TRY(policy_.ResolveLock(name));
+  return engine_->Change(subject, [&](Account* account) -> Status {
+    if (account->FindLock(resolved) == nullptr) return Done{};
+    account->RemoveLock(resolved);
+    account->Audit({.what = "lock lifted", .name = SortKeyOf(resolved).value()});
+    return Done{};
+  });
+}
+
+Result<std::vector<Lock>> Attempts::Locks(const Subject& subject) {
+  return TRY(engine_->Load(subject)).Locks();
+}
+
+Status Attempts::SetState(const Subject& subject, AccountState state, const std::string& reason) {
+  return engine_->Change(subject, [&](Account* account) -> Status {
+    if (account->HasState(state)) return Done{};
+    account->Set(StateRow{
+        .sort_key = StateKey(state), .value = std::string(ToString(state)), .reason = reason});
+    account->Audit({.what = "state set", .name = StateKey(state), .reason = reason});
+    return Done{};
+  });
+}
+
+Status Attempts::ClearState(const Subject& subject, AccountState state) {
+  return engine_->Change(subject, [&](Account* account) -> Status {
+    if (!account->HasState(state)) return Done{};
+    account->RemoveState(StateKey(state));
+    account->Audit({.what = "state cleared", .name = StateKey(state)});
+    return Done{};
+  });
+}
+
+Result<std::vector<AccountState>> Attempts::States(const Subject& subject) {
+  const Account account = TRY(engine_->Load(subject));
+  std::vector<AccountState> states;
+  for (const AccountState state : {AccountState::kBlocked, AccountState::kSuspended,
+                                   AccountState::kResetPassword, AccountState::kReproveIdentity}) {
+    if (account.HasState(state)) states.push_back(state);
+  }
+  return states;
+}
+
+Status Attempts::SetEmailFraud(const Subject& email, EmailFraud state,
+                               std::optional<std::chrono::seconds> life) {
+  if (life) TRY(CheckLength("life of a state", *life));
+  return engine_->Change(email, [&](Account* account) -> Status {
+    account->RemoveState(std::string(kFraudBlocked));
+    account->RemoveState(std::string(kFraudAllowed));
+    if (state == EmailFraud::kPending) return Done{};
+    const bool denied = state == EmailFraud::kDeny;
+    StateRow row{.sort_key = std::string(denied ? kFraudBlocked : kFraudAllowed),
+                 .value = denied ? "FRAUD_BLOCKED" : "FRAUD_ALLOWED"};
+    if (life) row.until = account->now() + life->count();
+    account->Audit({.what = "state set", .name = row.sort_key});
+    account->Set(std::move(row));
+    return Done{};
+  });
+}
+
+Result<EmailFraud> Attempts::GetEmailFraud(const Subject& email) {
+  const Account account = TRY(engine_->Load(email));
+  if (account.FindState(std::string(kFraudBlocked)) != nullptr) return EmailFraud::kDeny;
+  if (account.FindState(std::string(kFraudAllowed)) != nullptr) return EmailFraud::kAllow;
+  return EmailFraud::kPending;
+}
+
+Status Attempts::LiftCeiling(const Subject& subject) {
+  return engine_->Change(subject, [&](Account* account) -> Status {
+    if (account->FailuresInARow("") == 0) return Done{};
+    account->SetFailuresInARow("", 0);
+    account->Audit({.what = "ceiling lifted", .name = "failures in a row"});
+    return Done{};
+  });
+}
+
+}  // namespace tidemark::attempts

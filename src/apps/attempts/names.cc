@@ -1,0 +1,132 @@
+#include "apps/attempts/names.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/hashing.h"
+
+namespace tidemark::attempts {
+
+namespace {
+
+constexpr size_t kMaxSubjectBytes = 256;
+constexpr size_t kMaxPartBytes = 64;
+// Between the kind of an identifier and the identifier; in none of them.
+constexpr char kKindMark = '~';
+constexpr char kPartMark = '#';
+constexpr char kLaneMark = '@';
+
+bool IsLetterOrDigit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+bool HasOnly(std::string_view text, std::string_view others) {
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    return IsLetterOrDigit(c) || others.find(c) != std::string_view::npos;
+  });
+}
+
+Status CheckIdentifier(std::string_view what, std::string_view text) {
+  if (text.empty())
+    return Invalid(fmt::format("the {} is empty: say whose attempts these are", what));
+  if (text.size() <= kMaxSubjectBytes && HasOnly(text, "_.:-/+=")) return Done{};
+  return Invalid(
+      fmt::format("a {} has up to {} letters, digits and any of _.:-/+=; this one does not", what,
+                  kMaxSubjectBytes));
+}
+
+Status CheckPart(std::string_view what, std::string_view text) {
+  if (!text.empty() && text.size() <= kMaxPartBytes && HasOnly(text, "_.-")) return Done{};
+  return Invalid(fmt::format(
+      "the {} of a count has 1 to {} letters, digits and any of _.-, which \"{}\" has not", what,
+      kMaxPartBytes, text.substr(0, kMaxPartBytes)));
+}
+
+std::string InLowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+std::vector<std::string_view> Split(std::string_view text, char mark) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const size_t at = text.find(mark);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::string JourneyPart(const Name& name) {
+  return name.lane.empty() ? name.journey
+                           : fmt::format("{}{}{}", name.journey, kLaneMark, name.lane);
+}
+
+}  // namespace
+
+Result<Subject> Subject::Of(std::string_view subject_id) {
+  TRY(CheckIdentifier("subject id", subject_id));
+  return Subject(std::string(subject_id));
+}
+
+Result<Subject> Subject::OfPairwise(std::string_view pairwise_id) {
+  TRY(CheckIdentifier("pairwise id", pairwise_id));
+  return Subject(fmt::format("pairwise{}{}", kKindMark, pairwise_id));
+}
+
+Result<Subject> Subject::OfSession(std::string_view session_id) {
+  TRY(CheckIdentifier("session id", session_id));
+  return Subject(fmt::format("session{}{}", kKindMark, session_id));
+}
+
+Result<Subject> Subject::OfEmail(std::string_view email, const Secret& key) {
+  const size_t at = email.find('@');
+  if (at == 0 || at == std::string_view::npos || at + 1 == email.size()) {
+    return Invalid("an e-mail address has something before and behind its @");
+  }
+  if (key.empty()) {
+    return Invalid("attempts.email-key is not set: addresses are kept as a keyed hash alone");
+  }
+  const std::string lower = InLowerCase(email);
+  return Subject(fmt::format("email{}{}", kKindMark, ToHex(HmacSha256(key, {lower}))));
+}
+
+Result<std::string> SortKeyOf(const Name& name) {
+  TRY(CheckPart("journey", name.journey));
+  TRY(CheckPart("type", name.count));
+  TRY(CheckPart("classifier", name.classifier));
+  if (!name.method.empty()) TRY(CheckPart("method", name.method));
+  if (!name.lane.empty()) TRY(CheckPart("device", name.lane));
+  std::string key = fmt::format("{}{}{}{}{}", JourneyPart(name), kPartMark, name.count, kPartMark,
+                                name.classifier);
+  if (!name.method.empty()) key += kPartMark + name.method;
+  return key;
+}
+
+Result<Name> ParseSortKey(std::string_view sort_key) {
+  const std::vector<std::string_view> parts = Split(sort_key, kPartMark);
+  if (parts.size() != 3 && parts.size() != 4) {
+    return Invalid(
+        fmt::format("\"{}\" is not JOURNEY#TYPE#CLASSIFIER or with a #METHOD behind", sort_key));
+  }
+  const size_t lane = parts[0].find(kLaneMark);
+  Name name{.journey = std::string(parts[0].substr(0, lane)),
+            .count = std::string(parts[1]),
+            .classifier = std::string(parts[2])};
+  if (lane != std::string_view::npos) name.lane = parts[0].substr(lane + 1);
+  if (parts.size() == 4) name.method = parts[3];
+  TRY(SortKeyOf(name));
+  return name;
+}
+
+std::string MethodsPrefix(const Name& name) {
+  return fmt::format("{}{}{}{}{}{}", JourneyPart(name), kPartMark, name.count, kPartMark,
+                     name.classifier, kPartMark);
+}
+
+}  // namespace tidemark::attempts

@@ -1,0 +1,294 @@
+#include "apps/attempts/policy.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+
+namespace tidemark::attempts {
+
+namespace {
+
+using std::chrono::seconds;
+
+constexpr int64_t kMaxSeconds = 366LL * 86'400;
+constexpr int64_t kMaxLimit = 999'999;
+constexpr std::string_view kEveryJourney = "*";
+
+constexpr std::array<std::pair<AccountState, std::string_view>, 4> kStates = {{
+    {AccountState::kBlocked, "BLOCKED"},
+    {AccountState::kSuspended, "SUSPENDED"},
+    {AccountState::kResetPassword, "RESET_PASSWORD"},
+    {AccountState::kReproveIdentity, "REPROVE_IDENTITY"},
+}};
+
+// One object of the file, with errors that say where in it they are.
+class Fields {
+ public:
+  static Result<Fields> Of(const Json& json, std::string where,
+                           std::initializer_list<std::string_view> known) {
+    if (!json.IsObject()) return Invalid(where + " should be an object");
+    for (const auto& [name, value] : json.Members()) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      return Invalid(fmt::format("{} has a field \"{}\" that is not known", where, name));
+    }
+    return Fields(json, std::move(where));
+  }
+
+  Result<std::string> Text(std::string_view name, std::string_view otherwise) const {
+    const auto value = json_.Find(name);
+    if (!value) return std::string(otherwise);
+    if (const auto text = value->AsString()) return std::string(*text);
+    return Invalid(fmt::format("{}.{} should be a text", where_, name));
+  }
+  Result<int64_t> Integer(std::string_view name, int64_t otherwise, int64_t most) const {
+    const auto value = json_.Find(name);
+    if (!value) return otherwise;
+    const auto number = value->AsInt();
+    if (number && *number >= 1 && *number <= most) return *number;
+    return Invalid(fmt::format("{}.{} should be a number from 1 to {}", where_, name, most));
+  }
+  Result<std::vector<std::string>> Texts(std::string_view name) const {
+    std::vector<std::string> texts;
+    const auto list = json_.Find(name);
+    if (!list) return texts;
+    if (!list->IsArray()) return Invalid(fmt::format("{}.{} should be a list", where_, name));
+    for (const Json element : list->Elements()) {
+      const auto text = element.AsString();
+      if (!text) return Invalid(fmt::format("{}.{} should be a list of texts", where_, name));
+      texts.emplace_back(*text);
+    }
+    return texts;
+  }
+  // The value under one of the names.
+  template <typename T>
+  Result<T> Choice(std::string_view name, std::string_view otherwise,
+                   std::initializer_list<std::pair<std::string_view, T>> choices) const {
+    const std::string chosen = TRY(Text(name, otherwise));
+    for (const auto& [text, value] : choices) {
+      if (text == chosen) return value;
+    }
+    return Invalid(fmt::format("{}.{} cannot be \"{}\"", where_, name, chosen));
+  }
+  std::optional<Json> Find(std::string_view name) const { return json_.Find(name); }
+
+ private:
+  Fields(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}
+  Json json_;
+  std::string where_;
+};
+
+Result<std::set<std::string, std::less<>>> ReadNames(const Fields& fields, std::string_view name) {
+  std::set<std::string, std::less<>> names;
+  for (std::string& text : TRY(fields.Texts(name))) {
+    TRY(SortKeyOf({.journey = text, .count = text, .classifier = text})
+            .WithContext(fmt::format("policy.{}", name)));
+    names.insert(std::move(text));
+  }
+  return names;
+}
+
+Result<Rule> ReadRule(const Json& json, size_t number) {
+  const Fields fields =
+      TRY(Fields::Of(json, fmt::format("policy.rules[{}]", number),
+                     {"journey", "count", "classifier", "method_type", "limit", "total_limit",
+                      "life", "window", "on_limit", "lock", "lock_classifier", "clears", "space"}));
+  Rule rule;
+  rule.journey = TRY(fields.Text("journey", ""));
+  rule.count = TRY(fields.Text("count", ""));
+  rule.classifier = TRY(fields.Text("classifier", kGeneral));
+  rule.method_type = TRY(fields.Text("method_type", ""));
+  rule.limit = static_cast<uint32_t>(TRY(fields.Integer("limit", rule.limit, kMaxLimit)));
+  if (fields.Find("total_limit")) {
+    rule.total_limit = static_cast<uint32_t>(TRY(fields.Integer("total_limit", 0, kMaxLimit)));
+  }
+  rule.life = seconds(TRY(fields.Integer("life", rule.life.count(), kMaxSeconds)));
+  rule.window = TRY(fields.Choice<Window>(
+      "window", "fixed", {{"fixed", Window::kFixed}, {"sliding", Window::kSliding}}));
+  rule.on_limit = TRY(fields.Choice<OnLimit>(
+      "on_limit", "lock",
+      {{"lock", OnLimit::kLock}, {"reset", OnLimit::kReset}, {"hold", OnLimit::kHold}}));
+  rule.lock = TRY(fields.Choice<LockKind>("lock", "STANDARD",
+                                          {{"STANDARD", LockKind::kStandard},
+                                           {"REDUCED", LockKind::kReduced},
+                                           {"PERMANENT", LockKind::kPermanent}}));
+  rule.lock_classifier = TRY(fields.Text("lock_classifier", rule.classifier));
+  rule.clears = TRY(fields.Texts("clears"));
+  rule.space = static_cast<uint64_t>(TRY(fields.Integer("space", 0, INT64_MAX)));
+  return rule;
+}
+
+std::string KeyOf(const Rule& rule) {
+  std::string key = fmt::format("{}#{}#{}", rule.journey, rule.count, rule.classifier);
+  if (!rule.method_type.empty()) key += " for " + rule.method_type;
+  return key;
+}
+
+}  // namespace
+
+std::string_view ToString(LockKind kind) {
+  switch (kind) {
+    case LockKind::kStandard:
+      return "STANDARD";
+    case LockKind::kReduced:
+      return "REDUCED";
+    case LockKind::kPermanent:
+      return "PERMANENT";
+  }
+  return "STANDARD";
+}
+
+std::string_view ToString(AccountState state) {
+  for (const auto& [known, text] : kStates) {
+    if (known == state) return text;
+  }
+  return "BLOCKED";
+}
+
+std::optional<AccountState> ParseAccountState(std::string_view text) {
+  for (const auto& [state, known] : kStates) {
+    if (known == text) return state;
+  }
+  return std::nullopt;
+}
+
+Result<Policy> Policy::Parse(std::string_view json) {
+  const JsonDocument document = TRY(JsonDocument::Parse(json).WithContext("the policy"));
+  const Fields fields =
+      TRY(Fields::Of(document.root(), "policy",
+                     {"journeys", "counts", "classifiers", "aliases", "lock_seconds", "ceiling",
+                      "verification_seconds", "states", "rules"}));
+  Policy policy;
+  policy.journeys_ = TRY(ReadNames(fields, "journeys"));
+  policy.counts_ = TRY(ReadNames(fields, "counts"));
+  policy.classifiers_ = TRY(ReadNames(fields, "classifiers"));
+  policy.ceiling_ = static_cast<uint32_t>(TRY(fields.Integer("ceiling", 100, kMaxLimit)));
+  policy.verification_deadline_ = seconds(TRY(fields.Integer("verification_seconds", 60, 3'600)));
+  TRY(policy.ReadAliases(fields.Find("aliases")));
+  TRY(policy.ReadLocks(fields.Find("lock_seconds")));
+  TRY(policy.ReadStates(fields.Find("states")));
+  TRY(policy.ReadRules(fields.Find("rules")));
+  return policy;
+}
+
+Status Policy::ReadAliases(const std::optional<Json>& json) {
+  if (!json) return Done{};
+  for (const auto& [alias, name] : json->Members()) {
+    const auto text = name.AsString();
+    if (!text || !journeys_.contains(*text)) {
+      return Invalid(fmt::format("policy.aliases.{} should be the name of a journey", alias));
+    }
+    aliases_.emplace(alias, *text);
+  }
+  return Done{};
+}
+
+Status Policy::ReadLocks(const std::optional<Json>& json) {
+  if (!json) return Done{};
+  const Fields fields = TRY(Fields::Of(*json, "policy.lock_seconds", {"STANDARD", "REDUCED"}));
+  standard_lock_ = seconds(TRY(fields.Integer("STANDARD", standard_lock_.count(), kMaxSeconds)));
+  reduced_lock_ = seconds(TRY(fields.Integer("REDUCED", reduced_lock_.count(), kMaxSeconds)));
+  return Done{};
+}
+
+Status Policy::ReadStates(const std::optional<Json>& json) {
+  if (!json) return Done{};
+  for (const auto& [text, journeys] : json->Members()) {
+    const auto state = ParseAccountState(text);
+    if (!state) return Invalid(fmt::format("policy.states.{} is no state of an account", text));
+    for (const Json journey : journeys.Elements()) {
+      allowed_in_[*state].emplace(journey.AsString().value_or(""));
+    }
+  }
+  return Done{};
+}
+
+Status Policy::ReadRules(const std::optional<Json>& json) {
+  if (!json || !json->IsArray()) return Invalid("policy.rules should be a list");
+  for (const Json one : json->Elements()) {
+    Rule rule = TRY(ReadRule(one, rules_.size()));
+    const auto known = [&](const Rule& other) { return KeyOf(other) == KeyOf(rule); };
+    if (std::any_of(rules_.begin(), rules_.end(), known)) {
+      return Invalid(fmt::format("policy.rules has {} twice", KeyOf(rule)));
+    }
+    TRY(Resolve({.journey = rule.journey, .count = rule.count, .classifier = rule.classifier})
+            .WithContext(fmt::format("policy.rules[{}]", rules_.size())));
+    rules_.push_back(std::move(rule));
+  }
+  return Done{};
+}
+
+Result<Name> Policy::Resolve(const Name& name) const {
+  Name resolved = name;
+  if (const auto alias = aliases_.find(name.journey); alias != aliases_.end()) {
+    resolved.journey = alias->second;
+  }
+  TRY(SortKeyOf(resolved));
+  const std::pair<const std::set<std::string, std::less<>>*, const std::string*> parts[] = {
+      {&journeys_, &resolved.journey},
+      {&counts_, &resolved.count},
+      {&classifiers_, &resolved.classifier}};
+  for (const auto& [known, part] : parts) {
+    if (known->contains(*part)) continue;
+    return Invalid(fmt::format("\"{}\" is not a name that the policy knows; it knows {}", *part,
+                               fmt::join(*known, ", ")));
+  }
+  return resolved;
+}
+
+Result<Name> Policy::ResolveLock(const Name& name) const {
+  Name as_count = name;
+  as_count.count = counts_.empty() ? std::string() : *counts_.begin();
+  Name resolved = TRY(Resolve(as_count));
+  resolved.count = "LOCK";
+  return resolved;
+}
+
+const Rule* Policy::FindRule(const Name& name, std::string_view method_type) const {
+  const Rule* general = nullptr;
+  for (const Rule& rule : rules_) {
+    if (rule.journey != name.journey || rule.count != name.count ||
+        rule.classifier != name.classifier) {
+      continue;
+    }
+    if (rule.method_type.empty()) {
+      general = &rule;
+    } else if (rule.method_type == method_type) {
+      return &rule;
+    }
+  }
+  return general;
+}
+
+bool Policy::Allows(AccountState state, const std::string& journey) const {
+  const auto allowed = allowed_in_.find(state);
+  return allowed != allowed_in_.end() &&
+         (allowed->second.contains(journey) || allowed->second.contains(kEveryJourney));
+}
+
+std::chrono::seconds Policy::LockLength(LockKind kind) const {
+  return kind == LockKind::kReduced ? reduced_lock_ : standard_lock_;
+}
+
+// A guesser takes the limit, waits for the lock to end, and so on; the ceiling ends it for good.
+std::vector<Odds> Policy::YearlyOdds() const {
+  constexpr double kYear = 365.0 * 86'400;
+  std::vector<Odds> all;
+  for (const Rule& rule : rules_) {
+    if (rule.space == 0) continue;
+    const auto cycle = rule.on_limit == OnLimit::kLock ? LockLength(rule.lock) : rule.life;
+    const double tries = rule.limit * std::ceil(kYear / static_cast<double>(cycle.count()));
+    Odds odds{.rule = KeyOf(rule), .guesses_a_year = std::min<double>(tries, ceiling_)};
+    odds.a_year =
+        -std::expm1(odds.guesses_a_year * std::log1p(-1.0 / static_cast<double>(rule.space)));
+    all.push_back(std::move(odds));
+  }
+  return all;
+}
+
+}  // namespace tidemark::attempts
