@@ -22,6 +22,7 @@
 #include "servers/api/api_tokens.h"
 #include "servers/api/service_options.h"
 #include "slack/app.h"
+#include "slack/token_file.h"
 #include "slack/web_api.h"
 
 namespace tidemark::programs {
@@ -61,6 +62,7 @@ class Doctor {
   void Add(Level level, std::string subject, std::string text) {
     findings_.push_back({level, std::move(subject), std::move(text)});
   }
+  std::optional<Secret> FindBotToken(const api::ServiceOptions& options);
   void ExamineScopes(const slack::AuthTest& auth);
   void ExamineClaims(tables::Tables* tables);
   bool ServerAnswers();
@@ -100,14 +102,25 @@ void Doctor::ExamineSecret(const api::ServiceOptions& options) {
   }
 }
 
-void Doctor::ExamineSlack(const api::ServiceOptions& options) {
-  if (!options.bot_token) {
+// The token that the server would use, or nothing, with a finding that says why.
+std::optional<Secret> Doctor::FindBotToken(const api::ServiceOptions& options) {
+  if (options.bot_token) return options.bot_token;
+  if (!options.rotation) {
     Add(Level::kProblem, "bot token",
         "slack.bot-token is not set: copy it (xoxb-…) from OAuth & Permissions of the Slack app");
-    return;
+    return std::nullopt;
   }
+  auto pair = slack::ReadTokenPair(options.rotation->file);
+  if (pair) return std::move(pair->access_token);
+  Add(Level::kProblem, "bot token", pair.error().message);
+  return std::nullopt;
+}
+
+void Doctor::ExamineSlack(const api::ServiceOptions& options) {
+  const std::optional<Secret> token = FindBotToken(options);
+  if (!token) return;
   slack::WebApi web_api(options.web_api, &client_, &clock_, &sleeper_, nullptr);
-  const auto tested = web_api.TestAuth(*options.bot_token, Deadline::After(clock_, kPatience));
+  const auto tested = web_api.TestAuth(*token, Deadline::After(clock_, kPatience));
   if (const auto* error = std::get_if<slack::CallError>(&tested)) {
     Add(Level::kProblem, "bot token",
         fmt::format("auth.test at {} says '{}': install the app to the workspace again and copy "

@@ -64,7 +64,7 @@ void WarnOfWhatIsMissing(const api::ServiceOptions& options, const Logger& logge
     logger.Log(LogLevel::kWarning,
                "slack.signing-secret is not set: every request to /slack/events is refused");
   }
-  if (!options.bot_token) {
+  if (!options.bot_token && !options.rotation) {
     logger.Log(LogLevel::kWarning,
                options.existence.missing_token == gate::MissingToken::kAllow
                    ? "slack.bot-token is not set: existence is not checked"

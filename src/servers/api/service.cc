@@ -24,8 +24,30 @@ constexpr uint64_t kRoundsToRecheck = 10;
 // What hangs on the archive's stream is looked for more often: people wait for it.
 constexpr std::chrono::milliseconds kArchiveRound(200);
 
-gate::FixedTokens TokensOf(const ServiceOptions& options) {
-  return gate::FixedTokens(options.bot_token, {});
+// What speaks to Slack, and with which token.
+struct SlackSide {
+  std::unique_ptr<slack::WebApi> web_api;
+  std::unique_ptr<gate::Tokens> tokens;
+  gate::RotatingTokens* rotating = nullptr;  // One of the above, or nobody rotates.
+};
+
+Result<SlackSide> OpenSlackSide(const ServiceOptions& options, const ServiceContext& context) {
+  SlackSide side;
+  side.web_api = std::make_unique<slack::WebApi>(options.web_api, context.client, context.clock,
+                                                 context.sleeper, context.metrics);
+  if (options.rotation) {
+    auto rotating = TRY(gate::RotatingTokens::Open(*options.rotation, side.web_api.get(),
+                                                   context.clock, context.logger));
+    side.rotating = rotating.get();
+    side.tokens = std::move(rotating);
+  } else if (!options.bot_token_file.empty()) {
+    side.tokens =
+        TRY(gate::FileTokens::Open(options.bot_token_file, context.clock, context.logger));
+  } else {
+    side.tokens =
+        std::make_unique<gate::FixedTokens>(options.bot_token, std::map<std::string, Secret>());
+  }
+  return side;
 }
 
 InboxWorkerOptions WorkerOptionsOf(const ServiceOptions& options) {
@@ -47,7 +69,7 @@ bool UsesInbox(const ServiceOptions& options) {
 // Members stand in the order in which they need each other, and so go in the opposite one.
 class Service::State {
  public:
-  State(ServiceOptions options, const ServiceContext& context);
+  State(ServiceOptions options, const ServiceContext& context, SlackSide slack);
 
   Status CreateTables();
   Status Listen();
@@ -67,8 +89,7 @@ class Service::State {
   const ServiceOptions options_;
   const ServiceContext context_;
   TokenFile api_tokens_;
-  slack::WebApi web_api_;
-  gate::FixedTokens slack_tokens_;
+  const SlackSide slack_;
   gate::Existence existence_;
   gate::Gate gate_;
   gate::Quarantine quarantine_;
@@ -89,23 +110,23 @@ class Service::State {
   std::optional<Background> archive_files_;
 };
 
-Service::State::State(ServiceOptions options, const ServiceContext& context)
+Service::State::State(ServiceOptions options, const ServiceContext& context, SlackSide slack)
     : options_(std::move(options)),
       context_(context),
       api_tokens_(options_.tokens_file, *context.clock),
-      web_api_(options_.web_api, context.client, context.clock, context.sleeper, context.metrics),
-      slack_tokens_(TokensOf(options_)),
-      existence_(options_.existence, context.tables, &web_api_, &slack_tokens_, context.clock,
-                 context.logger, context.metrics),
+      slack_(std::move(slack)),
+      existence_(options_.existence, context.tables, slack_.web_api.get(), slack_.tokens.get(),
+                 context.clock, context.logger, context.metrics),
       gate_(options_.gate, slack::SignatureVerifier(options_.signing_secrets), &existence_,
             context.clock, context.logger, context.metrics),
       quarantine_(options_.quarantine, context.tables, context.clock, context.metrics),
       claims_(options_.claims, context.tables, context.clock, context.random, context.sleeper),
       dedup_(options_.dedup, &claims_, context.clock, context.random, context.logger,
              context.metrics),
-      archive_(options_.archive ? std::make_unique<ArchiveService>(*options_.archive, context,
-                                                                   &web_api_, &slack_tokens_)
-                                : nullptr),
+      archive_(options_.archive
+                   ? std::make_unique<ArchiveService>(*options_.archive, context,
+                                                      slack_.web_api.get(), slack_.tokens.get())
+                   : nullptr),
       inbox_(options_.inbox, context.tables, context.clock),
       events_({.archive = archive_ ? &archive_->archive() : nullptr,
                .ledger = archive_ ? &archive_->ledger() : nullptr,
@@ -164,6 +185,7 @@ void Service::State::StartBackground() {
   if (!options_.background) return;
   background_.emplace(kRound, [this] {
     LogFailure(Work());
+    if (slack_.rotating != nullptr) slack_.rotating->Step();
     if (++rounds_ % kRoundsToRecheck != 0) return;
     LogFailure(Recheck());
     if (archive_) LogFailure(archive_->Beat());
@@ -211,8 +233,9 @@ Service::~Service() { Stop(std::chrono::milliseconds(0)); }
 
 Result<std::unique_ptr<Service>> Service::Start(ServiceOptions options,
                                                 const ServiceContext& context) {
+  SlackSide slack = TRY(OpenSlackSide(options, context));
   std::unique_ptr<Service> service(
-      new Service(std::make_unique<State>(std::move(options), context)));
+      new Service(std::make_unique<State>(std::move(options), context, std::move(slack))));
   TRY(service->state_->CreateTables());
   TRY(service->state_->Listen());
   service->state_->StartBackground();

@@ -89,6 +89,20 @@ Result<std::vector<slack::SigningSecret>> ReadSecrets(const Settings& settings) 
   return secrets;
 }
 
+Status ReadBotToken(const Settings& settings, ServiceOptions* options) {
+  Secret token = TRY(settings.GetSecret("slack.bot-token"));
+  const std::string& rotated = settings.Text("slack.token-file");
+  if (!token.empty() && !rotated.empty()) {
+    return Invalid("slack.bot-token and slack.token-file exclude each other: set one of them");
+  }
+  options->bot_token_file = settings.SecretFile("slack.bot-token").value_or("");
+  if (!token.empty()) options->bot_token = std::move(token);
+  if (rotated.empty()) return Done{};
+  options->rotation = {.file = rotated, .client_id = settings.Text("slack.client-id")};
+  options->rotation->client_secret = TRY(settings.GetSecret("slack.client-secret"));
+  return Done{};
+}
+
 Status ReadGate(const Settings& settings, ServiceOptions* options) {
   const std::string& table = settings.Text("gate.table");
   options->existence.table = table == "off" ? "" : table;
@@ -173,8 +187,7 @@ Result<ServiceOptions> ReadOptions(const Settings& settings) {
   options.workers = TRY(IntegerBetween(settings, "server.workers", 1, 4'096));
   options.tokens_file = settings.Text("api.tokens");
   options.signing_secrets = TRY(ReadSecrets(settings));
-  Secret token = TRY(settings.GetSecret("slack.bot-token"));
-  if (!token.empty()) options.bot_token = std::move(token);
+  TRY(ReadBotToken(settings, &options));
   options.web_api.url = settings.Text("slack.api-url");
   options.gate.max_body_bytes = kMaxEventBytes;
   TRY(ReadGate(settings, &options));

@@ -11,6 +11,7 @@
 #include "apps/gate/existence.h"
 #include "apps/gate/gate.h"
 #include "apps/gate/quarantine.h"
+#include "apps/gate/tokens.h"
 #include "base/result.h"
 #include "base/secret.h"
 #include "base/settings.h"
@@ -27,7 +28,10 @@ struct ServiceOptions {
   size_t workers = 64;
   std::string tokens_file;
   std::vector<slack::SigningSecret> signing_secrets;
+  // The bot token, from one of three places: fixed, in a file that is watched, or rotated.
   std::optional<Secret> bot_token;
+  std::string bot_token_file;
+  std::optional<gate::RotatingTokensOptions> rotation;
   slack::WebApiOptions web_api;
   gate::GateOptions gate;
   gate::ExistenceOptions existence;

@@ -85,6 +85,18 @@ TEST(ServiceOptionsTest, ListsOfChannelsHaveCommasBetween) {
   EXPECT_THAT(options.work.task_channels, ElementsAre("C1", "C2", "C3"));
 }
 
+TEST(ServiceOptionsTest, TheBotTokenHasOnePlace) {
+  EXPECT_THAT(ErrorOf({{"slack.bot-token", "xoxb-1"}, {"slack.token-file", "tokens.json"}}),
+              HasSubstr("exclude each other"));
+  const ServiceOptions rotated = Read({{"slack.token-file", "tokens.json"},
+                                       {"slack.client-id", "1.2"},
+                                       {"slack.client-secret", "s"}})
+                                     .value();
+  EXPECT_FALSE(rotated.bot_token);
+  EXPECT_EQ(rotated.rotation->file, "tokens.json");
+  EXPECT_EQ(rotated.rotation->client_id, "1.2");
+}
+
 // Spec: 001-72
 TEST(ServiceOptionsTest, TheArchiveAsksForTheWorkspacesConsent) {
   EXPECT_THAT(ErrorOf({{"archive.enabled", "true"}}),
