@@ -6,7 +6,9 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include "programs/archive_actions.h"
 #include "programs/archive_import.h"
+#include "programs/archive_upkeep.h"
 
 namespace tidemark::programs {
 
@@ -28,6 +30,131 @@ void AddOutput(CLI::App& command, OutputOptions& options) {
   CLI::Option* json = command.add_flag("--json", options.json, "Print JSON, one value a line");
   command.add_flag("--table", options.table, "Print a table, also when nobody looks at it")
       ->excludes(json);
+}
+
+void AddSource(CLI::App& command, SourceOptions& options) {
+  CLI::Option* server =
+      command.add_option("--server", options.server,
+                         "Ask this server, such as http://127.0.0.1:8080, and not the folder");
+  command
+      .add_option("--token-file", options.token_file,
+                  "A file with the token for the server (or TIDEMARK_API_TOKEN)")
+      ->needs(server);
+  command.add_option("--team", options.team, "The id of the team, when there are several");
+  AddFolder(command, options.folder);
+}
+
+void AddRead(CLI::App& command, ReadOptions& options) {
+  AddOutput(command, options.output);
+  AddSource(command, options.source);
+}
+
+CLI::Option* AddChannel(CLI::App& command, ReadOptions& options) {
+  return command.add_option("channel", options.channel, "The channel's id or name");
+}
+
+void AddTs(CLI::App& command, ReadOptions& options) {
+  command.add_option("ts", options.ts, "The message's ts, or the p… at the end of its permalink")
+      ->required();
+}
+
+void AddChannels(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<ReadOptions>(
+      parent, {"channels", "List the channels", "tidemark archive channels"}, action,
+      &ListChannels);
+  AddRead(*command, *options);
+}
+
+void AddMessages(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<MessagesOptions>(
+      parent,
+      {"messages", "List messages of a channel, by time",
+       "tidemark archive messages general --from 2024-05-01 --to 2024-05-31 --limit 0"},
+      action, &ListMessages);
+  AddChannel(*command, options->read)->required();
+  command->add_option("--from", options->from,
+                      "From then on: a ts, epoch seconds, 2024-05-01 or 2024-05-01T10:00:00Z");
+  command->add_option("--to", options->to, "Until then, likewise; a day is included");
+  command->add_flag("--newest-first", options->newest_first, "Begin with the newest");
+  command->add_option("--limit", options->limit, "How many at most; 0 means all")
+      ->capture_default_str();
+  AddRead(*command, options->read);
+}
+
+void AddThread(CLI::App& parent, Action* action) {
+  auto [command, options] =
+      AddCommand<ReadOptions>(parent,
+                              {"thread", "Show a thread, its root first",
+                               "tidemark archive thread general 1714557600.000100"},
+                              action, &ShowThread);
+  AddChannel(*command, *options)->required();
+  AddTs(*command, *options);
+  AddRead(*command, *options);
+}
+
+void AddMessage(CLI::App& parent, Action* action) {
+  auto [command, options] =
+      AddCommand<ReadOptions>(parent,
+                              {"message", "Show a message with its versions and reactions",
+                               "tidemark archive message C01234567 p1714557600000100"},
+                              action, &ShowMessage);
+  AddChannel(*command, *options)->required();
+  AddTs(*command, *options);
+  AddRead(*command, *options);
+}
+
+void AddFiles(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<FilesCommandOptions>(
+      parent,
+      {"files", "List the files of a message, and save them",
+       "tidemark archive files general 1714557600.000100 --save downloads"},
+      action, &ListFiles);
+  AddChannel(*command, options->read)->required();
+  AddTs(*command, options->read);
+  command->add_option("--save", options->save, "A folder to write them to; made if it is missing");
+  AddRead(*command, options->read);
+}
+
+void AddCoverage(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<ReadOptions>(
+      parent,
+      {"coverage", "Show what is known to be complete, and what is known to be lost",
+       "tidemark archive coverage general"},
+      action, &ShowCoverage);
+  AddChannel(*command, *options);
+  AddRead(*command, *options);
+}
+
+void AddStatus(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<ReadOptions>(
+      parent,
+      {"status", "Show how much there is, and how far the background work is",
+       "tidemark archive status --server http://127.0.0.1:8080 --token-file token"},
+      action, &ShowStatus);
+  AddRead(*command, *options);
+}
+
+void AddVerify(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<UpkeepOptions>(
+      parent,
+      {"verify", "Check every row, file and index entry; exit 1 when one is wrong",
+       "tidemark archive verify --progress"},
+      action, &VerifyArchiveRows);
+  AddProgress(*command, options->folder);
+  AddOutput(*command, options->output);
+  AddFolder(*command, options->folder);
+}
+
+void AddRebuildIndex(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<UpkeepOptions>(
+      parent,
+      {"rebuild-index", "Make the channel index anew from the channels' rows",
+       "tidemark archive rebuild-index"},
+      action, &RebuildIndex);
+  command->add_option("--team", options->team, "Of this team alone");
+  AddProgress(*command, options->folder);
+  AddOutput(*command, options->output);
+  AddFolder(*command, options->folder);
 }
 
 void AddImport(CLI::App& parent, Action* action) {
@@ -56,7 +183,10 @@ void AddImport(CLI::App& parent, Action* action) {
 
 void AddArchiveCommands(CLI::App& program, Action* action) {
   CLI::App* group = AddGroup(program, "archive", "Read, fill, check and repair the archive");
-  AddImport(*group, action);
+  for (auto add : {AddChannels, AddMessages, AddThread, AddMessage, AddFiles, AddCoverage,
+                   AddStatus, AddImport, AddVerify, AddRebuildIndex}) {
+    add(*group, action);
+  }
 }
 
 }  // namespace tidemark::programs
