@@ -1,4 +1,5 @@
-// Compares what the archive has with what is true.
+#include "tests/simulation/differences.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,7 +12,6 @@
 #include "apps/archive/partition.h"
 #include "apps/archive/reader.h"
 #include "item/json.h"
-#include "tests/simulation/simulation.h"
 
 namespace tidemark::testing {
 
@@ -24,13 +24,13 @@ constexpr char kTable[] = "SlackArchive";
 
 class Comparison {
  public:
-  explicit Comparison(Simulation& simulation)
-      : simulation_(simulation),
-        truth_(simulation.truth()),
-        team_(slack::TeamId::Parse(simulation.workspace().team.id).value()),
-        index_({}, &simulation.tables(), nullptr),
-        reader_({}, &simulation.tables(), &index_, &simulation.clock()),
-        ledger_(kTable, &simulation.tables()) {}
+  explicit Comparison(const ArchiveToCompare& archive)
+      : archive_(archive),
+        truth_(*archive.truth),
+        team_(slack::TeamId::Parse(archive.team).value()),
+        index_({}, archive.tables, nullptr),
+        reader_({}, archive.tables, &index_, archive.clock),
+        ledger_(kTable, archive.tables) {}
 
   std::vector<std::string> Run() {
     ReadRows();
@@ -78,17 +78,17 @@ class Comparison {
   void ReadRows() {
     tables::ScanRequest request{.table = kTable, .consistent = true};
     do {
-      tables::Page page = simulation_.tables().Scan(request).value();
+      tables::Page page = archive_.tables->Scan(request).value();
       for (const item::Item& row : page.items) ReadRow(row);
       request.start_after = std::move(page.last);
     } while (request.start_after);
-    if (simulation_.log().find(kBotToken) != std::string::npos) Note("the token is in the log");
+    if (archive_.log.find(archive_.bot_token) != std::string::npos) Note("the token is in the log");
   }
 
   void ReadRow(const item::Item& row) {
     const std::string text = item::ToJson(row);
     if (HasFalse(row)) Note("a row says false: {}", text);
-    if (text.find(kBotToken) != std::string::npos) Note("the token is in a row: {}", text);
+    if (text.find(archive_.bot_token) != std::string::npos) Note("the token is in a row: {}", text);
     const std::string id = *row.Find("itemId")->As<std::string>();
     const std::string time = *row.Find("timestamp")->As<std::string>();
     if (const auto place = archive::PlaceOfMessages(id)) {
@@ -161,13 +161,13 @@ class Comparison {
     std::vector<std::string> failing;
     for (const std::string& id : expected.files) {
       if (!truth_.files().at(id).external_url.empty()) continue;
-      if (!simulation_.host().IsFetchable(id)) {
+      if (!archive_.is_fetchable(id)) {
         failing.push_back(id);
         continue;
       }
       const std::string object = archive::ObjectKeyOf(message.place, message.ts, id).value();
       uris.push_back("s3://slack-archive/" + object);
-      if (!simulation_.objects().Bytes(object)) Note("{}: there is no object {}", what, object);
+      if (!archive_.objects->Head(object).value()) Note("{}: there is no object {}", what, object);
     }
     Expect(what + " files_s3", message.files_s3, uris);
     Expect(what + " files_fetch_failed", message.files_fetch_failed, !failing.empty());
@@ -266,21 +266,25 @@ class Comparison {
   // ---- The rest ----
 
   void CompareObjects() {
-    const objects::ListReply list = simulation_.objects().List({}).value();
+    const objects::ListReply list = archive_.objects->List({}).value();
     for (const objects::ObjectInfo& info : list.objects) {
       const std::string id = info.key.substr(info.key.rfind('/') + 1);
       const auto file = truth_.files().find(id);
       if (file == truth_.files().end()) {
         Note("there is an object of no file: {}", info.key);
-      } else if (simulation_.objects().Bytes(info.key) != demo::ContentOf(file->second)) {
+      } else if (BytesOf(info) != demo::ContentOf(file->second)) {
         Note("there are wrong bytes in {}", info.key);
       }
     }
-    for (const std::string& fault : simulation_.host().faults()) Note("{}", fault);
+  }
+
+  std::string BytesOf(const objects::ObjectInfo& info) {
+    const auto opened = archive_.objects->Open(info.key).value();
+    return opened ? opened->Read(0, info.size + 1).value() : "(gone)";
   }
 
   void ComparePeople() {
-    const auto now = slack::Timestamp::FromSeconds(simulation_.clock().NowSeconds());
+    const auto now = slack::Timestamp::FromSeconds(archive_.clock->NowSeconds());
     for (const auto& [user, name] : truth_.real_names()) {
       if (truth_.IsExcused("user " + user)) continue;
       const auto person = reader_.FindPerson(team_, user, now).value();
@@ -300,15 +304,15 @@ class Comparison {
     const auto marks = ledger_.TeamMarks(team_).value();
     for (const archive::CoverageNews& mark : marks) {
       const bool is_downtime = mark.reason == "nobody listened";
-      if (is_downtime && !simulation_.may_fear_losses()) {
+      if (is_downtime && !archive_.may_fear_losses) {
         Note("a loss from {} that was none", mark.from.text());
       }
     }
   }
 
   void CheckClaim(const std::string& channel, const archive::Interval& interval) {
-    const EpochSeconds to = interval.to ? interval.to->seconds() : simulation_.clock().NowSeconds();
-    for (const Simulation::Span& lost : simulation_.known_losses()) {
+    const EpochSeconds to = interval.to ? interval.to->seconds() : archive_.clock->NowSeconds();
+    for (const LostTime& lost : archive_.known_losses) {
       if (interval.from.seconds() + 1 < lost.to && lost.from < to) {
         Note("{} is said to be complete from {} to {}, and {} to {} is lost", channel,
              interval.from.text(), to, lost.from, lost.to);
@@ -316,8 +320,8 @@ class Comparison {
     }
   }
 
-  Simulation& simulation_;
-  GroundTruth& truth_;
+  const ArchiveToCompare& archive_;
+  const GroundTruth& truth_;
   const slack::TeamId team_;
   archive::ChannelIndex index_;
   archive::Reader reader_;
@@ -328,11 +332,8 @@ class Comparison {
 
 }  // namespace
 
-std::vector<std::string> FindDifferences(Simulation& simulation) {
-  std::vector<std::string> differences = Comparison(simulation).Run();
-  differences.insert(differences.end(), simulation.complaints().begin(),
-                     simulation.complaints().end());
-  return differences;
+std::vector<std::string> FindDifferences(const ArchiveToCompare& archive) {
+  return Comparison(archive).Run();
 }
 
 }  // namespace tidemark::testing

@@ -1,5 +1,8 @@
 #include "tests/simulation/ground_truth.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/check.h"
@@ -84,7 +87,52 @@ std::string GroundTruth::OfReaction(const ReactionKey& key) {
                      std::get<3>(key));
 }
 
-Fact GroundTruth::Apply(const demo::GeneratedEvent& generated) {
+const Fact& GroundTruth::Apply(const demo::GeneratedEvent& event) {
+  told_.push_back({.fact = Read(event)});
+  return told_.back().fact;
+}
+
+// What a server was told of before it could know that the channel is public, it does not keep; and
+// an id change copies what is known of the old id by then. Both are as they should be.
+void GroundTruth::Reached(size_t event) {
+  Told& told = told_[event];
+  const Fact& fact = told.fact;
+  const bool is_known = known_public_.contains(fact.channel);
+  if (fact.scope == TrueScope::kAsk && !is_known && !fact.subject.empty()) {
+    excused_.insert(fact.subject);
+  }
+  if (std::exchange(told.was_reached, true) || fact.moved_from.empty()) return;
+  told.old_id_was_known = known_public_.contains(fact.moved_from);
+  if (!IsUpToDate(fact.moved_from)) excused_.insert(fact.subject);
+}
+
+bool GroundTruth::IsUpToDate(const std::string& channel) const {
+  return std::ranges::all_of(told_, [&](const Told& told) {
+    return !told.fact.is_about_channel || told.fact.channel != channel || told.was_acknowledged;
+  });
+}
+
+void GroundTruth::Acknowledged(size_t event) {
+  Told& told = told_[event];
+  told.was_acknowledged = told.was_kept = true;
+  if (told.fact.is_evidence || told.old_id_was_known) known_public_.insert(told.fact.channel);
+}
+
+size_t GroundTruth::Settle() {
+  size_t lost = 0;
+  for (const Told& told : told_) {
+    if (told.was_kept) continue;
+    ++lost;
+    if (!told.fact.subject.empty()) excused_.insert(told.fact.subject);
+  }
+  for (const Told& told : told_) {
+    const bool is_copy = !told.fact.moved_from.empty();
+    if (is_copy && IsExcused(OfChannel(told.fact.moved_from))) excused_.insert(told.fact.subject);
+  }
+  return lost;
+}
+
+Fact GroundTruth::Read(const demo::GeneratedEvent& generated) {
   for (const demo::File& file : generated.changes.files) files_.emplace(file.id, file);
   const JsonDocument document = JsonDocument::Parse(generated.body).value();
   const Json event = document.root().Find("event").value();
@@ -110,9 +158,9 @@ Fact GroundTruth::Apply(const demo::GeneratedEvent& generated) {
 
 bool GroundTruth::Admit(Fact* fact, bool is_evidence) {
   if (fact->scope == TrueScope::kPrivate) return false;
-  if (fact->scope == TrueScope::kAsk && !known_public_.contains(fact->channel)) return false;
+  if (fact->scope == TrueScope::kAsk && !public_.contains(fact->channel)) return false;
   fact->is_evidence = is_evidence && fact->scope == TrueScope::kPublic;
-  if (is_evidence) known_public_.insert(fact->channel);
+  if (is_evidence) public_.insert(fact->channel);
   return true;
 }
 
@@ -205,7 +253,7 @@ void GroundTruth::ApplyMove(const Json& event, Fact* fact) {
   known.deleted = false;
   known.prev_channel_id = fact->moved_from;
   ChannelOf(fact) = known;
-  if (known_public_.contains(fact->moved_from)) known_public_.insert(fact->channel);
+  if (public_.contains(fact->moved_from)) public_.insert(fact->channel);
 }
 
 void GroundTruth::ApplyReaction(const Json& event, Fact* fact) {

@@ -2,8 +2,9 @@
 // they happened, each once, by code that is as plain as possible and shares nothing with the
 // archive. What the archive ends up with, whatever was done to the deliveries, is compared with it.
 //
-// What nobody can know is excused, by name: the message, reaction, pin or channel that an event
-// which was never delivered is about.
+// What nobody can know is excused, by name: the message, reaction, pin or channel that an event is
+// about which never reached a server that said so, or which reached one before it could be known
+// that its channel is public. For that it is told of what becomes of each event. One thread.
 #pragma once
 
 #include <map>
@@ -65,9 +66,18 @@ class GroundTruth {
   using MessageKey = std::pair<std::string, std::string>;  // Channel, ts.
   using ReactionKey = std::tuple<std::string, std::string, std::string, std::string>;
 
-  Fact Apply(const demo::GeneratedEvent& event);
+  // The events are known by their number, from 0 on.
+  const Fact& Apply(const demo::GeneratedEvent& event);
+  const Fact& fact(size_t event) const { return told_[event].fact; }
 
-  void Excuse(const std::string& subject) { excused_.insert(subject); }
+  // A delivery of it comes to a server now, which may or may not handle it.
+  void Reached(size_t event);
+  void Acknowledged(size_t event);
+  // It is in quarantine, from where it will be promoted.
+  void Quarantined(size_t event) { told_[event].was_kept = true; }
+  // No event comes any more. The number of those that were lost.
+  size_t Settle();
+
   bool IsExcused(const std::string& subject) const { return excused_.contains(subject); }
   size_t excused() const { return excused_.size(); }
 
@@ -87,6 +97,7 @@ class GroundTruth {
   const std::map<std::string, std::string>& real_names() const { return real_names_; }
 
  private:
+  Fact Read(const demo::GeneratedEvent& event);
   void ApplyMessage(const Json& event, Fact* fact);
   void ApplyChange(const Json& event, const Json& message, Fact* fact);
   void ApplyDeletion(const Json& event, Fact* fact);
@@ -98,6 +109,8 @@ class GroundTruth {
 
   // Whether the event is kept; notes what it says of the channel.
   bool Admit(Fact* fact, bool is_evidence);
+  // What is told of the channel was handled by now, all of it.
+  bool IsUpToDate(const std::string& channel) const;
   TrueMessage& MessageOf(const std::string& ts, Fact* fact);
   TrueChannel& ChannelOf(Fact* fact);
   void Delete(TrueMessage* message, const Fact& fact) const;
@@ -108,7 +121,17 @@ class GroundTruth {
   std::set<MessageKey> pins_;
   std::map<std::string, demo::File> files_;
   std::map<std::string, std::string> real_names_;
-  std::set<std::string> known_public_;
+  std::set<std::string> public_;  // Channels that are or were public.
+
+  struct Told {
+    Fact fact;
+    bool was_reached = false;
+    bool was_acknowledged = false;
+    bool was_kept = false;
+    bool old_id_was_known = false;  // Of an id change, when it first reached a server.
+  };
+  std::vector<Told> told_;
+  std::set<std::string> known_public_;  // Likewise, by events that were acknowledged.
   std::set<std::string> excused_;
 };
 

@@ -56,7 +56,7 @@ void Simulation::Generate() {
   for (size_t i = 0; i < options_.events; ++i) {
     Event event{.generated = generator.Next()};
     for (const demo::File& file : event.generated.changes.files) host_.Add(file);
-    event.fact = truth_.Apply(event.generated);
+    truth_.Apply(event.generated);
     event.is_doomed = drop_one_in_ > 0 && Chance(100);
     events_.push_back(std::move(event));
   }
@@ -66,16 +66,16 @@ void Simulation::Generate() {
 void Simulation::LoseAMinute() {
   if (!Chance(3)) return;
   const EpochSeconds minute = (kStart / 60 + 1 + static_cast<int64_t>(random_.Below(10))) * 60;
-  for (Event& event : events_) {
-    const EpochSeconds at = std::stoll(event.fact.time);
-    if (at >= minute && at < minute + 60) event.is_doomed = true;
+  for (size_t i = 0; i < events_.size(); ++i) {
+    const EpochSeconds at = std::stoll(truth_.fact(i).time);
+    if (at >= minute && at < minute + 60) events_[i].is_doomed = true;
   }
   At((minute + 60 - kStart) * kSecond, [this, minute] { DeliverRateLimit(minute, 0); });
 }
 
 void Simulation::ScheduleEvents() {
   for (size_t i = 0; i < events_.size(); ++i) {
-    const Milliseconds happens = (std::stoll(events_[i].fact.time) - kStart) * kSecond;
+    const Milliseconds happens = (std::stoll(truth_.fact(i).time) - kStart) * kSecond;
     // Most arrive at once, some after a while, a few after minutes.
     const uint64_t latest = Chance(3) ? (Chance(5) ? 240 : 20) : 1;
     const auto late = static_cast<Milliseconds>(random_.Below(latest * kSecond));
@@ -126,7 +126,8 @@ void Simulation::Run() {
     if (const auto process = PickProcess(); process && Chance(4)) StepSomething(*process);
   }
   Quieten();
-  Settle();
+  report_.lost = truth_.Settle();
+  report_.served = host_.served();
 }
 
 void Simulation::Tell(const std::string& line) {
@@ -141,14 +142,14 @@ void Simulation::Deliver(const Attempt& attempt) {
   ++report_.deliveries;
   if (attempt.is_duplicate) ++report_.duplicates;
   const auto process = PickProcess();
-  const std::string what =
-      fmt::format("{} {} about '{}' by retry {}", event.generated.name, event.generated.event_id,
-                  event.fact.subject, attempt.is_duplicate ? -1 : static_cast<int>(attempt.retry));
+  const std::string what = fmt::format("{} {} about '{}' by retry {}", event.generated.name,
+                                       event.generated.event_id, truth_.fact(attempt.event).subject,
+                                       attempt.is_duplicate ? -1 : static_cast<int>(attempt.retry));
   if (event.is_doomed || Chance(drop_one_in_) || !process) {
     Tell(what + " was dropped");
     return Retry(attempt);
   }
-  NoteReach(&event);
+  truth_.Reached(attempt.event);
   // Slack never signs two deliveries with the same time.
   event.next_timestamp = std::max(event.next_timestamp, clock_.NowSeconds());
   event_under_way_ = attempt.event;
@@ -157,11 +158,10 @@ void Simulation::Deliver(const Attempt& attempt) {
   Tell(fmt::format("{} to {}: {}", what, *process, response ? response->status : -1));
   const bool reply_is_lost = !quiet_ && drop_one_in_ > 0 && Chance(30);
   if (!response || reply_is_lost) return Retry(attempt);
-  if (response->status == 200) return Acknowledge(&event);
+  if (response->status == 200) return truth_.Acknowledged(attempt.event);
   if (response->status == 403) {
     ++report_.quarantined;
-    event.was_quarantined = true;
-    return;
+    return truth_.Quarantined(attempt.event);
   }
   if (response->status < 500) {
     complaints_.push_back(
@@ -188,29 +188,6 @@ void Simulation::Retry(const Attempt& attempt) {
   Schedule({.event = attempt.event, .retry = attempt.retry + 1}, kRetryDelays[attempt.retry]);
 }
 
-// What a server was told of before it could know that the channel is public, it does not keep; and
-// an id change copies what is known of the old id by then. Both are as they should be.
-void Simulation::NoteReach(Event* event) {
-  const Fact& fact = event->fact;
-  const bool is_known = known_public_.contains(fact.channel);
-  if (fact.scope == TrueScope::kAsk && !is_known && !fact.subject.empty()) {
-    truth_.Excuse(fact.subject);
-  }
-  if (std::exchange(event->was_reached, true) || fact.moved_from.empty()) return;
-  event->old_id_was_public = known_public_.contains(fact.moved_from);
-  const bool is_behind = std::ranges::any_of(events_, [&](const Event& other) {
-    return other.fact.is_about_channel && other.fact.channel == fact.moved_from &&
-           !other.was_acknowledged;
-  });
-  if (is_behind) truth_.Excuse(fact.subject);
-}
-
-void Simulation::Acknowledge(Event* event) {
-  if (!std::exchange(event->was_acknowledged, true)) ++report_.acknowledged;
-  const Fact& fact = event->fact;
-  if (fact.is_evidence || event->old_id_was_public) known_public_.insert(fact.channel);
-}
-
 void Simulation::DeliverRateLimit(EpochSeconds minute, int attempts) {
   const std::string body = fmt::format(
       R"({{"type":"app_rate_limited","team_id":"{}","api_app_id":"A1","minute_rate_limited":{}}})",
@@ -224,18 +201,21 @@ void Simulation::DeliverRateLimit(EpochSeconds minute, int attempts) {
   }
 }
 
-// What never reached a server that said so is excused.
-void Simulation::Settle() {
-  for (const Event& event : events_) {
-    if (event.was_acknowledged || event.was_quarantined) continue;
-    ++report_.lost;
-    if (!event.fact.subject.empty()) truth_.Excuse(event.fact.subject);
-  }
-  for (const Event& event : events_) {
-    const Fact& fact = event.fact;
-    if (fact.moved_from.empty()) continue;
-    if (truth_.IsExcused(GroundTruth::OfChannel(fact.moved_from))) truth_.Excuse(fact.subject);
-  }
+std::vector<std::string> Simulation::FindFaults() {
+  std::vector<std::string> faults = FindDifferences(
+      {.truth = &truth_,
+       .tables = &tables_,
+       .objects = &objects_,
+       .clock = &clock_,
+       .team = workspace_.team.id,
+       .bot_token = kBotToken,
+       .log = log_.str(),
+       .is_fetchable = [this](const std::string& file) { return host_.IsFetchable(file); },
+       .known_losses = known_losses_,
+       .may_fear_losses = may_fear_losses_});
+  faults.insert(faults.end(), host_.faults().begin(), host_.faults().end());
+  faults.insert(faults.end(), complaints_.begin(), complaints_.end());
+  return faults;
 }
 
 std::string Simulation::Digest() {

@@ -5,7 +5,7 @@
 //
 //   Simulation simulation({.seed = 7});
 //   simulation.Run();
-//   EXPECT_THAT(FindDifferences(simulation), IsEmpty());
+//   EXPECT_THAT(simulation.FindFaults(), IsEmpty());
 //
 // Everything follows from the seed: no clock but its own, one thread. Run ends when Slack has given
 // up or been answered, the servers are well, and nothing is left to do.
@@ -29,6 +29,7 @@
 #include "base/sleeper.h"
 #include "servers/demo/events.h"
 #include "tests/model/model_tables.h"
+#include "tests/simulation/differences.h"
 #include "tests/simulation/file_host.h"
 #include "tests/simulation/ground_truth.h"
 #include "tests/simulation/process.h"
@@ -39,51 +40,39 @@ namespace tidemark::testing {
 
 struct SimulationOptions {
   uint64_t seed = 1;
-  size_t events = 250;
+  size_t events = 400;
 };
 
 // What went on, so that a test can demand that it was enough.
 struct SimulationReport {
   uint64_t deliveries = 0;
-  uint64_t acknowledged = 0;  // Events.
-  uint64_t lost = 0;          // Events that never reached a server that said so.
+  uint64_t lost = 0;  // Events that never reached a server that said so.
   uint64_t duplicates = 0;
   uint64_t quarantined = 0;
   uint64_t deaths = 0;
   uint64_t faults = 0;     // Calls to tables that failed.
   uint64_t meetings = 0;   // A server did something while the other was in the middle of a thing.
   uint64_t downtimes = 0;  // That Slack's retries did not outlast.
+  std::map<Service, uint64_t> served = {};  // Downloads, by what became of them.
 };
 
 class Simulation final : private Chances {
  public:
-  struct Span {
-    EpochSeconds from = 0;
-    EpochSeconds to = 0;
-  };
-
   explicit Simulation(const SimulationOptions& options);
   ~Simulation() override;
 
   void Run();
 
-  GroundTruth& truth() { return truth_; }
-  const demo::Workspace& workspace() const { return workspace_; }
+  const GroundTruth& truth() const { return truth_; }
+  // What the archive has and is not true, or lacks, and answers that Slack must never be given.
+  std::vector<std::string> FindFaults();
+  // To damage them, and see that the faults are found.
   model::ModelTables& tables() { return tables_; }
   MemoryObjects& objects() { return objects_; }
-  const FileHost& host() const { return host_; }
-  const ManualClock& clock() const { return clock_; }
-  std::string log() const { return log_.str(); }
+
   // One line for each thing that happened, in order.
   const std::string& story() const { return story_; }
   const SimulationReport& report() const { return report_; }
-  // Answers that Slack must never be given, and work that never ends.
-  const std::vector<std::string>& complaints() const { return complaints_; }
-  // When nobody listened for longer than Slack retries, and minutes that Slack said it left out.
-  const std::vector<Span>& known_losses() const { return known_losses_; }
-  // Whether there was a downtime of which the servers may think that it cost something.
-  bool may_fear_losses() const { return may_fear_losses_; }
-
   // A hash of all rows of all tables.
   std::string Digest();
 
@@ -93,12 +82,7 @@ class Simulation final : private Chances {
 
   struct Event {
     demo::GeneratedEvent generated;
-    Fact fact;
     bool is_doomed = false;  // No delivery of it gets through.
-    bool was_reached = false;
-    bool was_acknowledged = false;
-    bool was_quarantined = false;
-    bool old_id_was_public = false;  // Of an id change, when it first reached a server.
     EpochSeconds next_timestamp = 0;
   };
   struct Attempt {
@@ -129,10 +113,7 @@ class Simulation final : private Chances {
   std::optional<http::Response> Send(size_t process, const std::string& body,
                                      EpochSeconds timestamp);
   void Retry(const Attempt& attempt);
-  void NoteReach(Event* event);
-  void Acknowledge(Event* event);
   void DeliverRateLimit(EpochSeconds minute, int attempts);
-  void Settle();
 
   // Runs something in a process; false when the process died of it.
   bool CallIn(size_t process, const std::function<void()>& call);
@@ -172,7 +153,6 @@ class Simulation final : private Chances {
   std::map<When, Attempt> deliveries_;
   std::map<When, std::function<void()>> tasks_;
   uint64_t next_place_ = 0;
-  std::set<std::string> known_public_;  // Channels, by events that were acknowledged.
 
   std::array<std::unique_ptr<Process>, kProcesses> processes_;
   std::array<bool, kProcesses> dead_ = {true, true};
@@ -183,15 +163,12 @@ class Simulation final : private Chances {
   Milliseconds down_until_ = 0;
   EpochSeconds last_beat_ = 0;           // That was certainly noted.
   EpochSeconds last_possible_beat_ = 0;  // That may have been.
-  std::vector<Span> known_losses_;
+  std::vector<LostTime> known_losses_;
   bool may_fear_losses_ = false;
 
   SimulationReport report_;
   std::string story_;
   std::vector<std::string> complaints_;
 };
-
-// What the archive has and is not true, or lacks: one line each. Reads it through the Reader.
-std::vector<std::string> FindDifferences(Simulation& simulation);
 
 }  // namespace tidemark::testing
