@@ -1,0 +1,235 @@
+// What an import stores, and how it joins what events told.
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/archive/import_world.h"
+
+namespace tidemark::archive {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kRoot = "1620000000.000100";
+constexpr const char* kEdited = "1620090000.000300";
+
+std::string JsonOf(const std::vector<item::Item>& rows) {
+  std::string text;
+  for (const item::Item& row : rows) text += item::ToJson(row) + "\n";
+  return text;
+}
+
+// What readers see of messages: not how often a row was written, nor the text that it was read
+// from, which an export and an event have in different forms.
+std::vector<item::Item> Shown(std::vector<item::Item> rows) {
+  std::vector<item::Item> shown;
+  for (item::Item& row : rows) {
+    const std::string type = TextIn(row, "type");
+    if (type != "message" && type != "version" && type != "reaction") continue;
+    row.Erase("revision");
+    row.Erase("raw_event");
+    shown.push_back(std::move(row));
+  }
+  return shown;
+}
+
+TEST(ImportTest, StoresWhatTheExportHas) {
+  ImportWorld world;
+  const ImportReport report = world.Import(SmallExport());
+  EXPECT_EQ(report.files, 2u);
+  EXPECT_EQ(report.messages.stored_new, 3u);
+  EXPECT_EQ(report.messages.reactions, 2u);
+  EXPECT_EQ(report.users, 2u);
+  EXPECT_EQ(report.channels, 1u);
+  EXPECT_EQ(report.problems, 0u);
+  EXPECT_EQ(report.teams, std::vector<std::string>{"T1X"});
+
+  const item::Item root = world.MessageRow(kRoot);
+  EXPECT_EQ(TextIn(root, "text"), "root");
+  EXPECT_EQ(TextIn(root, "parent"), std::string("thread#T1X#") + kRoot);
+  const item::Item edited = world.MessageRow(kEdited);
+  EXPECT_EQ(TextIn(edited, "updated_ts"), "1620090060.000000");
+  EXPECT_EQ(TextIn(world.ChannelRow(), "name"), "general");
+  EXPECT_EQ(TextIn(world.ChannelRow(), "topic"), "all of it");
+  EXPECT_EQ(TextIn(world.ChannelRow(), "visibility"), "public");
+  EXPECT_EQ(TextIn(world.Row("meta#T1X#user#U1X", "1500000001.000000"), "real_name"), "Ann");
+  EXPECT_EQ(TextIn(world.Row("meta#T1X#reactions#C1X", std::string(kRoot) + "#tada#U2X"), "user"),
+            "U2X");
+  const auto names = world.index_.All(*slack::TeamId::Parse("T1X"));
+  ASSERT_TRUE(names.has_value());
+  EXPECT_EQ(names->at("C1X"), "general");
+}
+
+TEST(ImportTest, ZipAndFolderGiveTheSameRows) {
+  ImportWorld from_folder;
+  from_folder.Import(SmallExport());
+  ImportWorld from_zip;
+  const TempFolder folder;
+  WriteZip(SmallExport(), folder.path() + "/export.zip");
+  from_zip.ImportPath(folder.path() + "/export.zip");
+  EXPECT_EQ(from_folder.Rows(), from_zip.Rows());
+}
+
+TEST(ImportTest, ASecondImportChangesNothing) {
+  ImportWorld world;
+  world.Import(SmallExport());
+  const auto rows = world.Rows();
+  world.clock_.Advance(std::chrono::hours(1));
+  const ImportReport again = world.Import(SmallExport());
+  EXPECT_EQ(again.messages.stored_new, 0u);
+  EXPECT_EQ(again.messages.updated, 0u);
+  EXPECT_EQ(again.messages.unchanged, 3u);
+  EXPECT_EQ(again.messages.reactions, 0u);
+  EXPECT_EQ(world.Rows(), rows);
+}
+
+TEST(ImportTest, ADryRunWritesNothingAndSaysWhatItWould) {
+  ImportWorld world;
+  const auto before = world.Rows();
+  const ImportReport report = world.Import(SmallExport(), {.mode = ImportMode::kDryRun});
+  EXPECT_EQ(report.messages.stored_new, 3u);
+  EXPECT_EQ(world.Rows(), before);
+}
+
+// Links of exports carry a token for a while: it is a secret, and kept nowhere.
+TEST(ImportTest, KeepsNoTokenOfALink) {
+  ImportWorld world;
+  world.Import(SmallExport());
+  EXPECT_THAT(JsonOf(world.Rows()), HasSubstr("https://files.slack.com/a.pdf"));
+  EXPECT_THAT(JsonOf(world.Rows()), Not(HasSubstr("xoxe")));
+}
+
+// What events tell of the small export's messages, before and after what it shows.
+const std::vector<std::string>& LiveEvents() {
+  static const std::vector<std::string> events = {
+      R"({"type":"message","channel":"C1X","channel_type":"channel","user":"U1X","text":"root",)"
+      R"("ts":"1620000000.000100","event_ts":"1620000000.000100"})",
+      R"({"type":"message","channel":"C1X","channel_type":"channel","user":"U1X","text":"old",)"
+      R"("ts":"1620090000.000300","event_ts":"1620090000.000300"})",
+      R"({"type":"message","subtype":"message_changed","channel":"C1X","channel_type":"channel",)"
+      R"("ts":"1620099999.000000","event_ts":"1620099999.000000","message":{"type":"message",)"
+      R"("user":"U1X","text":"newest","ts":"1620090000.000300",)"
+      R"("edited":{"user":"U1X","ts":"1620099999.000000"}},"previous_message":{"type":"message",)"
+      R"("user":"U1X","text":"new text","ts":"1620090000.000300",)"
+      R"("edited":{"user":"U1X","ts":"1620090060.000000"}}})",
+      R"({"type":"message","subtype":"message_deleted","channel":"C1X","channel_type":"channel",)"
+      R"("ts":"1620100000.000000","event_ts":"1620100000.000000",)"
+      R"("deleted_ts":"1620000001.000200"})",
+      R"({"type":"reaction_removed","user":"U2X","reaction":"tada","event_ts":"1620100001.000000",)"
+      R"("item":{"type":"message","channel":"C1X","ts":"1620000000.000100"}})"};
+  return events;
+}
+
+// Wherever the import stands among the events, readers see the same in the end.
+TEST(ImportTest, JoinsEventsInAnyOrder) {
+  std::optional<std::string> expected;
+  for (size_t before = 0; before <= LiveEvents().size(); ++before) {
+    ImportWorld world;
+    // The channel is public by an event too, so that its reactions are kept before the import.
+    world.Post(R"({"type":"channel_created","event_ts":"1500000000.000000",)"
+               R"("channel":{"id":"C1X","name":"general","created":1500000000}})");
+    for (size_t i = 0; i < LiveEvents().size(); ++i) {
+      if (i == before) world.Import(SmallExport());
+      world.Post(LiveEvents()[i]);
+    }
+    if (before == LiveEvents().size()) world.Import(SmallExport());
+    const std::string rows = JsonOf(Shown(world.Rows()));
+    if (!expected) expected = rows;
+    EXPECT_EQ(rows, *expected) << before << " events before the import";
+    const item::Item edited = world.MessageRow(kEdited);
+    EXPECT_EQ(TextIn(edited, "text"), "newest");
+    EXPECT_TRUE(IsTrueIn(world.MessageRow("1620000001.000200"), "deleted"));
+  }
+}
+
+// A list says what holds at the time of the export, an event when: the event wins.
+TEST(ImportTest, EventsOfAChannelOutweighTheList) {
+  for (const bool live_first : {true, false}) {
+    ImportWorld world;
+    if (!live_first) world.Import(SmallExport());
+    world.Post(R"({"type":"channel_rename","event_ts":"1630000000.000000",)"
+               R"("channel":{"id":"C1X","name":"lobby","created":1500000000}})");
+    if (live_first) world.Import(SmallExport());
+    EXPECT_EQ(TextIn(world.ChannelRow(), "name"), "lobby");
+    EXPECT_EQ(TextIn(world.ChannelRow(), "topic"), "all of it");
+  }
+}
+
+// Joins and leaves are left out as they are of events; topics change the channel.
+TEST(ImportTest, TreatsSubtypesAsEventsDo) {
+  ExportTexts texts = SmallExport();
+  texts["general/2021-05-05.json"] =
+      R"([{"type":"message","subtype":"channel_join","user":"U1X","text":"joined","ts":"1620180000.000100"},)"
+      R"({"type":"message","subtype":"channel_topic","user":"U1X","topic":"newer","text":"set","ts":"1620180001.000100"},)"
+      R"({"type":"message","subtype":"bot_message","bot_id":"B1X","text":"kept","ts":"1620180002.000100"},)"
+      R"({"type":"message","subtype":"brand_new","user":"U1X","text":"kept","ts":"1620180003.000100"}])";
+  ImportWorld world;
+  const ImportReport report = world.Import(texts);
+  EXPECT_EQ(report.left_out, 2u);
+  EXPECT_EQ(report.messages.stored_new, 5u);
+  EXPECT_TRUE(world.MessageRow("1620180000.000100").empty());
+  EXPECT_TRUE(world.MessageRow("1620180001.000100").empty());
+  EXPECT_EQ(TextIn(world.ChannelRow(), "topic"), "newer");
+}
+
+// The root of a thread that was deleted: that it is, and nothing of Slack's own words.
+TEST(ImportTest, ATombstoneIsADeletedStub) {
+  ExportTexts texts = SmallExport();
+  texts["general/2021-05-05.json"] =
+      R"([{"type":"message","subtype":"tombstone","user":"USLACKBOT","hidden":true,)"
+      R"("text":"This message was deleted.","ts":"1620180000.000100","thread_ts":"1620180000.000100"}])";
+  ImportWorld world;
+  world.Import(texts);
+  const item::Item stub = world.MessageRow("1620180000.000100");
+  EXPECT_TRUE(IsTrueIn(stub, "deleted"));
+  EXPECT_TRUE(IsTrueIn(stub, "stub"));
+  EXPECT_THAT(item::ToJson(stub), Not(HasSubstr("This message")));
+  // The time that an event tells of is earlier, and counts.
+  world.Post(R"({"type":"message","subtype":"message_deleted","channel":"C1X",)"
+             R"("channel_type":"channel","ts":"1620190000.000000","event_ts":"1620190000.000000",)"
+             R"("deleted_ts":"1620180000.000100"})");
+  EXPECT_EQ(TextIn(world.MessageRow("1620180000.000100"), "deleted_ts"), "1620190000.000000");
+}
+
+// What was removed, or given anew, by an event stays so.
+TEST(ImportTest, ALiveReactionOutweighsTheSnapshot) {
+  ImportWorld world;
+  world.Import(SmallExport());
+  world.Post(LiveEvents().back());
+  world.Import(SmallExport());
+  const item::Item row = world.Row("meta#T1X#reactions#C1X", std::string(kRoot) + "#tada#U2X");
+  EXPECT_TRUE(IsTrueIn(row, "removed"));
+}
+
+TEST(ImportTest, MarksWhatIsCovered) {
+  ImportWorld world;
+  world.Import(SmallExport());
+  const Place place{*slack::TeamId::Parse("T1X"), *slack::ChannelId::Parse("C1X")};
+  auto marks = world.ledger_.Marks(place);
+  ASSERT_TRUE(marks.has_value());
+  ASSERT_EQ(marks->size(), 1u);
+  EXPECT_EQ(marks->front().kind, CoverageKind::kImported);
+  EXPECT_EQ(marks->front().from.text(), kRoot);
+  EXPECT_EQ(marks->front().to->text(), kEdited);
+
+  // A later export begins at the same message and ends later.
+  ExportTexts longer = SmallExport();
+  longer["general/2021-06-01.json"] =
+      R"([{"type":"message","user":"U1X","text":"later","ts":"1622500000.000100"}])";
+  world.Import(longer);
+  const auto coverage = world.ledger_.Of(place);
+  ASSERT_TRUE(coverage.has_value());
+  ASSERT_FALSE(coverage->empty());
+  EXPECT_EQ(coverage->front().from.text(), kRoot);
+  EXPECT_EQ(coverage->back().to->text(), "1622500000.000100");
+}
+
+}  // namespace
+}  // namespace tidemark::archive

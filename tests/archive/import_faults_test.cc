@@ -1,0 +1,263 @@
+// Exports as they come: private parts, several teams, and everything that may be wrong with them.
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/archive/import_world.h"
+
+namespace tidemark::archive {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+constexpr const char* kDay = "general/2021-06-01.json";
+
+testing::Matcher<const std::vector<Problem>&> HasProblem(const std::string& file,
+                                                         const std::string& reason) {
+  return Contains(testing::AllOf(Field(&Problem::file, HasSubstr(file)),
+                                 Field(&Problem::reason, HasSubstr(reason))));
+}
+
+// Each is passed over, said with its file, and holds up none of the others.
+TEST(ImportFaultsTest, BadRowsAreSaidAndPassed) {
+  struct Case {
+    const char* row;
+    const char* reason;
+  };
+  const Case cases[] = {
+      {R"({"type":"message","text":"x","ts":"yesterday"})", "ts"},
+      {R"({"type":"message","text":"x"})", "ts"},
+      {R"({"type":"message","text":"x","ts":1620000000.0001})", "ts"},
+      {R"("just a text")", "not an object"},
+      {R"({"type":"message","text":"x)", ""},
+      {R"({"type":"message",,"text":"x"})", "not JSON"},
+      {"{\"type\":\"message\",\"text\":\"\xFF\xFE\",\"ts\":\"1622500000.000100\"}", "UTF-8"},
+  };
+  for (const Case& one : cases) {
+    ExportTexts texts = SmallExport();
+    texts[kDay] = std::string("[") + one.row +
+                  R"(, {"type":"message","user":"U1X","text":"good","ts":"1622500001.000100"}])";
+    ImportWorld world;
+    const ImportReport report = world.Import(texts);
+    EXPECT_GE(report.problems, 1u) << one.row;
+    EXPECT_THAT(report.examples, HasProblem(kDay, one.reason)) << one.row;
+    EXPECT_GE(report.messages.stored_new, 3u) << one.row;
+    // An open quotation mark swallows the rest of its file; all others only their own row.
+    if (report.unreadable_files == 0) {
+      EXPECT_EQ(TextIn(world.MessageRow("1622500001.000100"), "text"), "good") << one.row;
+    }
+  }
+}
+
+// Odd, and yet messages.
+TEST(ImportFaultsTest, OddRowsAreKept) {
+  ExportTexts texts = SmallExport();
+  texts[kDay] =
+      "\xEF\xBB\xBF[\n"
+      R"({"type":"message","text":"nobody wrote this","ts":"1622500000.000100"},)"
+      R"({"type":"message","user":"U9X","text":"<@UNOBODY> <#Cwrong|x> <!oops","ts":"1622500001.000100"},)"
+      R"({"type":"message","user":"U1X","ts":"1622500002.000100","blocks":[]},)"
+      R"({"type":"message","user":"U1X","text":"half \ud83d a pair","ts":"1622500003.000100"},)"
+      R"({"type":"message","user":"U1X","text":"old file","ts":"1622500004.000100","file":{"id":"F9X","name":"b"}},)"
+      R"({"type":"message","user":null,"text":null,"files":"none","reactions":{},"ts":"1622500005.000100"}])";
+  ImportWorld world;
+  const ImportReport report = world.Import(texts);
+  EXPECT_EQ(report.problems, 0u);
+  EXPECT_EQ(report.messages.stored_new, 9u);
+  EXPECT_TRUE(world.MessageRow("1622500004.000100").Contains("files"));
+}
+
+// A day's rows may stand in the next day's file once more.
+TEST(ImportFaultsTest, ARowTwiceIsOneMessage) {
+  ExportTexts texts = SmallExport();
+  texts["general/2021-05-06.json"] = texts["general/2021-05-03.json"];
+  ImportWorld world;
+  const ImportReport report = world.Import(texts);
+  EXPECT_EQ(report.messages.stored_new, 3u);
+  EXPECT_EQ(report.messages.unchanged, 2u);
+  EXPECT_EQ(report.messages.reactions, 2u);
+}
+
+TEST(ImportFaultsTest, AFolderThatNoListNamesIsLeftOut) {
+  ExportTexts texts = SmallExport();
+  texts["unlisted/2021-05-03.json"] = texts["general/2021-05-03.json"];
+  texts["unlisted/2021-05-04.json"] = texts["general/2021-05-04.json"];
+  ImportWorld world;
+  const ImportReport report = world.Import(texts);
+  EXPECT_EQ(report.files, 2u);
+  EXPECT_EQ(report.problems, 1u);
+  EXPECT_THAT(report.examples, HasProblem("unlisted", "no list names"));
+}
+
+TEST(ImportFaultsTest, BadListsAndUsersAreSaid) {
+  ExportTexts texts = SmallExport();
+  texts["channels.json"].insert(1, R"({"id":"nonsense","name":"x"}, 7, )");
+  texts["users.json"].insert(1, R"({"name":"no id"}, )");
+  ImportWorld world;
+  const ImportReport report = world.Import(texts);
+  EXPECT_EQ(report.messages.stored_new, 3u);
+  EXPECT_THAT(report.examples, HasProblem("channels.json", "channel_id"));
+  EXPECT_THAT(report.examples, HasProblem("channels.json", "not an object"));
+  EXPECT_THAT(report.examples, HasProblem("users.json", "proper id"));
+}
+
+TEST(ImportFaultsTest, UsersMayBeMissing) {
+  ExportTexts texts = SmallExport();
+  texts.erase("users.json");
+  texts[kDay] = R"([{"type":"message","team":"T1X","text":"x","ts":"1622500001.000100"}])";
+  ImportWorld world;
+  const ImportReport report = world.Import(texts);
+  EXPECT_EQ(report.users, 0u);
+  EXPECT_EQ(report.teams, std::vector<std::string>{"T1X"});
+}
+
+TEST(ImportFaultsTest, WithoutATeamOneIsAskedFor) {
+  ExportTexts texts = SmallExport();
+  texts.erase("users.json");
+  const TempFolder folder;
+  WriteFolder(texts, folder.path());
+  ImportWorld world;
+  const auto refused = world.TryImport(folder.path());
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+  EXPECT_THAT(refused.error().message, HasSubstr("--team"));
+  EXPECT_TRUE(world.Rows().empty());
+  EXPECT_EQ(world.ImportPath(folder.path(), {.teams = {"T1X"}}).messages.stored_new, 3u);
+}
+
+// A file that ends too early: what it has is in, and the channel is not said to be covered.
+TEST(ImportFaultsTest, ACutFileCoversNothing) {
+  ExportTexts texts = SmallExport();
+  texts[kDay] = R"([{"type":"message","text":"x","ts":"1622500001.000100"}, {"type":)";
+  ImportWorld world;
+  const ImportReport report = world.Import(texts);
+  EXPECT_EQ(report.unreadable_files, 1u);
+  EXPECT_EQ(report.messages.stored_new, 4u);
+  const auto marks =
+      world.ledger_.Marks({*slack::TeamId::Parse("T1X"), *slack::ChannelId::Parse("C1X")});
+  EXPECT_TRUE(marks->empty());
+}
+
+// ---- Zip files ----
+
+class DamagedZipTest : public ::testing::Test {
+ protected:
+  DamagedZipTest() { WriteZip(SmallExport(), path_); }
+  std::string Bytes() const {
+    std::ifstream file(path_, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  void Overwrite(const std::string& bytes) const {
+    std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
+  }
+
+  TempFolder folder_;
+  std::string path_ = folder_.path() + "/export.zip";
+  ImportWorld world_;
+};
+
+TEST_F(DamagedZipTest, ACutZipIsRefusedAndNothingIsStored) {
+  Overwrite(Bytes().substr(0, Bytes().size() / 2));
+  const auto report = world_.TryImport(path_);
+  ASSERT_FALSE(report.has_value());
+  EXPECT_THAT(report.error().message, HasSubstr("cannot be read as a zip file"));
+  EXPECT_TRUE(world_.Rows().empty());
+}
+
+// Nothing of a file whose checksum is wrong is believed.
+TEST_F(DamagedZipTest, ADamagedFileIsLeftOutWhole) {
+  std::string bytes = Bytes();
+  bytes[bytes.find("reply\",\"ts\"")] = 'R';
+  Overwrite(bytes);
+  const ImportReport report = world_.ImportPath(path_);
+  EXPECT_EQ(report.unreadable_files, 1u);
+  EXPECT_EQ(report.messages.stored_new, 1u);
+  EXPECT_THAT(report.examples, HasProblem("general/2021-05-03.json", "cannot be unpacked"));
+}
+
+TEST_F(DamagedZipTest, WhatIsNoExportIsRefused) {
+  WriteZip({{"letter.txt", "hello"}}, path_);
+  const auto report = world_.TryImport(path_);
+  ASSERT_FALSE(report.has_value());
+  EXPECT_THAT(report.error().message, HasSubstr("no export of Slack"));
+  EXPECT_EQ(world_.TryImport(folder_.path() + "/none.zip").error().code, ErrorCode::kNotFound);
+}
+
+// ---- Private conversations ----
+
+ExportTexts PrivateExport() {
+  ExportTexts texts = SmallExport();
+  texts["groups.json"] = R"([{"id":"G1X","name":"secret","created":1500000000}])";
+  texts["dms.json"] = R"([{"id":"D1X","created":1500000000,"members":["U1X","U2X"]}])";
+  texts["mpims.json"] = R"([{"id":"G2X","name":"mpdm-a--b--c-1","created":1500000000}])";
+  for (const char* folder : {"secret", "D1X", "mpdm-a--b--c-1"}) {
+    texts[std::string(folder) + "/2021-05-03.json"] =
+        R"([{"type":"message","user":"U1X","text":"hush","ts":"1620000000.000100"}])";
+  }
+  return texts;
+}
+
+TEST(ImportPrivateTest, PrivateConversationsAreLeftOut) {
+  ImportWorld world;
+  const ImportReport report = world.Import(PrivateExport());
+  EXPECT_EQ(report.private_left_out, 3u);
+  EXPECT_EQ(report.messages.stored_new, 3u);
+  for (const item::Item& row : world.Rows()) EXPECT_NE(TextIn(row, "text"), "hush");
+}
+
+// A channel that the list of public ones has and that says it is private is private.
+TEST(ImportPrivateTest, WhatSaysItIsPrivateIs) {
+  ExportTexts texts = SmallExport();
+  texts["channels.json"].insert(2, R"("is_private":true,)");
+  ImportWorld world;
+  EXPECT_EQ(world.Import(texts).messages.stored_new, 0u);
+}
+
+// Asked for, they are in; and nothing later is kept of them because of it.
+TEST(ImportPrivateTest, AskedForTheyAreKeptAsPrivate) {
+  ImportWorld world;
+  const ImportReport report = world.Import(PrivateExport(), {.with_private = true});
+  EXPECT_EQ(report.messages.stored_new, 6u);
+  EXPECT_EQ(TextIn(world.Row("message#T1X#D1X", "1620000000.000100"), "text"), "hush");
+  const item::Item channel = world.ChannelRow("G1X");
+  EXPECT_EQ(TextIn(channel, "visibility"), "private");
+  EXPECT_FALSE(IsTrueIn(channel, "was_public"));
+  EXPECT_EQ(world.Post(R"({"type":"message","channel":"G1X","channel_type":"group","user":"U1X",)"
+                       R"("text":"later","ts":"1640000000.000100"})"),
+            Outcome::kNotPublic);
+}
+
+// ---- Enterprise Grid ----
+
+TEST(ImportGridTest, EachWorkspaceHasItsOwnTeam) {
+  ExportTexts texts;
+  texts["org_users.json"] = R"([{"id":"U1X","team_id":"E1X","name":"ann"}])";
+  for (const auto& [name, team] : {std::pair("acme", "T1X"), std::pair("beta", "T2X")}) {
+    const std::string folder = fmt::format("teams/{}/", name);
+    texts[folder + "channels.json"] = R"([{"id":"C1X","name":"general","created":1500000000}])";
+    texts[folder + "general/2021-05-03.json"] = fmt::format(
+        R"([{{"type":"message","user":"U1X","team":"{}","text":"{}","ts":"1620000000.000100"}}])",
+        team, name);
+  }
+  ImportWorld world;
+  const ImportReport report = world.Import(texts);
+  EXPECT_EQ(report.teams, (std::vector<std::string>{"T1X", "T2X"}));
+  EXPECT_EQ(TextIn(world.Row("message#T1X#C1X", "1620000000.000100"), "text"), "acme");
+  EXPECT_EQ(TextIn(world.Row("message#T2X#C1X", "1620000000.000100"), "text"), "beta");
+
+  ImportWorld told;
+  told.Import(texts, {.teams = {"beta=T9X", "T8X"}});
+  EXPECT_EQ(TextIn(told.Row("message#T8X#C1X", "1620000000.000100"), "text"), "acme");
+  EXPECT_EQ(TextIn(told.Row("message#T9X#C1X", "1620000000.000100"), "text"), "beta");
+}
+
+}  // namespace
+}  // namespace tidemark::archive
