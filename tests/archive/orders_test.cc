@@ -158,7 +158,7 @@ TEST(OrdersTest, ARedeliveryAtAnyPointChangesNothing) {
 
 // Two listeners read the same rows and both write: the second one must notice.
 TEST(OrdersTest, ListenersThatRaceLoseNothing) {
-  const Events events = {Create(), Unfurl(), FirstEdit(), SecondEdit(), Delete()};
+  const Events events = {Create(), Unfurl(), FirstEdit(), Delete()};
   const auto expected = RowsAfter(events);
   ForEachOrder(events, [&](const Events& order) {
     for (size_t first = 0; first + 1 < order.size(); ++first) {
@@ -182,7 +182,7 @@ TEST(OrdersTest, ListenersOnManyThreadsEndInTheSameState) {
   const Events events = {Create(),  Unfurl(), FirstEdit(), SecondEdit(),
                          Replied(), Buried(), Delete(),    DeleteTombstone()};
   const auto expected = RowsAfter(events);
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 5; ++round) {
     ArchiveWorld world;
     tidemark::testing::RunThreads(4, [&](int thread) {
       Events order = events;
