@@ -64,6 +64,7 @@ cd "$folder"
 token=$("$program" token create demo 2>/dev/null)
 SLACK_SIGNING_SECRET=00000000000000000000000000000000 SLACK_BOT_TOKEN=xoxb-demo \
   TIDEMARK_SLACK_API_URL=http://$slack/api TIDEMARK_LISTEN=$here \
+  TIDEMARK_ARCHIVE_CONSENT=true TIDEMARK_ARCHIVE_FILE_ORIGINS=http://$slack \
   "$program" serve 2>server.log &
 started+=($!)
 "$program" demo --listen "$slack" --to "http://$here/slack/events" >slack.out 2>slack.log &
@@ -74,30 +75,31 @@ await 'The pretend Slack' grep -q acknowledged slack.log
 team=$(curl -sf -H 'Authorization: Bearer xoxb-demo' "http://$slack/api/auth.test" |
   sed 's/.*"team_id":"\([^"]*\)".*/\1/')
 bearer="-H 'Authorization: Bearer $token'"
+printf '%s\n' "$token" >token
+server="--server http://$here --token-file $folder/token"
+channels() { TIDEMARK_API_TOKEN=$token "$program" archive channels --server "http://$here" --json; }
+await 'The archive' grep -q . <(channels)
+busiest=$(channels | sed -n '1s/.*"channel_id":"\([^"]*\)".*/\1/p')
 commands=(
-  "curl -s $bearer http://$here/metrics | grep tidemark_events_total"
-  "curl -s $bearer -d '{\"key\":\"my-event\"}' http://$here/api/v1/claims"
-  "curl -s $bearer 'http://$here/api/v1/claims?limit=5'"
-  "curl -s $bearer 'http://$here/api/v1/existence?team=$team&user=U0NOBODY'"
+  "$program archive channels $server --table"
+  "$program archive messages $busiest $server --limit 10 --table"
+  "curl -s $bearer 'http://$here/api/v1/teams/$team/channels/$busiest/messages?order=desc&limit=3'"
 )
 
 cat <<TEXT
 
 A pretend Slack at $slack sends ten events a second to http://$here/slack/events: messages, edits,
-deletes, threads, files, with retries, duplicates and some disorder. Every event is checked, stored
+deletes, threads, files, with retries, duplicates and some disorder. Every event is checked, archived
 once, and on disk before it is acknowledged. Everything is in $folder. Try, in another terminal:
 
-  # what became of the events so far
+  # the channels so far
   ${commands[0]}
 
-  # claim an event of your own; the second time somebody has it
+  # what was said in one of them
   ${commands[1]}
 
-  # what is remembered
+  # the same over HTTP, the newest first
   ${commands[2]}
-
-  # a user that does not exist
-  ${commands[3]}
 
 Ctrl-C ends it.
 
@@ -105,7 +107,7 @@ TEXT
 
 if [[ -n $try ]]; then
   for command in "${commands[@]}"; do bash -c "$command" && echo; done >tried.out
-  for expected in 'result="accepted"' '"outcome":"new"' '"claims":[{' '"user_not_found"'; do
+  for expected in VISIBILITY 'TIME (UTC)' '"messages":[{'; do
     grep -qF "$expected" tried.out || {
       echo "A command that newcomers are told to try did not print $expected:" >&2
       cat tried.out >&2
