@@ -31,6 +31,10 @@ const std::vector<Script::Scene>& Script::Scenes() {
 }
 
 Script::Script(EventOptions options, Workspace workspace)
+    : Script(options, workspace,
+             options.with_founding ? workspace.channels : std::vector<Channel>()) {}
+
+Script::Script(EventOptions options, Workspace workspace, const std::vector<Channel>& founding)
     : options_(std::move(options)),
       team_(workspace.team),
       app_id_(workspace.app_id),
@@ -46,6 +50,7 @@ Script::Script(EventOptions options, Workspace workspace)
         return MakeId('0', random).substr(2, 6);
       }()) {
   for (const Scene& scene : Scenes()) total_weight_ += WeightOf(scene);
+  Announce(founding);
 }
 
 uint64_t Script::WeightOf(const Scene& scene) const {

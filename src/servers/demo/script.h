@@ -27,6 +27,8 @@ class Script {
   GeneratedEvent Next();
 
  private:
+  Script(EventOptions options, Workspace workspace, const std::vector<Channel>& founding);
+
   struct Scene {
     // Of ten thousand messages, how many come of this; other events in proportion.
     uint64_t weight;
@@ -78,6 +80,8 @@ class Script {
   void EmitNotice(const Channel& channel, std::string_view subtype, const User& user,
                   const std::string& text, const WriteFields& more, Changes changes = {});
   void EmitMembership(std::string_view type, const Channel& channel, std::string_view user);
+  void EmitCreated(const Channel& channel, const std::string& ts);
+  void Announce(const std::vector<Channel>& channels);
   void EmitReaction(std::string_view type, const Message& message, const Reaction& reaction);
   void EmitUser(const User& user);
   void Emit(std::string_view name, const WriteFields& write_fields, Changes changes = {});

@@ -126,6 +126,12 @@ void Script::Create() {
                                               .name = fmt::format("project-{}", ++created_ + 500),
                                               .creator = stage_.PickActivePerson().id,
                                               .created = stage_.now()});
+  EmitCreated(channel, ts);
+  // The bot joins, or it would hear nothing of the channel.
+  EmitMembership("member_joined_channel", channel, bot_user_);
+}
+
+void Script::EmitCreated(const Channel& channel, const std::string& ts) {
   Emit("channel_created",
        [&](JsonWriter* writer) {
          PutText(writer, "type", "channel_created");
@@ -134,8 +140,14 @@ void Script::Create() {
          PutText(writer, "event_ts", ts);
        },
        {.channels = {channel}});
-  // The bot joins, or it would hear nothing of the channel.
-  EmitMembership("member_joined_channel", channel, bot_user_);
+}
+
+void Script::Announce(const std::vector<Channel>& channels) {
+  for (const Channel& channel : channels) {
+    if (channel.kind == ChannelKind::kPublic && !channel.archived) {
+      EmitCreated(channel, stage_.Tick());
+    }
+  }
 }
 
 void Script::Archive() {
