@@ -8,6 +8,8 @@
 
 #include "base/hashing.h"
 #include "http/scripted_server.h"
+#include "item/limits.h"
+#include "item/size.h"
 #include "objects/directory/directory_objects.h"
 #include "tests/archive_files/stage.h"
 #include "tests/support/forwarding_tables.h"
@@ -278,6 +280,43 @@ TEST_F(FilesTest, ALaterSuccessClearsTheFlag) {
   Put(message);
   RunAll();
   ExpectComplete(message, {files[0].id, files[1].id});
+}
+
+// Whoever has mended what was wrong takes the flag away, and it is tried again.
+// Spec: 001-55
+TEST_F(FilesTest, RemovingTheFlagAsksForAnotherTry) {
+  const Message message = MessageWith({files[0].id});
+  Put(message);
+  slack->Fail(demo::kDownloads, {.kind = FailureKind::kGarbage}, 2);
+  RunAll();
+  const auto ask_again = [&] {
+    ASSERT_TRUE(tables.Update({.table = kArchiveTable,
+                               .key = KeyOf(MessagesOf(message.place), message.ts.text()),
+                               .update = "REMOVE files_fetch_failed, files_fetch_error"}));
+  };
+  ask_again();
+  RunAll();
+  ExpectFailed(message, "sign in");
+  EXPECT_EQ(downloads(), 2u);
+  ask_again();
+  RunAll();
+  ExpectComplete(message, {files[0].id});
+  EXPECT_EQ(downloads(), 3u);
+}
+
+// A row that is full to the brim has no room for a reference; the others are not held up.
+// Spec: 001-58
+TEST_F(FilesTest, ARowWithoutRoomStopsNothing) {
+  Message full = MessageWith({files[0].id});
+  full.body->text = "";
+  full.body->text = std::string(item::kMaxItemBytes - item::SizeBytes(Encode(full)) - 10, 'x');
+  Put(full);
+  const Message message = MessageWith({files[1].id});
+  Put(message);
+  RunAll();
+  ExpectComplete(message, {files[1].id});
+  EXPECT_THAT(Get(full).files_s3, IsEmpty());
+  EXPECT_THAT(log.str(), HasSubstr("files of a message were not fetched"));
 }
 
 // What fails now was deleted in Slack since, and so is missed no more.

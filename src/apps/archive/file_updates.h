@@ -20,7 +20,7 @@ tables::UpdateRequest UpdateOfFiles(const std::string& table, const Message& mes
                                     const FilesUpdate& update);
 
 // Whether the change is nothing but such an update: its images differ in the processor's attributes
-// alone.
+// alone. One that takes the flag away is none: it may be somebody's wish that it be tried again.
 bool IsOfFilesAlone(const tables::StreamRecord& record);
 
 }  // namespace tidemark::archive

@@ -171,8 +171,12 @@ class Files::Worker {
     // What our own store refuses is no reason to give a file up.
     const bool again =
         attempt.is_our_fault || (attempt.may_succeed_later && attempts < options_.max_attempts);
-    TRY(Record(*message, attempt, again));
-    if (!again) return parts_.state->Finish(fetch);
+    const Status recorded = Record(*message, attempt, again);
+    // A row that has no room for it must not stop the others.
+    const bool is_refused = !recorded && recorded.error().code == ErrorCode::kInvalid;
+    if (is_refused) Log(*message, recorded.error().message);
+    if (!recorded && !is_refused) return recorded;
+    if (!again || is_refused) return parts_.state->Finish(fetch);
     return PutOff(fetch, attempts, attempt);
   }
 

@@ -4,9 +4,10 @@
 // Notice is given each change of the archive's table and puts messages that lack files into the
 // queue, which outlives the stream's records. Step tries what is due: what fails and may succeed
 // later is put off with growing waits, a bounded number of times, and then flagged with its
-// reason. A later success clears the flag. External files, and those that Slack hides, are passed
-// over and count as complete; stubs are resolved by files.info. Writing files_s3 changes the row
-// that is watched: such a change is recognised and starts nothing.
+// reason. A later success clears the flag; whoever removes it asks for another try. External files,
+// and those that Slack hides, are passed over and count as complete; stubs are resolved by
+// files.info. Writing files_s3 changes the row that is watched: such a change is recognised and
+// starts nothing.
 //
 // What is stored is the file or nothing: see slack/download.h. Step and Notice belong to one
 // thread, and neither ever waits for a time to come.
