@@ -1,7 +1,6 @@
 #include "apps/attempts/account.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,10 +20,11 @@ constexpr std::string_view kStateCount = "STATE";
 constexpr std::string_view kDevicePrefix = "DEVICE#KNOWN#";
 constexpr size_t kMaxIds = 128;
 constexpr size_t kMaxSettled = 16;
+constexpr size_t kMaxDevices = 32;
 // For how long the head outlives what it is about.
 constexpr EpochSeconds kHeadGraceSeconds = 86'400;
-constexpr std::array kAllStates = {AccountState::kBlocked, AccountState::kSuspended,
-                                   AccountState::kResetPassword, AccountState::kReproveIdentity};
+// What is stored is not trusted to stay where sums of it stay numbers.
+constexpr int64_t kMostOfAnything = 1'000'000'000'000;
 
 std::string TextIn(const item::Map& row, std::string_view name) {
   const item::Value* value = row.Find(name);
@@ -35,7 +35,14 @@ std::string TextIn(const item::Map& row, std::string_view name) {
 std::optional<int64_t> IntIn(const item::Map& row, std::string_view name) {
   const item::Value* value = row.Find(name);
   const auto* number = value ? value->As<Number>() : nullptr;
-  return number ? number->Floor() : std::nullopt;
+  const auto whole = number ? number->Floor() : std::nullopt;
+  if (!whole) return std::nullopt;
+  return std::clamp(*whole, -kMostOfAnything, kMostOfAnything);
+}
+
+// 0 for what is missing or below it.
+uint64_t CountIn(const item::Map& row, std::string_view name) {
+  return static_cast<uint64_t>(std::max<int64_t>(0, IntIn(row, name).value_or(0)));
 }
 
 const item::List& ListIn(const item::Map& row, std::string_view name) {
@@ -45,12 +52,76 @@ const item::List& ListIn(const item::Map& row, std::string_view name) {
   return list ? *list : none;
 }
 
-void SetText(std::string_view name, const std::string& text, item::Item* row) {
+void SetText(std::string_view name, const std::string& text, item::Map* row) {
   if (!text.empty()) row->Set(name, text);
 }
-void SetInt(std::string_view name, int64_t value, item::Item* row) {
+void SetInt(std::string_view name, int64_t value, item::Map* row) {
   row->Set(name, Number::FromInt(value));
 }
+
+// Of names that were checked when they came in.
+std::string KeyOf(const Name& name) { return SortKeyOf(name).value(); }
+
+Name LockNameOf(Name name) {
+  name.count = kLockCount;
+  return name;
+}
+
+std::string DeviceKey(const std::string& lane) { return std::string(kDevicePrefix) + lane; }
+
+// ---- Parts of rows ----
+
+FailuresInARow DecodeFailures(const item::Map& row) {
+  FailuresInARow failures;
+  const item::Value* value = row.Find("failures_in_a_row");
+  const auto* map = value ? value->As<item::Map>() : nullptr;
+  if (map == nullptr) return failures;
+  for (const auto& [classifier, count] : *map) failures[classifier] = CountIn(*map, classifier);
+  return failures;
+}
+
+void EncodeFailures(const FailuresInARow& failures, item::Item* item) {
+  if (failures.empty()) return;
+  item::Map map;
+  for (const auto& [classifier, count] : failures) {
+    SetInt(classifier, static_cast<int64_t>(count), &map);
+  }
+  item->Set("failures_in_a_row", std::move(map));
+}
+
+std::optional<OpenAttempt> DecodeOpen(const item::Map& map) {
+  auto name = ParseSortKey(TextIn(map, "sk"));
+  if (!name) return std::nullopt;
+  return OpenAttempt{.id = TextIn(map, "id"),
+                     .at = IntIn(map, "at").value_or(0),
+                     .name = *std::move(name),
+                     .notification_type = TextIn(map, "notification_type"),
+                     .method_type = TextIn(map, "mfa_method_type")};
+}
+
+item::Map EncodeOpen(const OpenAttempt& open) {
+  item::Map map{{"id", open.id}, {"at", Number::FromInt(open.at)}, {"sk", KeyOf(open.name)}};
+  SetText("notification_type", open.notification_type, &map);
+  SetText("mfa_method_type", open.method_type, &map);
+  return map;
+}
+
+std::optional<Settled> DecodeSettled(const item::Map& map) {
+  auto name = ParseSortKey(TextIn(map, "sk"));
+  if (!name) return std::nullopt;
+  const std::string outcome = TextIn(map, "outcome");
+  return Settled{.id = TextIn(map, "id"),
+                 .name = *std::move(name),
+                 .right = outcome == "right",
+                 .reached = outcome == "reached"};
+}
+
+item::Map EncodeSettled(const Settled& settled) {
+  const char* outcome = settled.right ? "right" : settled.reached ? "reached" : "wrong";
+  return {{"id", settled.id}, {"sk", KeyOf(settled.name)}, {"outcome", outcome}};
+}
+
+// ---- Rows ----
 
 std::optional<CountRow> DecodeCount(const Name& name, const item::Item& row) {
   const auto count = IntIn(row, "count");
@@ -62,18 +133,13 @@ std::optional<CountRow> DecodeCount(const Name& name, const item::Item& row) {
                    .last_updated = IntIn(row, "last_updated").value_or(0),
                    .notification_type = TextIn(row, "notification_type"),
                    .method_type = TextIn(row, "mfa_method_type")};
-  for (const item::Value& one : ListIn(row, "open")) {
-    const auto* map = one.As<item::Map>();
-    if (map == nullptr) return std::nullopt;
-    decoded.open.push_back({.id = TextIn(*map, "id"), .at = IntIn(*map, "at").value_or(0)});
-  }
   for (const item::Value& one : ListIn(row, "ids")) {
     if (const auto* id = one.As<std::string>()) decoded.ids.push_back(*id);
   }
   return decoded;
 }
 
-std::optional<LockRow> DecodeLock(const Name& name, const item::Item& row) {
+LockRow DecodeLock(const Name& name, const item::Item& row) {
   LockRow decoded{
       .lock = {.name = name, .reason = TextIn(row, "reason"), .until = IntIn(row, "ttl")},
       .length = IntIn(row, "block_duration").value_or(0),
@@ -88,17 +154,23 @@ std::optional<LockRow> DecodeLock(const Name& name, const item::Item& row) {
   return decoded;
 }
 
+StateRow DecodeState(const std::string& sort_key, const item::Item& row) {
+  StateRow decoded{.sort_key = sort_key,
+                   .value = TextIn(row, "intervention_state"),
+                   .reason = TextIn(row, "reason"),
+                   .last_updated = IntIn(row, "last_updated").value_or(0)};
+  // One that is called permanent stays, whatever else its writer put there.
+  if (TextIn(row, "block_type") != ToString(LockKind::kPermanent))
+    decoded.until = IntIn(row, "ttl");
+  return decoded;
+}
+
 void EncodeInto(const CountRow& row, item::Item* item) {
   SetInt("count", static_cast<int64_t>(row.count), item);
   SetInt("ttl", row.until, item);
   SetInt("last_updated", row.last_updated, item);
   SetText("notification_type", row.notification_type, item);
   SetText("mfa_method_type", row.method_type, item);
-  item::List open;
-  for (const OpenAttempt& one : row.open) {
-    open.emplace_back(item::Map{{"id", one.id}, {"at", Number::FromInt(one.at)}});
-  }
-  if (!open.empty()) item->Set("open", std::move(open));
   item::List ids(row.ids.begin(), row.ids.end());
   if (!ids.empty()) item->Set("ids", std::move(ids));
 }
@@ -115,14 +187,17 @@ void EncodeInto(const LockRow& row, item::Item* item) {
 void EncodeInto(const StateRow& row, item::Item* item) {
   SetInt("last_updated", row.last_updated, item);
   item->Set("intervention_state", row.value);
-  item->Set("block_type", row.until ? "STANDARD" : "PERMANENT");
   SetText("reason", row.reason, item);
-  if (row.until) SetInt("ttl", *row.until, item);
+  item->Set("block_type",
+            std::string(ToString(row.until ? LockKind::kStandard : LockKind::kPermanent)));
+  if (!row.until) return;
+  SetInt("block_duration", *row.until - row.last_updated, item);
+  SetInt("ttl", *row.until, item);
 }
 
 void EncodeInto(const DeviceRow& row, item::Item* item) {
   SetInt("ttl", row.until, item);
-  SetInt("failures_in_a_row", static_cast<int64_t>(row.failures_in_a_row), item);
+  EncodeFailures(row.failures_in_a_row, item);
 }
 
 std::optional<EpochSeconds> EndOf(const CountRow& row) { return row.until; }
@@ -130,13 +205,18 @@ std::optional<EpochSeconds> EndOf(const LockRow& row) { return row.lock.until; }
 std::optional<EpochSeconds> EndOf(const StateRow& row) { return row.until; }
 std::optional<EpochSeconds> EndOf(const DeviceRow& row) { return row.until; }
 
-// Of names that were checked when they came in.
-std::string KeyOf(const Name& name) { return SortKeyOf(name).value(); }
-
 }  // namespace
 
-bool CountRow::Counts(std::string_view id) const {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
+std::optional<uint64_t> CountRow::CountAt(std::string_view id) const {
+  const auto found = std::find(ids.rbegin(), ids.rend(), id);
+  if (found == ids.rend()) return std::nullopt;
+  const auto since = static_cast<uint64_t>(found - ids.rbegin());
+  return count > since ? count - since : 0;
+}
+
+bool IsSameCount(const Name& left, const Name& right) {
+  return left.journey == right.journey && left.count == right.count &&
+         left.classifier == right.classifier;
 }
 
 std::string StateKey(AccountState state) {
@@ -160,13 +240,19 @@ Account Account::Decode(const Subject& subject, const std::vector<item::Item>& r
 }
 
 void Account::DecodeHead(const item::Item& row) {
-  version_ = TextIn(row, "version");
+  if (std::string version = TextIn(row, "version"); !version.empty()) {
+    version_ = std::move(version);
+  }
   now_ = std::max(now_, IntIn(row, "seen_at").value_or(0));
-  failures_in_a_row_ = static_cast<uint64_t>(IntIn(row, "failures_in_a_row").value_or(0));
+  failures_in_a_row_ = DecodeFailures(row);
+  for (const item::Value& one : ListIn(row, "open")) {
+    const auto* map = one.As<item::Map>();
+    if (auto open = map ? DecodeOpen(*map) : std::nullopt) open_.push_back(*std::move(open));
+  }
   for (const item::Value& one : ListIn(row, "settled")) {
     const auto* map = one.As<item::Map>();
-    if (map != nullptr) {
-      settled_.push_back({.id = TextIn(*map, "id"), .right = IntIn(*map, "right") == 1});
+    if (auto settled = map ? DecodeSettled(*map) : std::nullopt) {
+      settled_.push_back(*std::move(settled));
     }
   }
 }
@@ -175,22 +261,17 @@ bool Account::DecodeRow(const std::string& sort_key, const item::Item& row) {
   if (sort_key.starts_with(kDevicePrefix)) {
     rows_.emplace(sort_key, DeviceRow{.lane = sort_key.substr(kDevicePrefix.size()),
                                       .until = IntIn(row, "ttl").value_or(0),
-                                      .failures_in_a_row = static_cast<uint64_t>(
-                                          IntIn(row, "failures_in_a_row").value_or(0))});
+                                      .failures_in_a_row = DecodeFailures(row)});
     return true;
   }
   const auto name = ParseSortKey(sort_key);
   if (!name) return false;
   if (name->count == kStateCount) {
-    rows_.emplace(sort_key, StateRow{.sort_key = sort_key,
-                                     .value = TextIn(row, "intervention_state"),
-                                     .reason = TextIn(row, "reason"),
-                                     .until = IntIn(row, "ttl"),
-                                     .last_updated = IntIn(row, "last_updated").value_or(0)});
+    rows_.emplace(sort_key, DecodeState(sort_key, row));
     return true;
   }
   if (name->count == kLockCount) {
-    rows_.emplace(sort_key, *DecodeLock(*name, row));
+    rows_.emplace(sort_key, DecodeLock(*name, row));
     return true;
   }
   auto count = DecodeCount(*name, row);
@@ -210,39 +291,55 @@ const T* Account::Find(const std::string& sort_key) const {
   return std::get_if<T>(&found->second);
 }
 
+template <typename T>
+std::vector<const T*> Account::FindAll() const {
+  std::vector<const T*> all;
+  for (const auto& [sort_key, row] : rows_) {
+    const auto* one = std::get_if<T>(&row);
+    if (one != nullptr && IsLive(row)) all.push_back(one);
+  }
+  return all;
+}
+
 const CountRow* Account::FindCount(const Name& name) const { return Find<CountRow>(KeyOf(name)); }
 
-std::vector<const CountRow*> Account::Counts() const {
-  std::vector<const CountRow*> counts;
-  for (const auto& [sort_key, row] : rows_) {
-    if (const auto* count = Find<CountRow>(sort_key)) counts.push_back(count);
-  }
-  return counts;
-}
+std::vector<const CountRow*> Account::Counts() const { return FindAll<CountRow>(); }
 
 std::vector<const CountRow*> Account::MethodsOf(const Name& name) const {
   Name all = name;
   all.method.clear();
-  const std::string prefix = MethodsPrefix(all);
   std::vector<const CountRow*> counts;
-  for (const CountRow* count : Counts()) {
-    if (count->name == all || KeyOf(count->name).starts_with(prefix)) counts.push_back(count);
+  if (const CountRow* own = FindCount(all)) counts.push_back(own);
+  const std::string prefix = MethodsPrefix(all);
+  for (auto row = rows_.lower_bound(prefix); row != rows_.end(); ++row) {
+    if (!row->first.starts_with(prefix)) break;
+    if (const auto* count = Find<CountRow>(row->first)) counts.push_back(count);
   }
   return counts;
 }
 
+const OpenAttempt* Account::FindOpen(std::string_view id, const Name& name) const {
+  const auto found = std::find_if(open_.begin(), open_.end(), [&](const OpenAttempt& one) {
+    return one.id == id && IsSameCount(one.name, name);
+  });
+  return found == open_.end() ? nullptr : &*found;
+}
+
+const Settled* Account::FindSettled(std::string_view id, const Name& name) const {
+  const auto found = std::find_if(settled_.begin(), settled_.end(), [&](const Settled& one) {
+    return one.id == id && IsSameCount(one.name, name);
+  });
+  return found == settled_.end() ? nullptr : &*found;
+}
+
 const Lock* Account::FindLock(const Name& name) const {
-  Name lock = name;
-  lock.count = kLockCount;
-  const auto* row = Find<LockRow>(KeyOf(lock));
+  const auto* row = Find<LockRow>(KeyOf(LockNameOf(name)));
   return row ? &row->lock : nullptr;
 }
 
 std::vector<Lock> Account::Locks() const {
   std::vector<Lock> locks;
-  for (const auto& [sort_key, row] : rows_) {
-    if (const auto* lock = Find<LockRow>(sort_key)) locks.push_back(lock->lock);
-  }
+  for (const LockRow* row : FindAll<LockRow>()) locks.push_back(row->lock);
   return locks;
 }
 
@@ -252,20 +349,17 @@ const StateRow* Account::FindState(const std::string& sort_key) const {
   return Find<StateRow>(sort_key);
 }
 
-bool Account::KnowsDevice(const std::string& lane) const {
-  return Find<DeviceRow>(std::string(kDevicePrefix) + lane) != nullptr;
+const DeviceRow* Account::FindDevice(const std::string& lane) const {
+  return Find<DeviceRow>(DeviceKey(lane));
 }
 
-std::optional<Settled> Account::FindSettled(std::string_view id) const {
-  const auto found = std::find_if(settled_.begin(), settled_.end(),
-                                  [&](const Settled& one) { return one.id == id; });
-  return found == settled_.end() ? std::nullopt : std::optional(*found);
-}
+bool Account::KnowsDevice(const std::string& lane) const { return FindDevice(lane) != nullptr; }
 
-uint64_t Account::FailuresInARow(const std::string& lane) const {
-  if (lane.empty()) return failures_in_a_row_;
-  const auto* device = Find<DeviceRow>(std::string(kDevicePrefix) + lane);
-  return device ? device->failures_in_a_row : 0;
+uint64_t Account::FailuresOf(const Name& name) const {
+  const DeviceRow* device = name.lane.empty() ? nullptr : FindDevice(name.lane);
+  const FailuresInARow& failures = device ? device->failures_in_a_row : failures_in_a_row_;
+  const auto found = failures.find(name.classifier);
+  return found == failures.end() ? 0 : found->second;
 }
 
 // ---- Changing ----
@@ -299,63 +393,109 @@ void Account::Set(StateRow row) {
   Put(sort_key, std::move(row));
 }
 
-void Account::Set(DeviceRow row) {
-  const std::string sort_key = std::string(kDevicePrefix) + row.lane;
-  Put(sort_key, std::move(row));
+void Account::Open(OpenAttempt attempt) {
+  open_.push_back(std::move(attempt));
+  head_changed_ = true;
 }
 
-void Account::SetFailuresInARow(const std::string& lane, uint64_t failures) {
-  if (FailuresInARow(lane) == failures) return;
-  if (lane.empty()) {
-    failures_in_a_row_ = failures;
-    head_changed_ = true;
-    return;
-  }
-  const auto* device = Find<DeviceRow>(std::string(kDevicePrefix) + lane);
-  if (device == nullptr) return;
-  DeviceRow changed = *device;
-  changed.failures_in_a_row = failures;
-  Set(std::move(changed));
+void Account::Close(const Settled& settled) {
+  std::erase_if(open_, [&](const OpenAttempt& one) {
+    return one.id == settled.id && IsSameCount(one.name, settled.name);
+  });
+  Remember(settled);
 }
 
 void Account::Remember(Settled settled) {
+  settled.name.method.clear();
+  settled.name.lane.clear();
   settled_.push_back(std::move(settled));
   if (settled_.size() > kMaxSettled) settled_.erase(settled_.begin());
   head_changed_ = true;
 }
 
+void Account::RememberDevice(const std::string& lane, EpochSeconds until) {
+  const DeviceRow* known = FindDevice(lane);
+  DeviceRow device = known ? *known : DeviceRow{.lane = lane};
+  device.until = until;
+  Put(DeviceKey(lane), std::move(device));
+  // A device that is forgotten tries like everybody.
+  const std::vector<const DeviceRow*> devices = FindAll<DeviceRow>();
+  if (devices.size() <= kMaxDevices) return;
+  const auto first = std::min_element(
+      devices.begin(), devices.end(),
+      [](const DeviceRow* left, const DeviceRow* right) { return left->until < right->until; });
+  Remove(DeviceKey(std::string((*first)->lane)));
+}
+
+void Account::SetFailures(const Name& name, uint64_t failures) {
+  if (FailuresOf(name) == failures) return;
+  const auto set = [&](FailuresInARow* of_lane) {
+    if (failures == 0) {
+      of_lane->erase(name.classifier);
+    } else {
+      (*of_lane)[name.classifier] = failures;
+    }
+  };
+  const DeviceRow* device = name.lane.empty() ? nullptr : FindDevice(name.lane);
+  if (device == nullptr) {
+    set(&failures_in_a_row_);
+    head_changed_ = true;
+    return;
+  }
+  DeviceRow changed = *device;
+  set(&changed.failures_in_a_row);
+  Put(DeviceKey(name.lane), std::move(changed));
+}
+
+bool Account::ForgetFailures() {
+  bool forgot = !failures_in_a_row_.empty();
+  failures_in_a_row_.clear();
+  head_changed_ |= forgot;
+  std::vector<DeviceRow> failed;
+  for (const DeviceRow* device : FindAll<DeviceRow>()) {
+    if (!device->failures_in_a_row.empty()) failed.push_back(*device);
+  }
+  for (DeviceRow& device : failed) {
+    device.failures_in_a_row.clear();
+    Put(DeviceKey(device.lane), device);
+    forgot = true;
+  }
+  return forgot;
+}
+
 void Account::RemoveCount(const Name& name) { Remove(KeyOf(name)); }
 
-void Account::RemoveLock(const Name& name) {
-  Name lock = name;
-  lock.count = kLockCount;
-  Remove(KeyOf(lock));
-}
+void Account::RemoveLock(const Name& name) { Remove(KeyOf(LockNameOf(name))); }
 
 void Account::RemoveState(const std::string& sort_key) { Remove(sort_key); }
 
 // ---- Writing ----
+
+// nullopt: something stays for good.
+std::optional<EpochSeconds> Account::EndOfAll() const {
+  if (!failures_in_a_row_.empty() || !open_.empty()) return std::nullopt;
+  EpochSeconds end = now_;
+  for (const auto& [sort_key, row] : rows_) {
+    const auto of_row = std::visit([](const auto& kind) { return EndOf(kind); }, row);
+    if (!of_row) return std::nullopt;
+    end = std::max(end, *of_row);
+  }
+  return end;
+}
 
 item::Item Account::EncodeHead(const std::string& version) const {
   item::Item head{{std::string(kPartitionAttribute), subject_.text()},
                   {std::string(kSortAttribute), std::string(kHeadKey)},
                   {"version", version},
                   {"seen_at", Number::FromInt(now_)}};
-  if (failures_in_a_row_ > 0) {
-    SetInt("failures_in_a_row", static_cast<int64_t>(failures_in_a_row_), &head);
-  }
+  EncodeFailures(failures_in_a_row_, &head);
+  item::List open;
+  for (const OpenAttempt& one : open_) open.emplace_back(EncodeOpen(one));
+  if (!open.empty()) head.Set("open", std::move(open));
   item::List settled;
-  for (const Settled& one : settled_) {
-    settled.emplace_back(item::Map{{"id", one.id}, {"right", Number::FromInt(one.right ? 1 : 0)}});
-  }
+  for (const Settled& one : settled_) settled.emplace_back(EncodeSettled(one));
   if (!settled.empty()) head.Set("settled", std::move(settled));
-  // It may go once nothing is left that it could be about.
-  std::optional<EpochSeconds> end = now_;
-  for (const auto& [sort_key, row] : rows_) {
-    const auto of_row = std::visit([](const auto& kind) { return EndOf(kind); }, row);
-    end = end && of_row ? std::optional(std::max(*end, *of_row)) : std::nullopt;
-  }
-  if (end && failures_in_a_row_ == 0) SetInt("ttl", *end + kHeadGraceSeconds, &head);
+  if (const auto end = EndOfAll()) SetInt("ttl", *end + kHeadGraceSeconds, &head);
   return head;
 }
 
@@ -368,12 +508,12 @@ item::Item Account::Encode(const std::string& sort_key, const Row& row) const {
 
 tables::PutRequest Account::PutHead(const std::string& table, const std::string& version) const {
   tables::PutRequest put{.table = table, .item = EncodeHead(version)};
+  put.names = {{"#version", "version"}};
   if (!version_) {
-    put.condition = "attribute_not_exists(subject_id)";
+    put.condition = "attribute_not_exists(#version)";
     return put;
   }
   put.condition = "#version = :version";
-  put.names = {{"#version", "version"}};
   put.values = {{":version", *version_}};
   return put;
 }

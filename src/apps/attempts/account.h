@@ -1,5 +1,6 @@
 // An Account is all that is known of one subject, as of one moment, and what is to change: every
-// row of its partition, decoded. Rules work on it and know nothing of tables.
+// row of its partition, decoded (docs/formats/attempts.md). Rules work on it and know nothing of
+// tables.
 //
 // What has expired is not there, swept or not. Time never goes back for a subject: the head row
 // remembers the latest moment in which anything was decided. A row that cannot be read is left
@@ -29,12 +30,25 @@ namespace tidemark::attempts {
 inline constexpr std::string_view kPartitionAttribute = "subject_id";
 inline constexpr std::string_view kSortAttribute = "sk";
 inline constexpr std::string_view kLockCount = "LOCK";
+// Attempts that one subject may have under way at once, over all counts.
+inline constexpr size_t kMaxOpen = 64;
 
-// Reserved, and not settled yet.
+// Reserved, and not settled yet. It is kept in the head row and not with its count, whose life
+// may end before it does.
 struct OpenAttempt {
   std::string id;
   EpochSeconds at = 0;
-  friend bool operator==(const OpenAttempt&, const OpenAttempt&) = default;
+  Name name;
+  std::string notification_type = {};
+  std::string method_type = {};
+};
+
+// How an attempt ended, remembered so that doing it again gives the same answer.
+struct Settled {
+  std::string id;
+  Name name;  // Its journey, count and classifier.
+  bool right = false;
+  bool reached = false;  // It was the one that reached the limit.
 };
 
 struct CountRow {
@@ -42,13 +56,12 @@ struct CountRow {
   uint64_t count = 0;
   EpochSeconds until = 0;
   EpochSeconds last_updated = 0;
-  std::vector<OpenAttempt> open = {};
   std::vector<std::string> ids = {};  // Of what was counted, the newest last; bounded.
   std::string notification_type = {};
   std::string method_type = {};
 
-  uint64_t used() const { return count + open.size(); }
-  bool Counts(std::string_view id) const;
+  // What the count was when this id was counted; nullopt when it was not, or long ago.
+  std::optional<uint64_t> CountAt(std::string_view id) const;
 };
 
 struct LockRow {
@@ -66,26 +79,24 @@ struct StateRow {
   EpochSeconds last_updated = 0;
 };
 
+// Failures with no success between them, by classifier: being right about one secret says nothing
+// about another.
+using FailuresInARow = std::map<std::string, uint64_t, std::less<>>;
+
 // A device that has succeeded before, with a budget of its own.
 struct DeviceRow {
   std::string lane;
   EpochSeconds until = 0;
-  uint64_t failures_in_a_row = 0;
+  FailuresInARow failures_in_a_row = {};
 };
 
-// The outcome of an attempt, remembered so that settling it again gives the same answer.
-struct Settled {
-  std::string id;
-  bool right = false;
-};
-
-// What became of a lock or state, for the audit.
+// What became of a lock, a state or a count, for the audit.
 struct AuditEvent {
   std::string what;
   std::string name;
   std::string reason = {};
   uint64_t count = 0;
-  uint64_t limit = 0;
+  uint64_t limit = 0;  // 0: no limit was reached.
 };
 
 class Account {
@@ -94,34 +105,49 @@ class Account {
   static Account Decode(const Subject& subject, const std::vector<item::Item>& rows,
                         EpochSeconds clock_now, std::vector<std::string>* skipped);
 
+  const Subject& subject() const { return subject_; }
   EpochSeconds now() const { return now_; }
+  // Of the head row; nullopt when there is none.
+  const std::optional<std::string>& version() const { return version_; }
+
+  // ---- What is there, and live ----
 
   const CountRow* FindCount(const Name& name) const;
-  // The live ones.
   std::vector<const CountRow*> Counts() const;
   // The count itself, and that of each of its methods.
   std::vector<const CountRow*> MethodsOf(const Name& name) const;
+  const std::vector<OpenAttempt>& open() const { return open_; }
+  // In whatever lane, and by whatever method.
+  const OpenAttempt* FindOpen(std::string_view id, const Name& name) const;
+  const Settled* FindSettled(std::string_view id, const Name& name) const;
   const Lock* FindLock(const Name& name) const;
   std::vector<Lock> Locks() const;
   bool HasState(AccountState state) const;
   const StateRow* FindState(const std::string& sort_key) const;
   bool KnowsDevice(const std::string& lane) const;
-  std::optional<Settled> FindSettled(std::string_view id) const;
-  uint64_t FailuresInARow(const std::string& lane) const;
+  // Of the name's lane and classifier.
+  uint64_t FailuresOf(const Name& name) const;
+
+  // ---- Changes ----
 
   void Set(CountRow row);
   void Set(LockRow row);
   void Set(StateRow row);
-  void Set(DeviceRow row);
-  void SetFailuresInARow(const std::string& lane, uint64_t failures);
+  void Open(OpenAttempt attempt);
+  // The attempt is over; what it was is remembered.
+  void Close(const Settled& settled);
   void Remember(Settled settled);
+  void RememberDevice(const std::string& lane, EpochSeconds until);
+  void SetFailures(const Name& name, uint64_t failures);
+  // Of all lanes and classifiers; false when there were none.
+  bool ForgetFailures();
   void RemoveCount(const Name& name);
   void RemoveLock(const Name& name);
   void RemoveState(const std::string& sort_key);
   void Audit(AuditEvent event) { audit_.push_back(std::move(event)); }
 
   bool IsChanged() const { return head_changed_ || !touched_.empty(); }
-  // One transaction: applied only if nobody wrote since. `version` is new.
+  // To be written as one: applied only if nobody wrote since. `version` is new.
   std::vector<tables::TransactAction> Writes(const std::string& table,
                                              const std::string& version) const;
   const std::vector<AuditEvent>& audit() const { return audit_; }
@@ -135,22 +161,31 @@ class Account {
   bool IsLive(const Row& row) const;
   template <typename T>
   const T* Find(const std::string& sort_key) const;
+  // In the order of their keys.
+  template <typename T>
+  std::vector<const T*> FindAll() const;
+  const DeviceRow* FindDevice(const std::string& lane) const;
   void Put(const std::string& sort_key, Row row);
   void Remove(const std::string& sort_key);
+  std::optional<EpochSeconds> EndOfAll() const;
   item::Item EncodeHead(const std::string& version) const;
   item::Item Encode(const std::string& sort_key, const Row& row) const;
   tables::PutRequest PutHead(const std::string& table, const std::string& version) const;
 
   Subject subject_;
   EpochSeconds now_;
-  std::optional<std::string> version_;  // nullopt: there is no head row.
-  uint64_t failures_in_a_row_ = 0;
+  std::optional<std::string> version_;
+  FailuresInARow failures_in_a_row_;
+  std::vector<OpenAttempt> open_;
   std::vector<Settled> settled_;  // The newest last; bounded.
   std::map<std::string, Row> rows_;
   bool head_changed_ = false;
   std::set<std::string> touched_;
   std::vector<AuditEvent> audit_;
 };
+
+// The same journey, count and classifier, whatever the method and lane.
+bool IsSameCount(const Name& left, const Name& right);
 
 // Where states are kept.
 std::string StateKey(AccountState state);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@ namespace {
 constexpr size_t kVersionBytes = 8;
 constexpr size_t kIdBytes = 16;
 constexpr size_t kMaxIdBytes = 128;
+constexpr size_t kMaxReasonBytes = 256;
 constexpr size_t kLaneDigits = 16;
 // How often a decision is made anew because somebody else changed the account meanwhile. Each
 // time somebody came through, so few are enough for as many as may come through at all.
@@ -38,6 +40,18 @@ Status CheckLength(std::string_view what, std::chrono::seconds length) {
                              kMaxLifeSeconds, length.count()));
 }
 
+Status CheckReason(const std::string& reason) {
+  if (reason.size() <= kMaxReasonBytes) return Done{};
+  return Invalid(fmt::format("a reason has at most {} bytes", kMaxReasonBytes));
+}
+
+Count CountOf(const Account& account, const CountRow& row) {
+  return {.name = row.name,
+          .count = row.count,
+          .under_way = UnderWay(account, row.name),
+          .until = row.until};
+}
+
 }  // namespace
 
 class Attempts::Engine {
@@ -47,12 +61,17 @@ class Attempts::Engine {
 
   Status CreateTable();
   Result<Account> Load(const Subject& subject);
-  // Decides on the account and writes what the decision changed, again when somebody else wrote
-  // meanwhile or the reply was lost: deciding again then finds what was written.
+  // Decides on the account and writes what the decision changed; anew when somebody else wrote
+  // meanwhile, and when the reply was lost: then the decision finds what was written.
   template <typename Rule>
   auto Change(const Subject& subject, const Rule& decide) -> decltype(decide(nullptr));
 
+  // kInvalid when the name is not known or has no rule.
   Result<Action> ActionOf(const Account& account, const ReserveRequest& request) const;
+  // kInvalid when the name is not known. Different types of methods are counted apart.
+  Result<Name> NameOf(const Name& name, const std::string& notification_type,
+                      const std::string& method_type) const;
+  void Warn(std::string_view message, const std::string& sort_key) const;
   std::string LaneOf(const Subject& subject, const std::string& device) const;
   std::string NewId() { return random_.Hex(kIdBytes); }
   void CountDecision(const Decision& decision);
@@ -60,7 +79,8 @@ class Attempts::Engine {
   const AttemptsOptions& options() const { return options_; }
 
  private:
-  Result<bool> Write(const Account& account);
+  // False when somebody else wrote since the account was loaded.
+  Result<bool> Write(const Account& account, const std::string& version);
   void Tell(const Account& account) const;
 
   const AttemptsOptions options_;
@@ -70,7 +90,7 @@ class Attempts::Engine {
   Random& random_;
   const Logger* const logger_;
   std::map<Verdict, Counter*> decisions_;
-  Counter* locks_ = nullptr;
+  Counter* locks_ = nullptr;  // May be null, like the next.
   Counter* conflicts_ = nullptr;
 };
 
@@ -121,18 +141,23 @@ Result<Account> Attempts::Engine::Load(const Subject& subject) {
   std::vector<std::string> skipped;
   Account account = Account::Decode(subject, rows, clock_.NowSeconds(), &skipped);
   for (const std::string& sort_key : skipped) {
-    if (logger_ == nullptr) break;
-    logger_->Log(LogLevel::kWarning, "a row of attempts cannot be read; it is passed over",
-                 {{"sk", sort_key}});
+    Warn("a row of attempts cannot be read; it is passed over", sort_key);
   }
   return account;
 }
 
-Result<bool> Attempts::Engine::Write(const Account& account) {
-  const auto reply = TRY(tables_.TransactWrite(
-      {.actions = account.Writes(options_.table, random_.Hex(kVersionBytes))}));
-  if (reply.outcome == tables::TransactOutcome::kApplied) return true;
-  for (const tables::CancellationReason& reason : reply.reasons) {
+void Attempts::Engine::Warn(std::string_view message, const std::string& sort_key) const {
+  if (logger_ != nullptr) logger_->Log(LogLevel::kWarning, message, {{"sk", sort_key}});
+}
+
+Result<bool> Attempts::Engine::Write(const Account& account, const std::string& version) {
+  const auto reply = tables_.TransactWrite({.actions = account.Writes(options_.table, version)});
+  if (!reply) {
+    if (reply.error().code == ErrorCode::kConflict) return false;
+    return reply.error();
+  }
+  if (reply->outcome == tables::TransactOutcome::kApplied) return true;
+  for (const tables::CancellationReason& reason : reply->reasons) {
     if (reason.code == tables::CancellationCode::kValidationError) return Invalid(reason.message);
   }
   return false;
@@ -141,12 +166,20 @@ Result<bool> Attempts::Engine::Write(const Account& account) {
 template <typename Rule>
 auto Attempts::Engine::Change(const Subject& subject, const Rule& decide)
     -> decltype(decide(nullptr)) {
-  std::optional<Error> lost;
+  struct Lost {
+    Account account;
+    std::string version;
+  };
+  std::optional<Lost> lost;
   for (int round = 0; round < kMaxRounds; ++round) {
     Account account = TRY(Load(subject));
     auto reply = decide(&account);
-    if (!reply || !account.IsChanged()) return reply;
-    const auto written = Write(account);
+    if (!reply) return reply;
+    // What was written without a reply is told once it is seen to be there.
+    if (lost && (account.version() == lost->version || !account.IsChanged())) Tell(lost->account);
+    if (!account.IsChanged()) return reply;
+    std::string version = random_.Hex(kVersionBytes);
+    const auto written = Write(account, version);
     if (written && *written) {
       Tell(account);
       return reply;
@@ -155,12 +188,12 @@ auto Attempts::Engine::Change(const Subject& subject, const Rule& decide)
       if (conflicts_ != nullptr) conflicts_->Add();
       continue;
     }
-    // Whether it was applied is to be seen in the account. A second loss is one too many.
+    // A second loss is one too many: the caller asks again, under the same id.
     if (written.error().code != ErrorCode::kUnknown || lost) return written.error();
-    lost = written.error();
+    lost = Lost{std::move(account), std::move(version)};
   }
   return Error{ErrorCode::kUnavailable,
-               "too many change this account at once; it cannot be decided"};
+               "too many change this account at once, so that nothing can be decided; try again"};
 }
 
 // No secret and no address is in any of this.
@@ -170,6 +203,7 @@ void Attempts::Engine::Tell(const Account& account) const {
     if (logger_ == nullptr) continue;
     logger_->Log(LogLevel::kInfo, "attempts audit",
                  {{"event", event.what},
+                  {"subject", account.subject().ForLog()},
                   {"name", event.name},
                   {"reason", event.reason},
                   {"count", event.count},
@@ -181,16 +215,24 @@ std::string Attempts::Engine::LaneOf(const Subject& subject, const std::string& 
   return ToHex(Sha256(subject.text() + "#" + device)).substr(0, kLaneDigits);
 }
 
+Result<Name> Attempts::Engine::NameOf(const Name& name, const std::string& notification_type,
+                                      const std::string& method_type) const {
+  Name resolved = TRY(policy_.Resolve(name));
+  if (resolved.method.empty()) resolved.method = method_type;
+  if (!notification_type.empty()) TRY(CheckPart("notification type", notification_type));
+  if (!method_type.empty()) TRY(CheckPart("method type", method_type));
+  return resolved;
+}
+
 Result<Action> Attempts::Engine::ActionOf(const Account& account,
                                           const ReserveRequest& request) const {
-  Action action{.name = TRY(policy_.Resolve(request.name)),
+  Action action{.name = TRY(NameOf(request.name, request.notification_type, request.method_type)),
                 .notification_type = request.notification_type,
                 .method_type = request.method_type};
   action.rule = policy_.FindRule(action.name, request.method_type);
   if (action.rule == nullptr) {
-    return Invalid(fmt::format("the policy has no rule for {} in the journey {}",
-                               action.name.count + "#" + action.name.classifier,
-                               action.name.journey));
+    return Invalid(fmt::format("the policy has no rule for {}#{} in the journey {}",
+                               action.name.count, action.name.classifier, action.name.journey));
   }
   if (!request.device.empty()) {
     const std::string lane = LaneOf(request.subject, request.device);
@@ -240,11 +282,12 @@ Result<SettleReply> Attempts::Settle(const SettleRequest& request) {
         policy_, action,
         {.id = request.attempt_id, .right = request.right, .lock_length = request.lock_length},
         account);
-    if (request.right && settled.known && !request.device.empty()) {
-      account->Set(DeviceRow{.lane = engine_->LaneOf(request.subject, request.device),
-                             .until = account->now() + engine_->options().device_life.count()});
+    if (settled.settled && settled.right && !request.device.empty()) {
+      account->RememberDevice(engine_->LaneOf(request.subject, request.device),
+                              account->now() + engine_->options().device_life.count());
     }
-    return SettleReply{.known = settled.known, .decision = settled.decision};
+    return SettleReply{
+        .known = settled.known, .right = settled.right, .decision = settled.decision};
   });
 }
 
@@ -261,48 +304,41 @@ Result<Decision> Attempts::Spend(const ReserveRequest& request) {
 Result<Decision> Attempts::Decide(const ReserveRequest& request) {
   Account account = TRY(engine_->Load(request.subject));
   const Action action = TRY(engine_->ActionOf(account, request));
-  BookAbandoned(policy_, action, &account);
+  BookAbandoned(policy_, &account);
   return Judge(account, policy_, action);
 }
 
 Result<Decision> Attempts::DecideJourney(const std::vector<Subject>& subjects,
                                          const std::string& journey) {
   if (subjects.empty()) return Invalid("a decision needs somebody: give a subject or pairwise id");
-  const Name any = TRY(policy_.Resolve({.journey = journey, .count = "ERROR_COUNT"}));
-  std::map<std::string, Count> sums;
+  const std::string resolved = TRY(policy_.ResolveJourney(journey));
+  std::vector<Account> accounts;
   for (const Subject& subject : std::set<Subject>(subjects.begin(), subjects.end())) {
-    const Account account = TRY(engine_->Load(subject));
-    static const attempts::Rule kNoRule{.lock_classifier = std::string(kGeneral)};
-    const Decision own = Judge(account, policy_, {.name = any, .rule = &kNoRule});
-    if (own.verdict == Verdict::kBlocked || own.verdict == Verdict::kIndefinitelyLocked) return own;
-    for (const CountRow* row : account.Counts()) {
-      if (row->name.journey != any.journey) continue;
-      Count& sum = sums[row->name.count + "#" + row->name.classifier];
-      sum.name = row->name;
-      sum.count += row->count;
-      sum.until = std::max(sum.until, row->until);
-    }
+    accounts.push_back(TRY(engine_->Load(subject)));
+    BookAbandoned(policy_, &accounts.back());
   }
-  return JudgeSums(sums);
+  Decision decision = JudgeJourney(accounts, policy_, resolved);
+  engine_->CountDecision(decision);
+  return decision;
 }
 
-Decision Attempts::JudgeSums(const std::map<std::string, Count>& sums) const {
-  Decision decision;
-  for (const auto& [key, sum] : sums) {
-    const Rule* rule = policy_.FindRule(sum.name, "");
-    decision.count += sum.count;
-    if (rule == nullptr || rule->on_limit != OnLimit::kHold || sum.count < rule->limit) continue;
-    decision.verdict = Verdict::kTemporarilyLocked;
-    decision.blocking.push_back(sum);
+Status Attempts::ClearJourney(const std::vector<Subject>& subjects, const std::string& journey) {
+  const std::string resolved = TRY(policy_.ResolveJourney(journey));
+  for (const Subject& subject : std::set<Subject>(subjects.begin(), subjects.end())) {
+    TRY(engine_->Change(subject, [&](Account* account) -> Status {
+      attempts::ClearJourney(resolved, account);
+      return Done{};
+    }));
   }
-  return decision;
+  return Done{};
 }
 
 Result<uint64_t> Attempts::Increment(const IncrementRequest& request) {
   if (request.life) TRY(CheckLength("life of a count", *request.life));
   const std::string id = request.attempt_id.empty() ? engine_->NewId() : request.attempt_id;
   TRY(CheckAttemptId(id));
-  const Name name = TRY(policy_.Resolve(request.name));
+  const Name name =
+      TRY(engine_->NameOf(request.name, request.notification_type, request.method_type));
   const Rule* rule = policy_.FindRule(name, request.method_type);
   const attempts::Increment increment{
       .id = id,
@@ -336,11 +372,13 @@ Result<std::vector<Count>> Attempts::GetAll(const Subject& subject) {
   const Account account = TRY(engine_->Load(subject));
   std::vector<Count> counts;
   for (const CountRow* row : account.Counts()) {
-    if (row->used() == 0) continue;
-    counts.push_back({.name = row->name,
-                      .count = row->count,
-                      .under_way = row->open.size(),
-                      .until = row->until});
+    if (row->count == 0) continue;
+    if (!policy_.Resolve(row->name)) {
+      engine_->Warn("a count is of no kind that the policy knows; it is passed over",
+                    SortKeyOf(row->name).value());
+      continue;
+    }
+    counts.push_back(CountOf(account, *row));
   }
   return counts;
 }
@@ -348,7 +386,7 @@ Result<std::vector<Count>> Attempts::GetAll(const Subject& subject) {
 Status Attempts::Reset(const Subject& subject, const Name& name) {
   const Name resolved = TRY(policy_.Resolve(name));
   return engine_->Change(subject, [&](Account* account) -> Status {
-    account->RemoveCount(resolved);
+    ClearCount(resolved, account);
     return Done{};
   });
 }
@@ -357,7 +395,7 @@ Status Attempts::ResetAll(const Subject& subject) {
   return engine_->Change(subject, [&](Account* account) -> Status {
     std::vector<Name> names;
     for (const CountRow* row : account->Counts()) names.push_back(row->name);
-    for (const Name& name : names) account->RemoveCount(name);
+    for (const Name& name : names) ClearCount(name, account);
     return Done{};
   });
 }
@@ -365,6 +403,7 @@ Status Attempts::ResetAll(const Subject& subject) {
 Result<Lock> Attempts::SetLock(const Subject& subject, const Lock& lock,
                                std::chrono::seconds length) {
   if (lock.kind != LockKind::kPermanent) TRY(CheckLength("lock", length));
+  TRY(CheckReason(lock.reason));
   Lock wanted = lock;
   wanted.name = TRY(policy_.ResolveLock(lock.name));
   return engine_->Change(subject, [&](Account* account) -> Result<Lock> {
@@ -381,9 +420,7 @@ Result<Lock> Attempts::SetLock(const Subject& subject, const Lock& lock,
 Status Attempts::Unlock(const Subject& subject, const Name& name) {
   const Name resolved = TRY(policy_.ResolveLock(name));
   return engine_->Change(subject, [&](Account* account) -> Status {
-    if (account->FindLock(resolved) == nullptr) return Done{};
-    account->RemoveLock(resolved);
-    account->Audit({.what = "lock lifted", .name = SortKeyOf(resolved).value()});
+    attempts::Unlock(policy_, resolved, account);
     return Done{};
   });
 }
@@ -393,6 +430,7 @@ Result<std::vector<Lock>> Attempts::Locks(const Subject& subject) {
 }
 
 Status Attempts::SetState(const Subject& subject, AccountState state, const std::string& reason) {
+  TRY(CheckReason(reason));
   return engine_->Change(subject, [&](Account* account) -> Status {
     if (account->HasState(state)) return Done{};
     account->Set(StateRow{
@@ -425,15 +463,20 @@ Status Attempts::SetEmailFraud(const Subject& email, EmailFraud state,
                                std::optional<std::chrono::seconds> life) {
   if (life) TRY(CheckLength("life of a state", *life));
   return engine_->Change(email, [&](Account* account) -> Status {
-    account->RemoveState(std::string(kFraudBlocked));
-    account->RemoveState(std::string(kFraudAllowed));
-    if (state == EmailFraud::kPending) return Done{};
-    const bool denied = state == EmailFraud::kDeny;
-    StateRow row{.sort_key = std::string(denied ? kFraudBlocked : kFraudAllowed),
-                 .value = denied ? "FRAUD_BLOCKED" : "FRAUD_ALLOWED"};
-    if (life) row.until = account->now() + life->count();
-    account->Audit({.what = "state set", .name = row.sort_key});
-    account->Set(std::move(row));
+    for (const std::string_view key : {kFraudBlocked, kFraudAllowed}) {
+      account->RemoveState(std::string(key));
+    }
+    const auto set = [&](std::string_view key, const char* value,
+                         std::optional<std::chrono::seconds> length) {
+      StateRow row{.sort_key = std::string(key), .value = value};
+      if (length) row.until = account->now() + length->count();
+      account->Set(std::move(row));
+      account->Audit({.what = "state set", .name = std::string(key)});
+    };
+    if (state == EmailFraud::kDeny) set(kFraudBlocked, "FRAUD_BLOCKED", life);
+    if (state == EmailFraud::kAllow) set(kFraudAllowed, "FRAUD_ALLOWED", life);
+    // A block that ends leaves an address that was looked at: allowed, and not pending again.
+    if (state == EmailFraud::kDeny && life) set(kFraudAllowed, "FRAUD_ALLOWED", std::nullopt);
     return Done{};
   });
 }
@@ -447,9 +490,9 @@ Result<EmailFraud> Attempts::GetEmailFraud(const Subject& email) {
 
 Status Attempts::LiftCeiling(const Subject& subject) {
   return engine_->Change(subject, [&](Account* account) -> Status {
-    if (account->FailuresInARow("") == 0) return Done{};
-    account->SetFailuresInARow("", 0);
-    account->Audit({.what = "ceiling lifted", .name = "failures in a row"});
+    if (account->ForgetFailures()) {
+      account->Audit({.what = "ceiling lifted", .name = "failures in a row"});
+    }
     return Done{};
   });
 }

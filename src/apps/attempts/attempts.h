@@ -18,7 +18,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,19 +44,20 @@ struct ReserveRequest {
   Subject subject;
   Name name;
   std::string attempt_id;  // Chosen by the caller, different for each try of a person.
-  std::string device =
-      {};  // A device that the caller recognised; its own lane once it has succeeded.
-  // Kept with the count when given.
+  // A device that the caller recognised: its lane is its own once it has succeeded.
+  std::string device = {};
+  // Kept with the count when given. The type of the method chooses the rule, and stands for the
+  // method when the name has none.
   std::string notification_type = {};
   std::string method_type = {};
 };
 
 struct SettleRequest {
   Subject subject;
-  Name name;
+  Name name;  // As it was reserved, like the id. Method and lane are those of the reservation.
   std::string attempt_id;
-  std::string device = {};
-  std::string method_type = {};  // As it was reserved.
+  std::string device = {};  // Known from now on when it is right.
+  std::string method_type = {};
   bool right = false;
   // For a lock that this failure sets: another length than the policy's. 0: the policy's.
   std::chrono::seconds lock_length = std::chrono::seconds(0);
@@ -65,7 +65,10 @@ struct SettleRequest {
 
 struct SettleReply {
   bool known = true;  // False: there is no such attempt under way or settled, and nothing changed.
-  Decision decision = {};
+  // How it is recorded. False for what was right: it came after the verification deadline, was
+  // booked as a failure by then, and must be refused.
+  bool right = false;
+  Decision decision = {};  // What the next Reserve would say.
 };
 
 struct IncrementRequest {
@@ -96,8 +99,11 @@ class Attempts {
   // For a journey that sums several identifiers of one person (subject and pairwise id): any
   // count at its limit refuses. Empty and repeated identifiers count once.
   Result<Decision> DecideJourney(const std::vector<Subject>& subjects, const std::string& journey);
+  // After its success: all counts of the journey go, of every identifier; what they were is told
+  // to the audit. Each identifier is cleared as a whole; on an Error some may be.
+  Status ClearJourney(const std::vector<Subject>& subjects, const std::string& journey);
 
-  // The seed's plain forms.
+  // The seed's plain forms. They count, and lock nobody.
   Result<uint64_t> Increment(const IncrementRequest& request);
   Result<uint64_t> Get(const Subject& subject, const Name& name);
   // Over all methods of the count.
@@ -107,25 +113,27 @@ class Attempts {
   Status Reset(const Subject& subject, const Name& name);
   Status ResetAll(const Subject& subject);
 
-  // An existing lock is never moved: the reply is what holds.
+  // An existing lock is never moved: the reply is what holds. It is for one lane, that of the name;
+  // a state is for all.
   Result<Lock> SetLock(const Subject& subject, const Lock& lock, std::chrono::seconds length);
+  // With the counts that led to the lock.
   Status Unlock(const Subject& subject, const Name& name);
   Result<std::vector<Lock>> Locks(const Subject& subject);
 
   Status SetState(const Subject& subject, AccountState state, const std::string& reason);
   Status ClearState(const Subject& subject, AccountState state);
   Result<std::vector<AccountState>> States(const Subject& subject);
+  // A denial with a life ends in "allowed"; without a record an address is pending.
   Status SetEmailFraud(const Subject& email, EmailFraud state,
                        std::optional<std::chrono::seconds> life);
   Result<EmailFraud> GetEmailFraud(const Subject& email);
-  // Lifts what the ceiling of failures in a row has locked.
+  // Lifts what the ceiling of failures in a row has locked, in all lanes.
   Status LiftCeiling(const Subject& subject);
 
   const Policy& policy() const { return policy_; }
 
  private:
   class Engine;
-  Decision JudgeSums(const std::map<std::string, Count>& sums) const;
 
   const Policy policy_;
   std::unique_ptr<Engine> engine_;

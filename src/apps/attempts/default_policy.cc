@@ -33,7 +33,8 @@ constexpr std::string_view kDefaultPolicy = R"json({
 {"journey": "REAUTHENTICATION", "count": "ERROR_COUNT", "classifier": "PASSWORD_ENTRY", "life": 3600,
  "on_limit": "hold", "clears": ["EMAIL_ENTRY", "PASSWORD_ENTRY", "MFA_CODE_ENTRY"], "space": 100000000},
 {"journey": "REAUTHENTICATION", "count": "ERROR_COUNT", "classifier": "MFA_CODE_ENTRY", "life": 3600,
- "on_limit": "hold", "clears": ["EMAIL_ENTRY", "PASSWORD_ENTRY", "MFA_CODE_ENTRY"], "space": 1000000},
+ "on_limit": "hold", "total_limit": 6, "clears": ["EMAIL_ENTRY", "PASSWORD_ENTRY", "MFA_CODE_ENTRY"],
+ "space": 1000000},
 {"journey": "REAUTHENTICATION", "count": "CODE_REQUEST_COUNT", "classifier": "MFA_CODE", "on_limit": "reset"},
 
 {"journey": "ACCOUNT_CREATION", "count": "ERROR_COUNT", "classifier": "EMAIL_CODE_ENTRY", "life": 3600,
@@ -71,7 +72,16 @@ constexpr std::string_view kDefaultPolicy = R"json({
 {"journey": "ACCOUNT_MANAGEMENT", "count": "ERROR_COUNT", "classifier": "EMAIL_CODE_ENTRY",
  "clears": ["EMAIL_CODE_ENTRY"], "space": 1000000},
 {"journey": "ACCOUNT_MANAGEMENT", "count": "ERROR_COUNT", "classifier": "MFA_CODE_ENTRY",
- "clears": ["MFA_CODE_ENTRY"], "space": 1000000}
+ "clears": ["MFA_CODE_ENTRY"], "space": 1000000},
+{"journey": "ACCOUNT_MANAGEMENT", "count": "CODE_REQUEST_COUNT", "classifier": "MFA_CODE",
+ "lock_classifier": "MFA_CODE_REQUEST"},
+
+{"journey": "SESSION", "count": "RETRY_COUNT", "life": 3600, "limit": 999999, "on_limit": "reset"},
+{"journey": "SESSION", "count": "PASSWORD_RESET_COUNT", "life": 3600, "limit": 999999, "on_limit": "reset"},
+{"journey": "SESSION", "count": "CODE_REQUEST_COUNT", "classifier": "EMAIL_CODE", "life": 3600, "limit": 999999,
+ "on_limit": "reset"},
+{"journey": "SESSION", "count": "CODE_REQUEST_COUNT", "classifier": "MFA_CODE", "life": 3600, "limit": 999999,
+ "on_limit": "reset"}
 ]})json";
 
 }  // namespace

@@ -15,6 +15,7 @@ constexpr size_t kMaxSubjectBytes = 256;
 constexpr size_t kMaxPartBytes = 64;
 // Between the kind of an identifier and the identifier; in none of them.
 constexpr char kKindMark = '~';
+constexpr std::string_view kSessionKind = "session~";
 constexpr char kPartMark = '#';
 constexpr char kLaneMark = '@';
 
@@ -35,13 +36,6 @@ Status CheckIdentifier(std::string_view what, std::string_view text) {
   return Invalid(
       fmt::format("a {} has up to {} letters, digits and any of _.:-/+=; this one does not", what,
                   kMaxSubjectBytes));
-}
-
-Status CheckPart(std::string_view what, std::string_view text) {
-  if (!text.empty() && text.size() <= kMaxPartBytes && HasOnly(text, "_.-")) return Done{};
-  return Invalid(fmt::format(
-      "the {} of a count has 1 to {} letters, digits and any of _.-, which \"{}\" has not", what,
-      kMaxPartBytes, text.substr(0, kMaxPartBytes)));
 }
 
 std::string InLowerCase(std::string_view text) {
@@ -69,6 +63,10 @@ std::string JourneyPart(const Name& name) {
 
 }  // namespace
 
+std::string Subject::ForLog() const {
+  return text_.starts_with(kSessionKind) ? std::string(kSessionKind) : text_;
+}
+
 Result<Subject> Subject::Of(std::string_view subject_id) {
   TRY(CheckIdentifier("subject id", subject_id));
   return Subject(std::string(subject_id));
@@ -81,7 +79,7 @@ Result<Subject> Subject::OfPairwise(std::string_view pairwise_id) {
 
 Result<Subject> Subject::OfSession(std::string_view session_id) {
   TRY(CheckIdentifier("session id", session_id));
-  return Subject(fmt::format("session{}{}", kKindMark, session_id));
+  return Subject(fmt::format("{}{}", kSessionKind, session_id));
 }
 
 Result<Subject> Subject::OfEmail(std::string_view email, const Secret& key) {
@@ -94,6 +92,13 @@ Result<Subject> Subject::OfEmail(std::string_view email, const Secret& key) {
   }
   const std::string lower = InLowerCase(email);
   return Subject(fmt::format("email{}{}", kKindMark, ToHex(HmacSha256(key, {lower}))));
+}
+
+Status CheckPart(std::string_view what, std::string_view text) {
+  if (!text.empty() && text.size() <= kMaxPartBytes && HasOnly(text, "_.-")) return Done{};
+  return Invalid(
+      fmt::format("the {} of a count has 1 to {} letters, digits and any of _.-; this one has not",
+                  what, kMaxPartBytes));
 }
 
 Result<std::string> SortKeyOf(const Name& name) {

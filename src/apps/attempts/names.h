@@ -23,6 +23,8 @@ class Subject {
   static Result<Subject> OfEmail(std::string_view email, const Secret& key);
   // As it stands in the table, from Of and its kin.
   const std::string& text() const { return text_; }
+  // The same, but for a session, whose id opens it: that is left out.
+  std::string ForLog() const;
 
   friend bool operator==(const Subject&, const Subject&) = default;
   friend auto operator<=>(const Subject&, const Subject&) = default;
@@ -46,6 +48,8 @@ struct Name {
   friend auto operator<=>(const Name&, const Name&) = default;
 };
 
+// kInvalid when it is no text to be part of a key; `what` is for the message.
+Status CheckPart(std::string_view what, std::string_view text);
 // kInvalid when a part is empty or has anything but letters, digits and "_.-". Whether the names
 // are known is the policy's to say.
 Result<std::string> SortKeyOf(const Name& name);

@@ -18,7 +18,10 @@ using std::chrono::seconds;
 
 constexpr int64_t kMaxSeconds = 366LL * 86'400;
 constexpr int64_t kMaxLimit = 999'999;
+constexpr size_t kShownBytes = 64;  // Of a text that is not known, in a message.
 constexpr std::string_view kEveryJourney = "*";
+// In the place of a count in sort keys: rows of other kinds.
+constexpr std::array<std::string_view, 3> kReservedCounts = {"LOCK", "STATE", "KNOWN"};
 
 constexpr std::array<std::pair<AccountState, std::string_view>, 4> kStates = {{
     {AccountState::kBlocked, "BLOCKED"},
@@ -91,6 +94,11 @@ Result<std::set<std::string, std::less<>>> ReadNames(const Fields& fields, std::
     names.insert(std::move(text));
   }
   return names;
+}
+
+Status RequireObject(const Json& json, std::string_view where) {
+  if (json.IsObject()) return Done{};
+  return Invalid(fmt::format("{} should be an object", where));
 }
 
 Result<Rule> ReadRule(const Json& json, size_t number) {
@@ -166,6 +174,11 @@ Result<Policy> Policy::Parse(std::string_view json) {
   Policy policy;
   policy.journeys_ = TRY(ReadNames(fields, "journeys"));
   policy.counts_ = TRY(ReadNames(fields, "counts"));
+  for (const std::string_view reserved : kReservedCounts) {
+    if (!policy.counts_.contains(reserved)) continue;
+    return Invalid(
+        fmt::format("policy.counts cannot have \"{}\": such rows are no counts", reserved));
+  }
   policy.classifiers_ = TRY(ReadNames(fields, "classifiers"));
   policy.ceiling_ = static_cast<uint32_t>(TRY(fields.Integer("ceiling", 100, kMaxLimit)));
   policy.verification_deadline_ = seconds(TRY(fields.Integer("verification_seconds", 60, 3'600)));
@@ -178,10 +191,14 @@ Result<Policy> Policy::Parse(std::string_view json) {
 
 Status Policy::ReadAliases(const std::optional<Json>& json) {
   if (!json) return Done{};
+  TRY(RequireObject(*json, "policy.aliases"));
   for (const auto& [alias, name] : json->Members()) {
     const auto text = name.AsString();
     if (!text || !journeys_.contains(*text)) {
       return Invalid(fmt::format("policy.aliases.{} should be the name of a journey", alias));
+    }
+    if (journeys_.contains(alias)) {
+      return Invalid(fmt::format("policy.aliases.{} is a journey itself", alias));
     }
     aliases_.emplace(alias, *text);
   }
@@ -198,13 +215,34 @@ Status Policy::ReadLocks(const std::optional<Json>& json) {
 
 Status Policy::ReadStates(const std::optional<Json>& json) {
   if (!json) return Done{};
+  TRY(RequireObject(*json, "policy.states"));
   for (const auto& [text, journeys] : json->Members()) {
     const auto state = ParseAccountState(text);
     if (!state) return Invalid(fmt::format("policy.states.{} is no state of an account", text));
-    for (const Json journey : journeys.Elements()) {
-      allowed_in_[*state].emplace(journey.AsString().value_or(""));
+    const std::string where = fmt::format("policy.states.{}", text);
+    if (!journeys.IsArray()) return Invalid(where + " should be a list of journeys");
+    for (const Json one : journeys.Elements()) {
+      const std::string journey(one.AsString().value_or(""));
+      const bool is_every = journey == kEveryJourney;
+      allowed_in_[*state].insert(is_every ? journey
+                                          : TRY(ResolveJourney(journey).WithContext(where)));
     }
   }
+  return Done{};
+}
+
+// Whatever becomes part of a key later is known to be one.
+Status Policy::CheckRule(Rule* rule) const {
+  const Name name = TRY(
+      Resolve({.journey = rule->journey, .count = rule->count, .classifier = rule->classifier}));
+  rule->journey = name.journey;
+  TRY(Resolve({.journey = name.journey, .count = name.count, .classifier = rule->lock_classifier})
+          .WithContext("lock_classifier"));
+  for (const std::string& classifier : rule->clears) {
+    TRY(Resolve({.journey = name.journey, .count = name.count, .classifier = classifier})
+            .WithContext("clears"));
+  }
+  if (!rule->method_type.empty()) TRY(CheckPart("method_type", rule->method_type));
   return Done{};
 }
 
@@ -212,27 +250,30 @@ Status Policy::ReadRules(const std::optional<Json>& json) {
   if (!json || !json->IsArray()) return Invalid("policy.rules should be a list");
   for (const Json one : json->Elements()) {
     Rule rule = TRY(ReadRule(one, rules_.size()));
-    const auto known = [&](const Rule& other) { return KeyOf(other) == KeyOf(rule); };
-    if (std::any_of(rules_.begin(), rules_.end(), known)) {
+    TRY(CheckRule(&rule).WithContext(fmt::format("policy.rules[{}]", rules_.size())));
+    const auto is_same = [&](const Rule& other) { return KeyOf(other) == KeyOf(rule); };
+    if (std::any_of(rules_.begin(), rules_.end(), is_same)) {
       return Invalid(fmt::format("policy.rules has {} twice", KeyOf(rule)));
     }
-    TRY(Resolve({.journey = rule.journey, .count = rule.count, .classifier = rule.classifier})
-            .WithContext(fmt::format("policy.rules[{}]", rules_.size())));
     rules_.push_back(std::move(rule));
   }
   return Done{};
 }
 
+Result<std::string> Policy::ResolveJourney(const std::string& journey) const {
+  const auto alias = aliases_.find(journey);
+  const std::string& resolved = alias != aliases_.end() ? alias->second : journey;
+  if (journeys_.contains(resolved)) return resolved;
+  return Invalid(fmt::format("\"{}\" is no journey that the policy knows; it knows {}",
+                             resolved.substr(0, kShownBytes), fmt::join(journeys_, ", ")));
+}
+
 Result<Name> Policy::Resolve(const Name& name) const {
+  TRY(SortKeyOf(name));
   Name resolved = name;
-  if (const auto alias = aliases_.find(name.journey); alias != aliases_.end()) {
-    resolved.journey = alias->second;
-  }
-  TRY(SortKeyOf(resolved));
+  resolved.journey = TRY(ResolveJourney(name.journey));
   const std::pair<const std::set<std::string, std::less<>>*, const std::string*> parts[] = {
-      {&journeys_, &resolved.journey},
-      {&counts_, &resolved.count},
-      {&classifiers_, &resolved.classifier}};
+      {&counts_, &resolved.count}, {&classifiers_, &resolved.classifier}};
   for (const auto& [known, part] : parts) {
     if (known->contains(*part)) continue;
     return Invalid(fmt::format("\"{}\" is not a name that the policy knows; it knows {}", *part,
@@ -275,20 +316,49 @@ std::chrono::seconds Policy::LockLength(LockKind kind) const {
   return kind == LockKind::kReduced ? reduced_lock_ : standard_lock_;
 }
 
-// A guesser takes the limit, waits for the lock to end, and so on; the ceiling ends it for good.
-std::vector<Odds> Policy::YearlyOdds() const {
+// The best that a guesser can do with one rule: take all that there is, wait for the lock to end,
+// and so on; or take one less than that in each life of the count, and never be locked.
+double Policy::GuessesAYear(const Rule& rule) const {
   constexpr double kYear = 365.0 * 86'400;
+  const auto periods = [](seconds length) {
+    return std::ceil(kYear / static_cast<double>(length.count()));
+  };
+  const double at_once = rule.total_limit.value_or(rule.limit);
+  const double unlocked = (at_once - 1) * periods(rule.life);
+  switch (rule.on_limit) {
+    case OnLimit::kReset:  // Nothing makes anybody wait.
+      return ceiling_;
+    case OnLimit::kHold:
+      return at_once * periods(rule.life);
+    case OnLimit::kLock:
+      break;
+  }
+  if (rule.lock == LockKind::kPermanent) return std::max(at_once, unlocked);
+  return std::max(at_once * periods(LockLength(rule.lock)), unlocked);
+}
+
+std::vector<Odds> Policy::YearlyOdds() const {
   std::vector<Odds> all;
   for (const Rule& rule : rules_) {
     if (rule.space == 0) continue;
-    const auto cycle = rule.on_limit == OnLimit::kLock ? LockLength(rule.lock) : rule.life;
-    const double tries = rule.limit * std::ceil(kYear / static_cast<double>(cycle.count()));
-    Odds odds{.rule = KeyOf(rule), .guesses_a_year = std::min<double>(tries, ceiling_)};
+    Odds odds{.rule = KeyOf(rule),
+              .guesses_a_year = std::min<double>(GuessesAYear(rule), ceiling_)};
     odds.a_year =
         -std::expm1(odds.guesses_a_year * std::log1p(-1.0 / static_cast<double>(rule.space)));
     all.push_back(std::move(odds));
   }
   return all;
+}
+
+Status CheckOdds(const Policy& policy, double bound) {
+  for (const Odds& odds : policy.YearlyOdds()) {
+    if (odds.a_year <= bound) continue;
+    return Invalid(fmt::format(
+        "the policy's rule {} can be guessed with odds of {:.3g} a year ({:.0f} guesses), above "
+        "the bound of {:.3g}: lower its limit or the ceiling, or let its secrets be longer",
+        odds.rule, odds.a_year, odds.guesses_a_year, bound));
+  }
+  return Done{};
 }
 
 }  // namespace tidemark::attempts

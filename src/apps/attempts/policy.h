@@ -47,7 +47,8 @@ struct Rule {
   std::string classifier;
   std::string method_type = {};  // Only for methods of this type; empty: for all others.
   uint32_t limit = 6;            // Of one method.
-  std::optional<uint32_t> total_limit = std::nullopt;  // Over all methods: refused at this.
+  // Over all methods together, such as the devices of one person.
+  std::optional<uint32_t> total_limit = std::nullopt;
   std::chrono::seconds life = std::chrono::seconds(900);
   Window window = Window::kFixed;
   OnLimit on_limit = OnLimit::kLock;
@@ -59,7 +60,8 @@ struct Rule {
   uint64_t space = 0;
 };
 
-// How likely it is that somebody who guesses all year is right once.
+// How likely it is that somebody who guesses all year is right once. Where the owner succeeds in
+// the same lane meanwhile the ceiling begins anew, and this is the chance between two successes.
 struct Odds {
   std::string rule;  // "SIGN_IN#ERROR_COUNT#MFA_CODE_ENTRY"
   double guesses_a_year = 0;
@@ -77,6 +79,7 @@ class Policy {
 
   // With aliases resolved ("LOGIN" is "SIGN_IN"); kInvalid when a name is not known.
   Result<Name> Resolve(const Name& name) const;
+  Result<std::string> ResolveJourney(const std::string& journey) const;
   // Likewise for a lock, whose count is "LOCK" whatever the name says.
   Result<Name> ResolveLock(const Name& name) const;
   // nullptr when nothing is counted under the name. The name is a resolved one.
@@ -86,13 +89,17 @@ class Policy {
   const std::vector<Rule>& rules() const { return rules_; }
 
   std::chrono::seconds LockLength(LockKind kind) const;
+  // So many failures in a row, of one lane and classifier, lock until somebody lifts it.
   uint32_t ceiling() const { return ceiling_; }
+  // What is not settled by then is booked as a failure.
   std::chrono::seconds verification_deadline() const { return verification_deadline_; }
 
-  // For each rule that has a space: what somebody gets who does nothing else all year.
+  // For each rule that has a space.
   std::vector<Odds> YearlyOdds() const;
 
  private:
+  double GuessesAYear(const Rule& rule) const;
+  Status CheckRule(Rule* rule) const;
   Status ReadAliases(const std::optional<Json>& json);
   Status ReadLocks(const std::optional<Json>& json);
   Status ReadStates(const std::optional<Json>& json);
@@ -109,5 +116,8 @@ class Policy {
   uint32_t ceiling_ = 100;
   std::chrono::seconds verification_deadline_ = std::chrono::seconds(60);
 };
+
+// kInvalid when a rule's odds a year are above the bound, naming it, its odds and what helps.
+Status CheckOdds(const Policy& policy, double bound);
 
 }  // namespace tidemark::attempts

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,13 +18,7 @@ constexpr EpochSeconds kSkewSeconds = 2;
 constexpr std::array kStates = {AccountState::kBlocked, AccountState::kSuspended,
                                 AccountState::kResetPassword, AccountState::kReproveIdentity};
 
-Name LockName(const Action& action, bool of_method) {
-  Name name = action.name;
-  name.count = kLockCount;
-  name.classifier = action.rule->lock_classifier;
-  if (!of_method) name.method.clear();
-  return name;
-}
+// ---- How far the counts are ----
 
 uint64_t FailuresOf(const std::vector<const CountRow*>& rows) {
   uint64_t sum = 0;
@@ -31,33 +26,42 @@ uint64_t FailuresOf(const std::vector<const CountRow*>& rows) {
   return sum;
 }
 
-uint64_t UsedOf(const std::vector<const CountRow*>& rows) {
-  uint64_t sum = 0;
-  for (const CountRow* row : rows) sum += row->used();
-  return sum;
+template <typename Matches>
+uint64_t CountOpen(const Account& account, const Matches& matches) {
+  return static_cast<uint64_t>(
+      std::count_if(account.open().begin(), account.open().end(), matches));
 }
 
-struct Usage {
-  uint64_t count = 0;       // Failures of the method.
-  uint64_t used = 0;        // With those under way.
-  uint64_t total_used = 0;  // Over all methods.
+uint64_t LeftOf(uint64_t limit, uint64_t used) { return limit > used ? limit - used : 0; }
 
-  uint64_t Remaining(const Rule& rule) const {
-    uint64_t remaining = rule.limit > used ? rule.limit - used : 0;
-    if (rule.total_limit) {
-      const uint64_t of_all = *rule.total_limit > total_used ? *rule.total_limit - total_used : 0;
-      remaining = std::min(remaining, of_all);
-    }
-    return remaining;
+// An attempt under way may still fail: it takes a place in everything a failure would count in.
+uint64_t Remaining(const Account& account, const Policy& policy, const Action& action) {
+  const Name& name = action.name;
+  const Rule& rule = *action.rule;
+  const CountRow* row = account.FindCount(name);
+  uint64_t remaining = LeftOf(rule.limit, (row ? row->count : 0) + UnderWay(account, name));
+  if (rule.total_limit) {
+    const uint64_t open = CountOpen(account, [&](const OpenAttempt& one) {
+      return IsSameCount(one.name, name) && one.name.lane == name.lane;
+    });
+    const uint64_t failures = FailuresOf(account.MethodsOf(name));
+    remaining = std::min(remaining, LeftOf(*rule.total_limit, failures + open));
   }
-};
-
-Usage UsageOf(const Account& account, const Action& action) {
-  const CountRow* row = account.FindCount(action.name);
-  return {.count = row ? row->count : 0,
-          .used = row ? row->used() : 0,
-          .total_used = UsedOf(account.MethodsOf(action.name))};
+  const uint64_t same_secret = CountOpen(account, [&](const OpenAttempt& one) {
+    return one.name.classifier == name.classifier && one.name.lane == name.lane;
+  });
+  remaining = std::min(remaining, LeftOf(policy.ceiling(), account.FailuresOf(name) + same_secret));
+  return std::min<uint64_t>(remaining, LeftOf(kMaxOpen, account.open().size()));
 }
+
+Decision Permitted(const Account& account, const Policy& policy, const Action& action) {
+  const CountRow* row = account.FindCount(action.name);
+  return {.verdict = Verdict::kPermitted,
+          .count = row ? row->count : 0,
+          .remaining = Remaining(account, policy, action)};
+}
+
+// ---- What refuses ----
 
 std::optional<Decision> JudgeState(const Account& account, const Policy& policy,
                                    const std::string& journey) {
@@ -76,10 +80,21 @@ Decision LockedBy(const Account& account, const Lock& lock) {
   return decision;
 }
 
+// Of one method, or of all.
+enum class Scope { kMethod, kAll };
+
+Name LockName(const Name& name, const Rule& rule, Scope scope) {
+  Name lock = name;
+  lock.count = kLockCount;
+  lock.classifier = rule.lock_classifier;
+  if (scope == Scope::kAll) lock.method.clear();
+  return lock;
+}
+
 std::optional<Decision> JudgeLocks(const Account& account, const Action& action) {
   const Lock* longest = nullptr;
-  for (const bool of_method : {false, true}) {
-    const Lock* lock = account.FindLock(LockName(action, of_method));
+  for (const Scope scope : {Scope::kAll, Scope::kMethod}) {
+    const Lock* lock = account.FindLock(LockName(action.name, *action.rule, scope));
     if (lock == nullptr) continue;
     const bool is_longer =
         longest == nullptr || !lock->until || (longest->until && *lock->until > *longest->until);
@@ -89,8 +104,18 @@ std::optional<Decision> JudgeLocks(const Account& account, const Action& action)
   return LockedBy(account, *longest);
 }
 
-Count CountOf(const CountRow& row) {
-  return {.name = row.name, .count = row.count, .under_way = row.open.size(), .until = row.until};
+bool IsAtLimit(const Rule& rule, uint64_t of_method, uint64_t of_all) {
+  return of_method >= rule.limit || (rule.total_limit && of_all >= *rule.total_limit);
+}
+
+Decision HeldBy(const Account& account, std::vector<Count> blocking) {
+  const auto last = std::max_element(
+      blocking.begin(), blocking.end(),
+      [](const Count& left, const Count& right) { return left.until < right.until; });
+  Decision decision =
+      LockedBy(account, {.name = last->name, .reason = "too many errors", .until = last->until});
+  decision.blocking = std::move(blocking);
+  return decision;
 }
 
 // Counts of the journey that hold it for as long as they live.
@@ -100,18 +125,88 @@ std::optional<Decision> JudgeHolds(const Account& account, const Policy& policy,
   for (const CountRow* row : account.Counts()) {
     if (row->name.journey != action.name.journey || row->name.lane != action.name.lane) continue;
     const Rule* rule = policy.FindRule(row->name, row->method_type);
-    if (rule == nullptr || rule->on_limit != OnLimit::kHold || row->count < rule->limit) continue;
-    blocking.push_back(CountOf(*row));
+    if (rule == nullptr || rule->on_limit != OnLimit::kHold) continue;
+    if (!IsAtLimit(*rule, row->count, FailuresOf(account.MethodsOf(row->name)))) continue;
+    blocking.push_back({.name = row->name,
+                        .count = row->count,
+                        .under_way = UnderWay(account, row->name),
+                        .until = row->until});
   }
   if (blocking.empty()) return std::nullopt;
-  const auto last = std::max_element(
-      blocking.begin(), blocking.end(),
-      [](const Count& left, const Count& right) { return left.until < right.until; });
-  Decision decision =
-      LockedBy(account, {.name = last->name, .reason = "too many errors", .until = last->until});
-  decision.blocking = std::move(blocking);
-  return decision;
+  return HeldBy(account, std::move(blocking));
 }
+
+// ---- What reaching a limit does ----
+
+struct Reached {
+  uint64_t count = 0;
+  uint64_t limit = 0;
+};
+
+// An existing lock is never moved.
+void SetLock(const Policy& policy, const Action& action, Scope scope, const Reached& reached,
+             std::chrono::seconds length, Account* account) {
+  const Rule& rule = *action.rule;
+  const Name name = LockName(action.name, rule, scope);
+  if (account->FindLock(name) != nullptr) return;
+  LockRow row{.lock = {.name = name,
+                       .kind = rule.lock,
+                       .reason = fmt::format("{} {}", rule.count, rule.classifier)}};
+  if (rule.lock != LockKind::kPermanent) {
+    row.length = (length.count() > 0 ? length : policy.LockLength(rule.lock)).count();
+    row.lock.until = account->now() + row.length;
+  }
+  account->Audit({.what = "lock set",
+                  .name = SortKeyOf(name).value(),
+                  .reason = row.lock.reason,
+                  .count = reached.count,
+                  .limit = reached.limit});
+  account->Set(std::move(row));
+}
+
+// The failures of a method that is locked still count towards the total of all methods, but not
+// beyond the lock: then the method begins anew.
+void KeepForTotal(const Action& action, Account* account) {
+  CountRow row = *account->FindCount(action.name);
+  const Lock* lock = account->FindLock(LockName(action.name, *action.rule, Scope::kMethod));
+  if (lock != nullptr && lock->until) row.until = std::min(row.until, *lock->until);
+  account->Set(std::move(row));
+}
+
+void EndCounts(const Action& action, Scope scope, Account* account) {
+  if (scope == Scope::kAll) {
+    std::vector<Name> names;
+    for (const CountRow* row : account->MethodsOf(action.name)) names.push_back(row->name);
+    for (const Name& name : names) account->RemoveCount(name);
+  } else if (action.rule->total_limit && action.rule->on_limit == OnLimit::kLock) {
+    KeepForTotal(action, account);
+  } else {
+    account->RemoveCount(action.name);
+  }
+}
+
+// True when a limit is reached, with what follows from it done.
+bool ApplyLimits(const Policy& policy, const Action& action, std::chrono::seconds lock_length,
+                 Account* account) {
+  const Rule& rule = *action.rule;
+  const uint64_t count = account->FindCount(action.name)->count;
+  const uint64_t total = FailuresOf(account->MethodsOf(action.name));
+  if (!IsAtLimit(rule, count, total)) return false;
+  if (rule.on_limit == OnLimit::kHold) return true;
+  const bool at_total = rule.total_limit && total >= *rule.total_limit;
+  if (rule.on_limit == OnLimit::kLock) {
+    if (at_total) {
+      SetLock(policy, action, Scope::kAll, {total, *rule.total_limit}, lock_length, account);
+    }
+    if (count >= rule.limit) {
+      SetLock(policy, action, Scope::kMethod, {count, rule.limit}, lock_length, account);
+    }
+  }
+  EndCounts(action, at_total ? Scope::kAll : Scope::kMethod, account);
+  return true;
+}
+
+// ---- Counting ----
 
 CountRow RowToChange(const Account& account, const Action& action, std::chrono::seconds life,
                      Window window) {
@@ -123,138 +218,63 @@ CountRow RowToChange(const Account& account, const Action& action, std::chrono::
   return row;
 }
 
-// An existing lock is never moved.
-void SetLock(const Policy& policy, const Action& action, bool of_method, uint64_t count,
-             uint64_t limit, std::chrono::seconds length, Account* account) {
-  const Name name = LockName(action, of_method);
-  if (account->FindLock(name) != nullptr) return;
-  const Rule& rule = *action.rule;
-  const auto seconds = length.count() > 0 ? length : policy.LockLength(rule.lock);
-  LockRow row{.lock = {.name = name,
-                       .kind = rule.lock,
-                       .reason = fmt::format("{} {}", rule.count, rule.classifier)}};
-  if (rule.lock != LockKind::kPermanent) {
-    row.length = seconds.count();
-    row.lock.until = account->now() + seconds.count();
-  }
-  account->Audit({.what = "lock set",
-                  .name = SortKeyOf(name).value(),
-                  .reason = row.lock.reason,
-                  .count = count,
-                  .limit = limit});
-  account->Set(std::move(row));
-}
-
-// What reaching a limit does to the counts that reached it.
-void EndCounts(const Action& action, bool of_method, Account* account) {
-  const Rule& rule = *action.rule;
-  std::vector<Name> names = {action.name};
-  if (!of_method) {
-    names.clear();
-    for (const CountRow* row : account->MethodsOf(action.name)) names.push_back(row->name);
-  }
-  for (const Name& name : names) {
-    const bool counts_further = of_method && rule.total_limit && rule.on_limit == OnLimit::kLock;
-    if (!counts_further) {
-      account->RemoveCount(name);
-      continue;
-    }
-    // It still counts towards the total, but not beyond the lock: then the method begins anew.
-    CountRow row = *account->FindCount(name);
-    const Lock* lock = account->FindLock(LockName(action, true));
-    if (lock != nullptr && lock->until) row.until = std::min(row.until, *lock->until);
-    account->Set(std::move(row));
-  }
-}
-
-// True when a limit is reached, with what follows from it done.
-bool ApplyLimits(const Policy& policy, const Action& action, std::chrono::seconds lock_length,
-                 Account* account) {
-  const Rule& rule = *action.rule;
-  const CountRow* row = account->FindCount(action.name);
-  const uint64_t count = row ? row->count : 0;
-  const uint64_t total = FailuresOf(account->MethodsOf(action.name));
-  const bool over_total = rule.total_limit && total >= *rule.total_limit;
-  if (!over_total && count < rule.limit) return false;
-  if (rule.on_limit == OnLimit::kHold) return true;
-  if (rule.on_limit == OnLimit::kLock) {
-    // Without methods the lock of the one is that of all.
-    if (over_total) SetLock(policy, action, false, total, *rule.total_limit, lock_length, account);
-    if (count >= rule.limit) SetLock(policy, action, true, count, rule.limit, lock_length, account);
-  }
-  EndCounts(action, !over_total, account);
-  return true;
-}
-
 // Counts one failure and what follows from it; true when it reached a limit.
 bool Book(const Policy& policy, const Action& action, const std::string& id,
           std::chrono::seconds lock_length, Account* account) {
   CountRow row = RowToChange(*account, action, action.rule->life, action.rule->window);
-  std::erase_if(row.open, [&](const OpenAttempt& one) { return one.id == id; });
   ++row.count;
   row.ids.push_back(id);
   account->Set(std::move(row));
   return ApplyLimits(policy, action, lock_length, account);
 }
 
-void BookFailure(const Policy& policy, const Action& action, const Verification& verification,
-                 Account* account, bool* reached) {
-  const uint64_t failures = account->FailuresInARow(action.name.lane) + 1;
-  account->SetFailuresInARow(action.name.lane, failures);
-  if (failures == policy.ceiling()) {
-    account->Audit({.what = "locked indefinitely",
-                    .name = SortKeyOf(action.name).value(),
-                    .reason = "failures in a row",
-                    .count = failures,
-                    .limit = policy.ceiling()});
-  }
-  *reached = Book(policy, action, verification.id, verification.lock_length, account);
+// The ceiling rises by every wrong answer, whatever becomes of the counts.
+void RaiseCeiling(const Policy& policy, const Name& name, Account* account) {
+  const uint64_t failures = account->FailuresOf(name) + 1;
+  account->SetFailures(name, failures);
+  if (failures != policy.ceiling()) return;
+  account->Audit({.what = "locked indefinitely",
+                  .name = SortKeyOf(name).value(),
+                  .reason = "failures in a row",
+                  .count = failures,
+                  .limit = policy.ceiling()});
 }
 
-void ClearAfterSuccess(const Action& action, const std::string& id, Account* account) {
-  if (const CountRow* row = account->FindCount(action.name)) {
-    CountRow changed = *row;
-    std::erase_if(changed.open, [&](const OpenAttempt& one) { return one.id == id; });
-    if (changed.used() > 0) {
-      account->Set(std::move(changed));
-    } else {
-      account->RemoveCount(action.name);
-    }
-  }
+Action ActionOf(const Policy& policy, const OpenAttempt& open) {
+  return {.name = open.name,
+          .rule = policy.FindRule(open.name, open.method_type),
+          .notification_type = open.notification_type,
+          .method_type = open.method_type};
+}
+
+// Of an attempt under way; true when it reached a limit.
+bool BookFailure(const Policy& policy, const Action& action, const Verification& verification,
+                 Account* account) {
+  RaiseCeiling(policy, action.name, account);
+  // Without a rule (the policy has changed) there is nothing to count it in.
+  const bool reached = action.rule != nullptr &&
+                       Book(policy, action, verification.id, verification.lock_length, account);
+  account->Close({.id = verification.id, .name = action.name, .reached = reached});
+  return reached;
+}
+
+void BookSuccess(const Action& action, const std::string& id, Account* account) {
+  account->Close({.id = id, .name = action.name, .right = true});
+  account->SetFailures(action.name, 0);
+  if (action.rule == nullptr) return;
   for (const std::string& classifier : action.rule->clears) {
     Name cleared = action.name;
     cleared.classifier = classifier;
-    for (const CountRow* row : account->MethodsOf(cleared)) {
-      // Slots of others under way stay theirs.
-      CountRow changed = *row;
-      changed.count = 0;
-      changed.ids.clear();
-      if (changed.open.empty()) {
-        account->RemoveCount(changed.name);
-      } else {
-        account->Set(std::move(changed));
-      }
-    }
+    std::vector<Name> names;
+    for (const CountRow* row : account->MethodsOf(cleared)) names.push_back(row->name);
+    for (const Name& name : names) ClearCount(name, account);
   }
-  account->SetFailuresInARow(action.name.lane, 0);
-}
-
-bool IsUnderWay(const Account& account, const Action& action, const std::string& id) {
-  const CountRow* row = account.FindCount(action.name);
-  return row != nullptr && std::any_of(row->open.begin(), row->open.end(),
-                                       [&](const OpenAttempt& one) { return one.id == id; });
 }
 
 bool IsOver(const Account& account, const Action& action, const std::string& id) {
+  if (account.FindSettled(id, action.name) != nullptr) return true;
   const CountRow* row = account.FindCount(action.name);
-  return account.FindSettled(id) || (row != nullptr && row->Counts(id));
-}
-
-Decision Permitted(const Account& account, const Action& action) {
-  const Usage usage = UsageOf(account, action);
-  return {.verdict = Verdict::kPermitted,
-          .count = usage.count,
-          .remaining = usage.Remaining(*action.rule)};
+  return row != nullptr && row->CountAt(id).has_value();
 }
 
 }  // namespace
@@ -287,91 +307,166 @@ std::string_view ToString(EmailFraud state) {
   return "PENDING";
 }
 
+uint64_t UnderWay(const Account& account, const Name& name) {
+  return CountOpen(account, [&](const OpenAttempt& one) { return one.name == name; });
+}
+
 Decision Judge(const Account& account, const Policy& policy, const Action& action) {
   if (auto decision = JudgeState(account, policy, action.name.journey)) return *decision;
-  if (account.FailuresInARow(action.name.lane) >= policy.ceiling()) {
-    return {.verdict = Verdict::kIndefinitelyLocked,
-            .count = account.FailuresInARow(action.name.lane)};
+  const uint64_t failures = account.FailuresOf(action.name);
+  if (failures >= policy.ceiling()) {
+    return {.verdict = Verdict::kIndefinitelyLocked, .count = failures};
   }
   if (auto decision = JudgeLocks(account, action)) return *decision;
   if (auto decision = JudgeHolds(account, policy, action)) return *decision;
-  Decision decision = Permitted(account, action);
+  Decision decision = Permitted(account, policy, action);
   if (decision.remaining == 0) decision.verdict = Verdict::kBusy;
   return decision;
 }
 
-void BookAbandoned(const Policy& policy, const Action& action, Account* account) {
-  const EpochSeconds limit = account->now() - policy.verification_deadline().count() - kSkewSeconds;
-  std::vector<std::pair<Name, std::string>> abandoned;
-  for (const CountRow* row : account->MethodsOf(action.name)) {
-    for (const OpenAttempt& one : row->open) {
-      if (one.at <= limit) abandoned.emplace_back(row->name, one.id);
+Decision JudgeJourney(const std::vector<Account>& accounts, const Policy& policy,
+                      const std::string& journey) {
+  std::map<Name, Count> sums;
+  for (const Account& account : accounts) {
+    if (auto decision = JudgeState(account, policy, journey)) return *decision;
+    for (const CountRow* row : account.Counts()) {
+      if (row->name.journey != journey || !row->name.lane.empty()) continue;
+      Name name = row->name;
+      name.method.clear();
+      Count& sum = sums[name];
+      sum.name = name;
+      sum.count += row->count;
+      sum.until = std::max(sum.until, row->until);
     }
   }
-  for (const auto& [name, id] : abandoned) {
-    Action one = action;
-    one.name = name;
-    bool reached = false;
-    account->Remember({.id = id, .right = false});
-    BookFailure(policy, one, {.id = id}, account, &reached);
+  Decision permitted;
+  std::vector<Count> blocking;
+  for (const auto& [name, sum] : sums) {
+    permitted.count += sum.count;
+    const Rule* rule = policy.FindRule(name, "");
+    if (rule == nullptr || rule->on_limit != OnLimit::kHold) continue;
+    if (IsAtLimit(*rule, sum.count, sum.count)) blocking.push_back(sum);
+  }
+  if (blocking.empty()) return permitted;
+  return HeldBy(accounts.front(), std::move(blocking));
+}
+
+void BookAbandoned(const Policy& policy, Account* account) {
+  const EpochSeconds last = account->now() - policy.verification_deadline().count() - kSkewSeconds;
+  std::vector<OpenAttempt> abandoned;
+  std::copy_if(account->open().begin(), account->open().end(), std::back_inserter(abandoned),
+               [&](const OpenAttempt& one) { return one.at <= last; });
+  for (const OpenAttempt& one : abandoned) {
+    BookFailure(policy, ActionOf(policy, one), {.id = one.id}, account);
   }
 }
 
 Decision Reserve(const Policy& policy, const Action& action, const std::string& id,
                  Account* account) {
-  BookAbandoned(policy, action, account);
-  if (IsUnderWay(*account, action, id)) return Permitted(*account, action);
+  BookAbandoned(policy, account);
+  if (account->FindOpen(id, action.name) != nullptr) {
+    const auto blocked = JudgeState(*account, policy, action.name.journey);
+    return blocked ? *blocked : Permitted(*account, policy, action);
+  }
   Decision decision = Judge(*account, policy, action);
+  if (decision.verdict != Verdict::kPermitted) return decision;
+  // Its slot was for one verification.
   if (IsOver(*account, action, id)) {
-    if (decision.verdict == Verdict::kPermitted) decision.verdict = Verdict::kBusy;
+    decision.verdict = Verdict::kBusy;
     return decision;
   }
-  if (decision.verdict != Verdict::kPermitted) return decision;
-  CountRow row = RowToChange(*account, action, action.rule->life, action.rule->window);
-  row.open.push_back({.id = id, .at = account->now()});
-  account->Set(std::move(row));
-  return Permitted(*account, action);
+  account->Open({.id = id,
+                 .at = account->now(),
+                 .name = action.name,
+                 .notification_type = action.notification_type,
+                 .method_type = action.method_type});
+  return Permitted(*account, policy, action);
 }
 
 Settlement Settle(const Policy& policy, const Action& action, const Verification& verification,
                   Account* account) {
-  if (!IsUnderWay(*account, action, verification.id)) {
-    return {.known = IsOver(*account, action, verification.id),
-            .decision = Judge(*account, policy, action)};
+  const OpenAttempt* open = account->FindOpen(verification.id, action.name);
+  if (open == nullptr) {
+    const Settled* before = account->FindSettled(verification.id, action.name);
+    Settlement settlement{.known = IsOver(*account, action, verification.id),
+                          .settled = false,
+                          .right = before != nullptr && before->right,
+                          .decision = Judge(*account, policy, action)};
+    settlement.decision.just_reached = before != nullptr && before->reached;
+    return settlement;
   }
+  const Action reserved = ActionOf(policy, *open);
   bool reached = false;
   if (verification.right) {
-    ClearAfterSuccess(action, verification.id, account);
+    BookSuccess(reserved, verification.id, account);
   } else {
-    BookFailure(policy, action, verification, account, &reached);
+    reached = BookFailure(policy, reserved, verification, account);
   }
-  account->Remember({.id = verification.id, .right = verification.right});
-  Settlement settlement{.decision = Judge(*account, policy, action)};
+  Settlement settlement{
+      .right = verification.right,
+      .decision = Judge(*account, policy, reserved.rule != nullptr ? reserved : action)};
   settlement.decision.just_reached = reached;
   return settlement;
 }
 
 Decision Spend(const Policy& policy, const Action& action, const std::string& id,
                Account* account) {
-  if (IsOver(*account, action, id)) return Judge(*account, policy, action);
+  bool reached = false;
+  if (IsOver(*account, action, id)) {
+    const Settled* before = account->FindSettled(id, action.name);
+    if (before == nullptr) return Permitted(*account, policy, action);
+    reached = before->reached;
+  } else {
+    const Decision decision = Judge(*account, policy, action);
+    if (decision.verdict != Verdict::kPermitted) return decision;
+    reached = Book(policy, action, id, std::chrono::seconds(0), account);
+    if (!reached) return Permitted(*account, policy, action);
+    account->Remember({.id = id, .name = action.name, .reached = true});
+  }
   Decision decision = Judge(*account, policy, action);
-  if (decision.verdict != Verdict::kPermitted) return decision;
-  const bool reached = Book(policy, action, id, std::chrono::seconds(0), account);
-  decision = Judge(*account, policy, action);
   decision.just_reached = reached;
   // Without a lock to refuse it the call is refused all the same, this once.
-  if (reached && decision.verdict == Verdict::kPermitted) decision.verdict = Verdict::kBusy;
+  if (decision.verdict == Verdict::kPermitted) decision.verdict = Verdict::kBusy;
   return decision;
 }
 
 uint64_t CountOne(const Action& action, const Increment& increment, Account* account) {
   CountRow row = RowToChange(*account, action, increment.life, increment.window);
-  if (row.Counts(increment.id)) return row.count;
+  if (const auto before = row.CountAt(increment.id)) return *before;
   ++row.count;
   row.ids.push_back(increment.id);
   const uint64_t count = row.count;
   account->Set(std::move(row));
   return count;
+}
+
+void Unlock(const Policy& policy, const Name& lock, Account* account) {
+  if (account->FindLock(lock) == nullptr) return;
+  account->RemoveLock(lock);
+  account->Audit({.what = "lock lifted", .name = SortKeyOf(lock).value()});
+  std::vector<Name> names;
+  for (const CountRow* row : account->Counts()) {
+    const Rule* rule = policy.FindRule(row->name, row->method_type);
+    if (rule == nullptr) continue;
+    const Scope scope = lock.method.empty() ? Scope::kAll : Scope::kMethod;
+    if (LockName(row->name, *rule, scope) == lock) names.push_back(row->name);
+  }
+  for (const Name& name : names) ClearCount(name, account);
+}
+
+void ClearCount(const Name& name, Account* account) {
+  const CountRow* row = account->FindCount(name);
+  if (row == nullptr) return;
+  account->Audit({.what = "count cleared", .name = SortKeyOf(name).value(), .count = row->count});
+  account->RemoveCount(name);
+}
+
+void ClearJourney(const std::string& journey, Account* account) {
+  std::vector<Name> names;
+  for (const CountRow* row : account->Counts()) {
+    if (row->name.journey == journey) names.push_back(row->name);
+  }
+  for (const Name& name : names) ClearCount(name, account);
 }
 
 }  // namespace tidemark::attempts

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "apps/attempts/account.h"
 #include "apps/attempts/decision.h"
@@ -23,8 +24,13 @@ struct Action {
 // Whether it may be done now.
 Decision Judge(const Account& account, const Policy& policy, const Action& action);
 
+// Whether the journey may go on for a person who is known under several identifiers: their counts
+// are summed, over all methods.
+Decision JudgeJourney(const std::vector<Account>& accounts, const Policy& policy,
+                      const std::string& journey);
+
 // Books attempts that were reserved and never settled, once their time is over, as failures.
-void BookAbandoned(const Policy& policy, const Action& action, Account* account);
+void BookAbandoned(const Policy& policy, Account* account);
 
 // Takes a slot when the judgement permits. The id of an attempt under way gets its slot again; that
 // of one that is over gets none.
@@ -38,9 +44,12 @@ struct Verification {
   std::chrono::seconds lock_length = std::chrono::seconds(0);
 };
 struct Settlement {
-  bool known = true;
+  bool known = true;    // There is such an attempt.
+  bool settled = true;  // It was under way until now.
+  bool right = false;   // How it is recorded.
   Decision decision = {};
 };
+// What was reserved decides about the method and the lane; of the action only the count is used.
 Settlement Settle(const Policy& policy, const Action& action, const Verification& verification,
                   Account* account);
 
@@ -52,7 +61,18 @@ struct Increment {
   std::chrono::seconds life;
   Window window = Window::kFixed;
 };
-// Counts, and nothing follows from it.
+// Counts, and nothing follows from it. The same id again gives what it gave the first time.
 uint64_t CountOne(const Action& action, const Increment& increment, Account* account);
+
+// The lock goes, and with it the counts that led to it: whoever was locked begins anew.
+void Unlock(const Policy& policy, const Name& lock, Account* account);
+
+// Removes a count; the audit gets what it was.
+void ClearCount(const Name& name, Account* account);
+// Of all lanes.
+void ClearJourney(const std::string& journey, Account* account);
+
+// How many of this name are under way.
+uint64_t UnderWay(const Account& account, const Name& name);
 
 }  // namespace tidemark::attempts
