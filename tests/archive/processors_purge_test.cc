@@ -115,31 +115,31 @@ TEST_F(PurgeTest, APurgedMessageIsLeftAlone) {
   EXPECT_EQ(world_.archive.MessageRow(kTs), row);
 }
 
+class PurgeFaultsTest : public PurgeTest, public ::testing::WithParamInterface<uint64_t> {};
+
 // The row says what there is to remove, so it is emptied last.
-TEST_F(PurgeTest, APurgeThatFailedHalfwayIsFinishedLater) {
-  for (uint64_t seed = 0; seed < 20; ++seed) {
-    PostAndDelete();
-    ASSERT_THAT(Everything(), HasSubstr("secret"));
-    testing::FaultyTables tables(&world_.archive.tables());
-    tables.decide =
-        testing::RandomFaults({.seed = seed, .throttled_percent = 15, .lost_percent = 15});
-    Processors processors({.deleted = {.text = DeletedText::kPurge}},
-                          {.tables = &tables,
-                           .state = &world_.state,
-                           .index = &world_.index,
-                           .ledger = &world_.ledger,
-                           .objects = &world_.objects,
-                           .clock = &world_.archive.clock(),
-                           .random = &world_.random});
-    Pass(std::chrono::hours(24 * 31));
-    for (int i = 0; i < 40; ++i) {
-      static_cast<void>(processors.StepRows());
-      Pass(std::chrono::hours(1));
-    }
-    EXPECT_THAT(Everything(), Not(HasSubstr("secret"))) << "seed " << seed;
-    EXPECT_FALSE(HasObject());
+TEST_P(PurgeFaultsTest, APurgeThatFailedHalfwayIsFinishedLater) {
+  PostAndDelete();
+  testing::FaultyTables tables(&world_.archive.tables());
+  tables.decide =
+      testing::RandomFaults({.seed = GetParam(), .throttled_percent = 15, .lost_percent = 15});
+  Processors processors({.deleted = {.text = DeletedText::kPurge}},
+                        {.tables = &tables,
+                         .state = &world_.state,
+                         .index = &world_.index,
+                         .ledger = &world_.ledger,
+                         .objects = &world_.objects,
+                         .clock = &world_.archive.clock(),
+                         .random = &world_.random});
+  Pass(std::chrono::hours(24 * 31));
+  for (int i = 0; i < 40; ++i) {
+    static_cast<void>(processors.StepRows());
+    Pass(std::chrono::hours(1));
   }
+  EXPECT_THAT(Everything(), Not(HasSubstr("secret")));
+  EXPECT_FALSE(HasObject());
 }
+INSTANTIATE_TEST_SUITE_P(Seeds, PurgeFaultsTest, ::testing::Range<uint64_t>(0, 20));
 
 class NoPurgeTest : public PurgeTest {
  protected:
