@@ -119,7 +119,7 @@ std::string ToJson(const ImportReport& report, bool dry_run) {
 void PrintForPeople(const ImportReport& report, bool dry_run) {
   const auto& messages = report.messages;
   std::string text = fmt::format(
-      "{} of {} from {} files in {:.1f} s ({:.0f} messages a second)\n"
+      "{} {} from {} files in {:.1f} s ({:.0f} messages a second)\n"
       "  messages   {} new, {} updated, {} unchanged\n"
       "  left out   {} joins, leaves and changes of channels\n"
       "  reactions  {} new\n"

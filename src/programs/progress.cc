@@ -9,8 +9,9 @@
 
 namespace tidemark::programs {
 
-Progress::Progress(bool asked_for, std::function<std::string()> text) : text_(std::move(text)) {
-  if (asked_for || isatty(STDERR_FILENO) != 0) thread_ = std::thread([this] { Run(); });
+Progress::Progress(bool asked_for, std::function<std::string()> text)
+    : is_terminal_(isatty(STDERR_FILENO) != 0), text_(std::move(text)) {
+  if (asked_for || is_terminal_) thread_ = std::thread([this] { Run(); });
 }
 
 Progress::~Progress() {
@@ -24,8 +25,22 @@ Progress::~Progress() {
 
 void Progress::Run() {
   std::unique_lock lock(mutex_);
+  bool shown = false;
   while (!wake_.wait_for(lock, std::chrono::seconds(1), [this] { return stopping_; })) {
-    fmt::print(stderr, "{}\n", text_());
+    Show(text_());
+    shown = true;
+  }
+  // The report takes the line's place.
+  if (shown && is_terminal_) Show("");
+}
+
+void Progress::Show(const std::string& text) const {
+  // To the line's beginning; the text; away with the rest of what stood there.
+  if (is_terminal_) {
+    fmt::print(stderr, "\r{}\x1b[K", text);
+    std::fflush(stderr);
+  } else {
+    fmt::print(stderr, "{}\n", text);
   }
 }
 

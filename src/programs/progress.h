@@ -1,4 +1,5 @@
-// Progress shows on standard error, a line a second, how far long work has come.
+// Progress shows on standard error how far long work has come: on a terminal in one line that is
+// drawn anew each second, elsewhere in a line a second.
 //
 //   std::atomic<uint64_t> items = 0;
 //   Progress progress(options.progress, [&] { return fmt::format("{} items read", items); });
@@ -25,7 +26,9 @@ class Progress {
 
  private:
   void Run();
+  void Show(const std::string& text) const;
 
+  const bool is_terminal_;
   std::function<std::string()> text_;
   std::mutex mutex_;
   std::condition_variable wake_;

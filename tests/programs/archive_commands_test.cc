@@ -1,0 +1,201 @@
+// `tidemark archive …` from end to end: the built program on a folder, and beside a server.
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "objects/directory/directory_objects.h"
+#include "tests/archive/import_world.h"
+#include "tests/programs/serve_fixture.h"
+
+namespace tidemark::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kRoot = "1620000000.000100";
+constexpr const char* kEdited = "1620090000.000300";
+
+class ArchiveCommandsTest : public ServeFixture {
+ protected:
+  ArchiveCommandsTest() { archive::WriteFolder(archive::SmallExport(), path("export")); }
+
+  // Runs `tidemark archive …` on the folder "data".
+  Outcome Archive(Words arguments) const {
+    arguments.insert(arguments.begin(), "archive");
+    return Run(arguments, {"TIDEMARK_DATA=data"});
+  }
+  std::string DoArchive(const Words& arguments) const {
+    const Outcome outcome = Archive(arguments);
+    EXPECT_EQ(outcome.exit_code, kOk) << outcome.err;
+    return outcome.out;
+  }
+};
+
+TEST_F(ArchiveCommandsTest, ImportSaysWhatItDid) {
+  const std::string first = DoArchive({"import", "export"});
+  EXPECT_EQ(NumberAt(first, "new"), 3);
+  EXPECT_EQ(NumberAt(first, "problems"), 0);
+  EXPECT_EQ(NumberAt(DoArchive({"import", "export"}), "unchanged"), 3);
+  EXPECT_THAT(DoArchive({"import", "export", "--table"}),
+              HasSubstr("0 new, 0 updated, 3 unchanged"));
+}
+
+TEST_F(ArchiveCommandsTest, ADryRunLeavesNoFolderBehind) {
+  EXPECT_EQ(NumberAt(DoArchive({"import", "export", "--dry-run"}), "new"), 3);
+  EXPECT_FALSE(std::filesystem::exists(path("data")));
+}
+
+TEST_F(ArchiveCommandsTest, AnImportThatCannotBeReadSaysSo) {
+  std::ofstream(path("broken.zip")) << "PK nonsense";
+  const Outcome broken = Archive({"import", "broken.zip"});
+  EXPECT_EQ(broken.exit_code, kInvalid);
+  EXPECT_THAT(broken.err, HasSubstr("zip"));
+  EXPECT_EQ(Archive({"import", "nowhere.zip"}).exit_code, kInvalid);
+  // A file of the export that is cut: the rest is in, and the exit code tells.
+  std::ofstream(path("export/general/2021-06-01.json")) << "[{";
+  EXPECT_EQ(Archive({"import", "export"}).exit_code, kNotMet);
+}
+
+TEST_F(ArchiveCommandsTest, ReadsByNameAndById) {
+  DoArchive({"import", "export"});
+  EXPECT_THAT(DoArchive({"channels"}), HasSubstr(R"("name":"general")"));
+  const auto by_name = LinesOf(DoArchive({"messages", "#general"}));
+  ASSERT_EQ(by_name.size(), 3u);
+  EXPECT_THAT(by_name[0], HasSubstr(kRoot));
+  EXPECT_EQ(LinesOf(DoArchive({"messages", "C1X"})), by_name);
+  EXPECT_EQ(LinesOf(DoArchive({"messages", "general", "--limit", "2"})).size(), 2u);
+  EXPECT_THAT(LinesOf(DoArchive({"messages", "general", "--newest-first"}))[0], HasSubstr(kEdited));
+  EXPECT_EQ(LinesOf(DoArchive({"messages", "general", "--from", "2021-05-04"})).size(), 1u);
+  EXPECT_EQ(LinesOf(DoArchive({"messages", "general", "--to", "2021-05-03"})).size(), 2u);
+  EXPECT_EQ(LinesOf(DoArchive({"thread", "general", kRoot})).size(), 2u);
+  EXPECT_THAT(DoArchive({"coverage", "general"}), HasSubstr("imported"));
+  EXPECT_EQ(NumberAt(DoArchive({"status"}), "teams"), 1);
+}
+
+TEST_F(ArchiveCommandsTest, ShowsAMessageWithAllThatIsKnown) {
+  DoArchive({"import", "export"});
+  EXPECT_THAT(DoArchive({"message", "general", kRoot}), HasSubstr(R"("tada")"));
+  EXPECT_THAT(DoArchive({"message", "general", "p1620000000000100", "--table"}),
+              HasSubstr("2021-05-03"));
+  EXPECT_EQ(Archive({"message", "general", "1620000000.999999"}).exit_code, kNotMet);
+}
+
+TEST_F(ArchiveCommandsTest, TablesAreForPeople) {
+  DoArchive({"import", "export"});
+  const std::string table = DoArchive({"messages", "general", "--table"});
+  EXPECT_THAT(table, HasSubstr("TIME (UTC)"));
+  EXPECT_THAT(table, HasSubstr("edited 1 files"));
+}
+
+// What people write must not steer the terminal of those who read.
+TEST_F(ArchiveCommandsTest, ATableHoldsNoControlCharacters) {
+  std::ofstream(path("export/general/2021-06-01.json"))
+      << R"([{"type":"message","text":"\u001b[2J\u009b1m\nlines","ts":"1622500001.000100"}])";
+  DoArchive({"import", "export"});
+  const std::string table = DoArchive({"messages", "general", "--table", "--from", "2021-05-31"});
+  EXPECT_THAT(table, HasSubstr("lines"));
+  EXPECT_EQ(table.find('\x1b'), std::string::npos);
+  EXPECT_EQ(table.find("\xC2\x9B"), std::string::npos);
+  EXPECT_EQ(LinesOf(table).size(), 2u);
+}
+
+TEST_F(ArchiveCommandsTest, AnUnclearChannelIsAskedFor) {
+  const std::string channels = path("export/channels.json");
+  std::ofstream(channels) << R"([{"id":"C1X","name":"general"},{"id":"C2X","name":"general"}])";
+  DoArchive({"import", "export"});
+  const Outcome twice = Archive({"messages", "general"});
+  EXPECT_EQ(twice.exit_code, kInvalid);
+  EXPECT_THAT(twice.err, HasSubstr("C1X, C2X"));
+  const Outcome none = Archive({"messages", "nowhere"});
+  EXPECT_EQ(none.exit_code, kInvalid);
+  EXPECT_THAT(none.err, HasSubstr("nowhere"));
+  EXPECT_THAT(Archive({"messages", "general", "--team", "T9X"}).err, HasSubstr("general"));
+}
+
+TEST_F(ArchiveCommandsTest, WithoutAnArchiveItSaysHowToGetOne) {
+  const Outcome outcome = Archive({"channels"});
+  EXPECT_EQ(outcome.exit_code, kInvalid);
+  EXPECT_THAT(outcome.err, HasSubstr("data"));
+}
+
+// Whatever a message calls its file, it is written into the folder that was named.
+TEST_F(ArchiveCommandsTest, SavesFilesUnderSafeNames) {
+  std::ofstream(path("export/general/2021-06-01.json"))
+      << R"([{"type":"message","text":"x","ts":"1622500001.000100","files":[{"id":"F1X",)"
+         R"("name":"../../evil\u0000.sh","size":5,"mode":"hosted"}]}])";
+  DoArchive({"import", "export"});
+  // Not stored yet: that is said by the exit code, and nothing is written.
+  EXPECT_EQ(Archive({"files", "general", "1622500001.000100", "--save", "out"}).exit_code, kNotMet);
+  {
+    SystemClock clock;
+    SystemRandom random;
+    auto objects = directory::DirectoryObjects::Open(path("data/objects"), clock, random);
+    ASSERT_TRUE(objects.has_value());
+    ASSERT_TRUE((*objects)
+                    ->Put({.key = "slack/T1X/C1X/1622500001.000100/F1X", .bytes = "hello"})
+                    .has_value());
+  }
+  Do({"tables", "update", "SlackArchive", "--data", "data", "--key",
+      R"({"itemId":{"S":"message#T1X#C1X"},"timestamp":{"S":"1622500001.000100"}})", "--update",
+      "ADD files_s3 :s", "--values",
+      R"({":s":{"SS":["s3://slack-archive/slack/T1X/C1X/1622500001.000100/F1X"]}})"});
+  DoArchive({"files", "general", "1622500001.000100", "--save", "out"});
+  std::vector<std::string> saved;
+  for (const auto& entry : std::filesystem::directory_iterator(path("out"))) {
+    saved.push_back(entry.path().filename().string());
+    EXPECT_EQ(ReadFile(entry.path().string()), "hello");
+  }
+  ASSERT_EQ(saved.size(), 1u);
+  EXPECT_THAT(saved[0], HasSubstr("F1X-.._.._evil"));
+  EXPECT_FALSE(std::filesystem::exists(path("evil.sh")));
+}
+
+TEST_F(ArchiveCommandsTest, VerifyProvesAndFinds) {
+  DoArchive({"import", "export"});
+  EXPECT_THAT(DoArchive({"verify"}), HasSubstr(R"("sound":true)"));
+  EXPECT_THAT(DoArchive({"verify", "--table"}), HasSubstr("0 problems"));
+  Do({"tables", "update", "SlackArchive", "--data", "data", "--key",
+      R"({"itemId":{"S":"channelindex#T1X"},"timestamp":{"S":"000000"}})", "--update",
+      "SET channels_map.C1X = :n", "--values", R"({":n":{"S":"wrong"}})"});
+  const Outcome wrong = Archive({"verify"});
+  EXPECT_EQ(wrong.exit_code, kNotMet);
+  EXPECT_THAT(wrong.out, HasSubstr("rebuild"));
+  EXPECT_EQ(NumberAt(DoArchive({"rebuild-index"}), "changed"), 1);
+  EXPECT_THAT(DoArchive({"verify"}), HasSubstr(R"("sound":true)"));
+}
+
+// While a server has the folder, the commands say to ask it, and get the same answers from it.
+TEST_F(ArchiveCommandsTest, AsksAServer) {
+  DoArchive({"import", "export"});
+  const std::string from_folder = DoArchive({"messages", "general"});
+  Serve({"--data", "data", "--archive-consent", "true", "--archive-files", "false"});
+  const Outcome held = Archive({"messages", "general"});
+  EXPECT_EQ(held.exit_code, kEnvironment);
+  EXPECT_THAT(held.err, HasSubstr("--server"));
+
+  std::ofstream(path("token")) << CreateToken("reader") << "\n";
+  EXPECT_EQ(DoArchive({"messages", "general", "--server", url(), "--token-file", "token"}),
+            from_folder);
+  std::ofstream(path("token")) << "tm_wrong\n";
+  EXPECT_EQ(Archive({"channels", "--server", url(), "--token-file", "token"}).exit_code,
+            kEnvironment);
+  const Outcome no_token = Archive({"channels", "--server", url()});
+  EXPECT_EQ(no_token.exit_code, kInvalid);
+  EXPECT_THAT(no_token.err, HasSubstr("TIDEMARK_API_TOKEN"));
+}
+
+TEST_F(ArchiveCommandsTest, EveryCommandHasHelpWithAnExample) {
+  for (const char* command : {"channels", "messages", "thread", "message", "files", "coverage",
+                              "status", "import", "verify", "rebuild-index"}) {
+    EXPECT_THAT(DoArchive({command, "--help"}),
+                HasSubstr(std::string("tidemark archive ") + command));
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::testing
