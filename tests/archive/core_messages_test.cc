@@ -262,16 +262,20 @@ TEST(EditTest, ALinkPreviewIsNone) {
   EXPECT_EQ(world.Rows().size(), 1U);
 }
 
-// A reply adds to its root what makes it one.
+// A reply adds to its root what makes it one. Slack tells so by message_replied, and sends it
+// without its subtype.
 TEST(EditTest, AReplyGivesItsRootAThread) {
-  ArchiveWorld world;
-  world.Post(Posted(kTs, "root"));
-  const std::string thread = fmt::format(R"(,"thread_ts":"{}")", kTs);
-  world.Post(fmt::format(R"({{"type":"message","subtype":"message_replied","channel":"C1X",)"
-                         R"("channel_type":"channel","event_ts":"{}","message":{}}})",
-                         kEditEvent, Inner(kTs, "root", thread)));
-  EXPECT_EQ(TextIn(world.MessageRow(kTs), "parent"), std::string("thread#T1X#") + kTs);
-  EXPECT_FALSE(world.MessageRow(kTs).Contains("updated_ts"));
+  for (const char* subtype : {R"("subtype":"message_replied",)", ""}) {
+    ArchiveWorld world;
+    world.Post(Posted(kTs, "root"));
+    const std::string thread = fmt::format(R"(,"thread_ts":"{}")", kTs);
+    world.Post(fmt::format(R"({{"type":"message",{0}"channel":"C1X","channel_type":"channel",)"
+                           R"("ts":"{1}","event_ts":"{1}","message":{2}}})",
+                           subtype, kEditEvent, Inner(kTs, "root", thread)));
+    EXPECT_EQ(TextIn(world.MessageRow(kTs), "parent"), std::string("thread#T1X#") + kTs);
+    EXPECT_FALSE(world.MessageRow(kTs).Contains("updated_ts"));
+    EXPECT_EQ(world.Rows().size(), 1U);
+  }
 }
 
 TEST(EditTest, WithoutAnythingOfBeforeIsOneAtItsEvent) {

@@ -27,8 +27,8 @@ class OtherRowsTest : public ::testing::Test {
   }
   std::string User(int second, std::string_view display_name, std::string_view more = "") {
     return fmt::format(
-        R"({{"type":"user_change","event_ts":"{}","user":{{"id":"U1X","name":"ann","real_name":"Ann",)"
-        R"("deleted":false,"is_bot":false,"profile":{{"display_name":"{}","fields":[],)"
+        R"({{"type":"user_change","event_ts":"{}","user":{{"id":"U1X","name":"ann",)"
+        R"("real_name":"Ann","deleted":false,"is_bot":false,"profile":{{"display_name":"{}","fields":[],)"
         R"("image_192":"https://a/192"}}{}}}}})",
         At(second), display_name, more);
   }
