@@ -46,6 +46,8 @@ class ArchiveService {
   Status StepFiles() { return processors_.StepFiles(); }
   // Now and then, while events are taken.
   Status Beat();
+  // Ends steps under way soon, and lets none begin. From any thread.
+  void Stop() { processors_.Stop(); }
 
   archive::Archive& archive() { return archive_; }
   archive::Ledger& ledger() { return ledger_; }

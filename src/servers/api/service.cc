@@ -222,6 +222,7 @@ void Service::State::Stop(std::chrono::milliseconds patience) {
   stopping_ = true;
   if (server_ != nullptr) server_->Stop(patience);
   workers_.Stop();
+  if (archive_) archive_->Stop();
   archive_files_.reset();
   archive_rows_.reset();
   background_.reset();
