@@ -507,6 +507,19 @@ TEST_F(FilesTest, AStoreThatIsAwayIsWaitedFor) {
   ExpectComplete(message, {files[0].id});
 }
 
+// Nor at the first failure of Slack's that comes after.
+TEST_F(FilesTest, AStoreThatWasAwayCostsNoTries) {
+  const Message message = MessageWith({files[0].id});
+  Put(message);
+  objects.Fail(6);
+  Run();
+  while (state.DueFetches(clock.NowSeconds() + 1'000'000, 1)->front().delays < 6) RunNext();
+  slack->Fail(demo::kDownloads, {.kind = FailureKind::kServerError}, 2);
+  RunAll();
+  ExpectComplete(message, {files[0].id});
+  EXPECT_EQ(downloads(), 3u);
+}
+
 // What was purged does not come back, at whatever moment that was.
 TEST_F(FilesTest, AMessageThatIsPurgedBetweenTriesKeepsNoFile) {
   Message message = MessageWith({files[0].id});

@@ -50,12 +50,14 @@ TEST_F(StateTest, GivesWhatIsDueTheOldestFirst) {
 TEST_F(StateTest, KeepsAllOfAFetch) {
   PendingFetch fetch = FetchOf(kFirst, 1'700'000'005);
   fetch.attempts = 2;
+  fetch.delays = 3;
   fetch.reason = "F1: the server answered 500";
   ASSERT_TRUE(state.Schedule(fetch, std::nullopt));
   const PendingFetch kept = state.DueFetches(1'700'000'005, 1)->front();
   EXPECT_EQ(kept.place, fetch.place);
   EXPECT_EQ(kept.due, fetch.due);
   EXPECT_EQ(kept.attempts, 2);
+  EXPECT_EQ(kept.delays, 3);
   EXPECT_EQ(kept.reason, fetch.reason);
 }
 

@@ -167,8 +167,8 @@ class Files::Worker {
     const auto message = TRY(Load(fetch.place, fetch.ts));
     if (!message || message->purged) return parts_.state->Finish(fetch);
     const Attempt attempt = TryFiles(*message);
-    const int64_t attempts = fetch.attempts + 1;
-    // What our own store refuses is no reason to give a file up.
+    // What our own store refuses is no reason to give a file up, now or at a later try.
+    const int64_t attempts = fetch.attempts + (attempt.is_our_fault ? 0 : 1);
     const bool again =
         attempt.is_our_fault || (attempt.may_succeed_later && attempts < options_.max_attempts);
     const Status recorded = Record(*message, attempt, again);
@@ -240,9 +240,10 @@ class Files::Worker {
   }
 
   Status PutOff(const PendingFetch& fetch, int64_t attempts, const Attempt& attempt) {
-    const auto doublings = std::min(attempts - 1, kMaxDoublings);
+    const auto doublings = std::min(fetch.delays, kMaxDoublings);
     PendingFetch later = fetch;
     later.attempts = attempts;
+    later.delays = fetch.delays + 1;
     later.due = parts_.clock->NowSeconds() + (options_.first_wait.count() << doublings);
     later.reason = ErrorOf(attempt.failures);
     return parts_.state->Schedule(later, fetch);

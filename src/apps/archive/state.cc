@@ -34,6 +34,7 @@ item::Item Encode(const PendingFetch& fetch) {
   row.Set("kind", kFile);
   row.Set("name", NameOf(fetch));
   row.SetInt("attempts", fetch.attempts);
+  row.SetInt("delays", fetch.delays);
   row.SetText("reason", fetch.reason);
   return row.Build();
 }
@@ -63,6 +64,7 @@ Result<PendingFetch> Decode(const item::Item& row) {
                       .ts = *ts,
                       .due = due,
                       .attempts = IntIn(row, "attempts").value_or(0),
+                      .delays = IntIn(row, "delays").value_or(0),
                       .reason = TextIn(row, "reason")};
 }
 

@@ -23,7 +23,8 @@ struct PendingFetch {
   Place place;
   slack::Timestamp ts;
   EpochSeconds due = 0;
-  int64_t attempts = 0;
+  int64_t attempts = 0;     // Those that count: Slack was asked, and our own store was there.
+  int64_t delays = 0;       // How often it was put off; the waits grow with it.
   std::string reason = {};  // Why the last one failed.
 };
 
