@@ -124,11 +124,22 @@ TEST(LedgerTest, AMarkThatIsThereStaysAsItIs) {
   ViewsWorld world;
   const Place place = PlaceOf("C1X");
   Value(world.ledger.Add(place.team, Lost(20, 30, "first")));
-  Value(world.ledger.Add(place.team, Lost(20, 90, "second")));
+  Value(world.ledger.Add(place.team, Lost(20, 25, "second")));
   const auto marks = Value(world.ledger.TeamMarks(place.team));
   ASSERT_THAT(marks, SizeIs(1));
   EXPECT_EQ(marks[0].reason, "first");
   EXPECT_EQ(marks[0].to, At(30));
+}
+
+// A server that notes its downtime and dies at once has been away for longer when it comes again.
+TEST(LedgerTest, AMarkThatReachesFurtherReplacesTheOther) {
+  ViewsWorld world;
+  const Place place = PlaceOf("C1X");
+  Value(world.ledger.Add(place.team, Lost(20, 30)));
+  Value(world.ledger.Add(place.team, Lost(20, 90)));
+  const auto marks = Value(world.ledger.TeamMarks(place.team));
+  ASSERT_THAT(marks, SizeIs(1));
+  EXPECT_EQ(marks[0].to, At(90));
 }
 
 // The bot's own joins and leaves, and the removal of the app, come as events.

@@ -184,10 +184,17 @@ Ledger::Ledger(std::string table, tables::Tables* tables)
     : table_(std::move(table)), tables_(*tables) {}
 
 Status Ledger::Add(const slack::TeamId& team, const CoverageNews& mark) {
-  TRY(tables_.Put({.table = table_,
-                   .item = Encode(team, mark),
-                   .condition = "attribute_not_exists(#k)",
-                   .names = {{"#k", "itemId"}}}));
+  tables::PutRequest put{.table = table_,
+                         .item = Encode(team, mark),
+                         .condition = "attribute_not_exists(#k)",
+                         .names = {{"#k", "itemId"}}};
+  // Who noted a downtime and died before it was over for good left a shorter one.
+  if (mark.to) {
+    *put.condition += " OR #to < :to";
+    put.names["#to"] = "to";
+    put.values[":to"] = mark.to->text();
+  }
+  TRY(tables_.Put(put));
   return Done{};
 }
 

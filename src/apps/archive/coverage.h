@@ -39,7 +39,7 @@ class Ledger {
  public:
   Ledger(std::string table, tables::Tables* tables);
 
-  // A mark that is there already stays as it is.
+  // A mark that is there already stays as it is, unless this one reaches further.
   Status Add(const slack::TeamId& team, const CoverageNews& mark);
   // Those of the channel and those of all channels, in the order of time.
   Result<std::vector<CoverageNews>> Marks(const Place& place);
