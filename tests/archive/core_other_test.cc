@@ -26,11 +26,11 @@ class OtherRowsTest : public ::testing::Test {
                        type, At(second), kTs);
   }
   std::string User(int second, std::string_view display_name, std::string_view more = "") {
-    return fmt::format(
-        R"({{"type":"user_change","event_ts":"{}","user":{{"id":"U1X","name":"ann",)"
-        R"("real_name":"Ann","deleted":false,"is_bot":false,"profile":{{"display_name":"{}","fields":[],)"
-        R"("image_192":"https://a/192"}}{}}}}})",
-        At(second), display_name, more);
+    return fmt::format(R"({{"type":"user_change","event_ts":"{}","user":{{"id":"U1X","name":"ann",)"
+                       R"("real_name":"Ann","deleted":false,"is_bot":false,)"
+                       R"("profile":{{"display_name":"{}","fields":[],)"
+                       R"("image_192":"https://a/192"}}{}}}}})",
+                       At(second), display_name, more);
   }
   size_t RowsOf(const std::string& item_id) {
     const auto page = world.tables().Query(
