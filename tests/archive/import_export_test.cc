@@ -166,10 +166,14 @@ TEST(ImportTest, EventsOfAChannelOutweighTheList) {
 TEST(ImportTest, TreatsSubtypesAsEventsDo) {
   ExportTexts texts = SmallExport();
   texts["general/2021-05-05.json"] =
-      R"([{"type":"message","subtype":"channel_join","user":"U1X","text":"joined","ts":"1620180000.000100"},)"
-      R"({"type":"message","subtype":"channel_topic","user":"U1X","topic":"newer","text":"set","ts":"1620180001.000100"},)"
-      R"({"type":"message","subtype":"bot_message","bot_id":"B1X","text":"kept","ts":"1620180002.000100"},)"
-      R"({"type":"message","subtype":"brand_new","user":"U1X","text":"kept","ts":"1620180003.000100"}])";
+      R"([{"type":"message","subtype":"channel_join","user":"U1X","text":"joined",)"
+      R"("ts":"1620180000.000100"},)"
+      R"({"type":"message","subtype":"channel_topic","user":"U1X","topic":"newer",)"
+      R"("text":"set","ts":"1620180001.000100"},)"
+      R"({"type":"message","subtype":"bot_message","bot_id":"B1X","text":"kept",)"
+      R"("ts":"1620180002.000100"},)"
+      R"({"type":"message","subtype":"brand_new","user":"U1X","text":"kept",)"
+      R"("ts":"1620180003.000100"}])";
   ImportWorld world;
   const ImportReport report = world.Import(texts);
   EXPECT_EQ(report.left_out, 2u);
@@ -184,7 +188,8 @@ TEST(ImportTest, ATombstoneIsADeletedStub) {
   ExportTexts texts = SmallExport();
   texts["general/2021-05-05.json"] =
       R"([{"type":"message","subtype":"tombstone","user":"USLACKBOT","hidden":true,)"
-      R"("text":"This message was deleted.","ts":"1620180000.000100","thread_ts":"1620180000.000100"}])";
+      R"("text":"This message was deleted.","ts":"1620180000.000100",)"
+      R"("thread_ts":"1620180000.000100"}])";
   ImportWorld world;
   world.Import(texts);
   const item::Item stub = world.MessageRow("1620180000.000100");

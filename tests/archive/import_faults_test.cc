@@ -61,11 +61,14 @@ TEST(ImportFaultsTest, OddRowsAreKept) {
   texts[kDay] =
       "\xEF\xBB\xBF[\n"
       R"({"type":"message","text":"nobody wrote this","ts":"1622500000.000100"},)"
-      R"({"type":"message","user":"U9X","text":"<@UNOBODY> <#Cwrong|x> <!oops","ts":"1622500001.000100"},)"
+      R"({"type":"message","user":"U9X","text":"<@UNOBODY> <#Cwrong|x> <!oops",)"
+      R"("ts":"1622500001.000100"},)"
       R"({"type":"message","user":"U1X","ts":"1622500002.000100","blocks":[]},)"
       R"({"type":"message","user":"U1X","text":"half \ud83d a pair","ts":"1622500003.000100"},)"
-      R"({"type":"message","user":"U1X","text":"old file","ts":"1622500004.000100","file":{"id":"F9X","name":"b"}},)"
-      R"({"type":"message","user":null,"text":null,"files":"none","reactions":{},"ts":"1622500005.000100"}])";
+      R"({"type":"message","user":"U1X","text":"old file","ts":"1622500004.000100",)"
+      R"("file":{"id":"F9X","name":"b"}},)"
+      R"({"type":"message","user":null,"text":null,"files":"none","reactions":{},)"
+      R"("ts":"1622500005.000100"}])";
   ImportWorld world;
   const ImportReport report = world.Import(texts);
   EXPECT_EQ(report.problems, 0u);
