@@ -295,7 +295,7 @@ bool MeasureImport(uint64_t messages, Surroundings* around) {
   WriteExport(export_folder.path(), messages);
   const double memory_before = PeakMemoryMb();
   auto tables = Must(embedded::EmbeddedTables::Open({.folder = folder.path()}));
-  archive::Archive archive({.raw_events = false}, tables.get(), &around->clock, nullptr, nullptr);
+  archive::Archive archive({.raw_events = false}, tables.get(), nullptr, nullptr);
   archive::State state("tidemark-archive-state", tables.get());
   archive::Ledger ledger("SlackArchive", tables.get());
   Must(archive.CreateTable());

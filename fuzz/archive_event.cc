@@ -54,7 +54,7 @@ void Store(Archive& archive, std::string_view body) {
 void Run(std::string_view bodies) {
   ManualClock clock;
   model::ModelTables tables(clock);
-  Archive archive({}, &tables, &clock, nullptr, nullptr);
+  Archive archive({}, &tables, nullptr, nullptr);
   CHECK(archive.CreateTable().has_value());
   for (size_t i = 0; i < kMaxBodies && !bodies.empty(); ++i) {
     const size_t end = std::min(bodies.find('\n'), bodies.size());

@@ -32,7 +32,7 @@ ArchiveFolder::ArchiveFolder(Settings settings, api::ArchiveServiceOptions optio
     : settings_(std::move(settings)),
       options_(std::move(options)),
       tables_(std::move(tables)),
-      archive_(options_.archive, tables_.get(), &clock_, nullptr, nullptr),
+      archive_(options_.archive, tables_.get(), nullptr, nullptr),
       index_(options_.index, tables_.get(), nullptr),
       ledger_(options_.archive.table, tables_.get()),
       state_(options_.state_table, tables_.get()),

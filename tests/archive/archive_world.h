@@ -98,7 +98,7 @@ inline std::string Tombstone(std::string_view ts) {
 class ArchiveWorld {
  public:
   explicit ArchiveWorld(ArchiveOptions options = {})
-      : archive_(std::move(options), &tables_, &clock_, &logger_, &metrics_) {
+      : archive_(std::move(options), &tables_, &logger_, &metrics_) {
     CHECK(archive_.CreateTable().has_value());
   }
 

@@ -232,7 +232,7 @@ class CountingTables final : public testing::ForwardingTables {
 TEST(RowsTest, ANewMessageCostsOneLook) {
   ArchiveWorld world;
   CountingTables counting(&world.tables());
-  Archive archive({}, &counting, &world.clock(), nullptr, nullptr);
+  Archive archive({}, &counting, nullptr, nullptr);
   const std::string body = EnvelopeOf(Posted(kTs, "one"));
   const auto plan = archive.PlanEvent(ParseCallback(body), body);
   ASSERT_TRUE(plan.has_value());

@@ -142,7 +142,7 @@ class ImportWorld {
 
   ManualClock clock_;
   model::ModelTables tables_{clock_};
-  Archive archive_{{}, &tables_, &clock_, nullptr, nullptr};
+  Archive archive_{{}, &tables_, nullptr, nullptr};
   Ledger ledger_{"SlackArchive", &tables_};
   State state_{"tidemark-archive-state", &tables_};
   ChannelIndex index_{{}, &tables_, nullptr};

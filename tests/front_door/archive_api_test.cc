@@ -103,7 +103,7 @@ class ArchiveApiTest : public ::testing::Test {
   SystemClock clock_;
   SystemSleeper sleeper_;
   http::CurlClient client_{{}, &clock_, &sleeper_};
-  archive::Archive archive_{{}, &door_.tables(), &clock_, nullptr, nullptr};
+  archive::Archive archive_{{}, &door_.tables(), nullptr, nullptr};
 };
 
 TEST_F(ArchiveApiTest, EveryRouteAsksForAToken) {

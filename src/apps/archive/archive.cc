@@ -69,8 +69,8 @@ std::string_view ToString(Outcome outcome) {
   return "incomplete";
 }
 
-Archive::Archive(ArchiveOptions options, tables::Tables* tables, const Clock* /*clock*/,
-                 const Logger* logger, Metrics* metrics)
+Archive::Archive(ArchiveOptions options, tables::Tables* tables, const Logger* logger,
+                 Metrics* metrics)
     : options_(std::move(options)), tables_(*tables), logger_(logger) {
   Counter* large_rows = nullptr;
   if (metrics) {

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "apps/archive/reading.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/result.h"
@@ -53,8 +52,7 @@ struct Plan {
 class Archive {
  public:
   // All outlive this; logger and metrics may be null.
-  Archive(ArchiveOptions options, tables::Tables* tables, const Clock* clock, const Logger* logger,
-          Metrics* metrics);
+  Archive(ArchiveOptions options, tables::Tables* tables, const Logger* logger, Metrics* metrics);
   ~Archive();
 
   // Makes the table, with its index and stream, unless it is there.

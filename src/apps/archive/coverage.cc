@@ -145,20 +145,6 @@ class Sweep {
   std::vector<Interval> intervals_;
 };
 
-item::Item Encode(const slack::TeamId& team, const CoverageNews& mark) {
-  const std::string item_id =
-      mark.channel ? CoverageOf({.team = team, .channel = *mark.channel}) : CoverageOf(team);
-  RowBuilder row;
-  row.Set("itemId", item_id);
-  row.Set("timestamp", fmt::format("{}#{}", mark.from.text(), ToString(mark.kind)));
-  row.Set("type", "coverage");
-  row.Set("kind", std::string(ToString(mark.kind)));
-  row.Set("from", mark.from.text());
-  if (mark.to) row.Set("to", mark.to->text());
-  row.SetText("reason", mark.reason);
-  return row.Build();
-}
-
 Result<CoverageNews> Decode(const item::Item& row, std::optional<slack::ChannelId> channel) {
   const auto kind = ParseKind(TextIn(row, "kind"));
   const auto from = TimestampIn(row, "from");
@@ -175,6 +161,20 @@ Result<CoverageNews> Decode(const item::Item& row, std::optional<slack::ChannelI
 
 }  // namespace
 
+item::Item EncodeMark(const slack::TeamId& team, const CoverageNews& mark) {
+  const std::string item_id =
+      mark.channel ? CoverageOf({.team = team, .channel = *mark.channel}) : CoverageOf(team);
+  RowBuilder row;
+  row.Set("itemId", item_id);
+  row.Set("timestamp", fmt::format("{}#{}", mark.from.text(), ToString(mark.kind)));
+  row.Set("type", "coverage");
+  row.Set("kind", std::string(ToString(mark.kind)));
+  row.Set("from", mark.from.text());
+  if (mark.to) row.Set("to", mark.to->text());
+  row.SetText("reason", mark.reason);
+  return row.Build();
+}
+
 std::vector<Interval> ComputeCoverage(const std::vector<CoverageNews>& marks) {
   const std::vector<Span> spans = SpansOf(marks);
   return Sweep(spans).Run();
@@ -185,7 +185,7 @@ Ledger::Ledger(std::string table, tables::Tables* tables)
 
 Status Ledger::Add(const slack::TeamId& team, const CoverageNews& mark) {
   tables::PutRequest put{.table = table_,
-                         .item = Encode(team, mark),
+                         .item = EncodeMark(team, mark),
                          .condition = "attribute_not_exists(#k)",
                          .names = {{"#k", "itemId"}}};
   // Who noted a downtime and died before it was over for good left a shorter one.

@@ -35,6 +35,9 @@ struct Interval {
 // completeness, and completeness outweighs an import.
 std::vector<Interval> ComputeCoverage(const std::vector<CoverageNews>& marks);
 
+// The mark's row.
+item::Item EncodeMark(const slack::TeamId& team, const CoverageNews& mark);
+
 class Ledger {
  public:
   Ledger(std::string table, tables::Tables* tables);

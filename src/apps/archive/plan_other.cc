@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "apps/archive/attributes.h"
+#include "apps/archive/coverage.h"
 #include "apps/archive/partition.h"
 #include "apps/archive/planner.h"
 
@@ -36,19 +37,6 @@ item::Item Encode(const slack::TeamId& team, const UserNews& news) {
 item::Item WithoutKey(item::Item row) {
   for (const std::string_view name : {"itemId", "timestamp", "type"}) row.Erase(name);
   return row;
-}
-
-item::Item Encode(const slack::TeamId& team, const CoverageNews& news) {
-  RowBuilder row;
-  row.Set("itemId",
-          news.channel ? CoverageOf({.team = team, .channel = *news.channel}) : CoverageOf(team));
-  row.Set("timestamp", fmt::format("{}#{}", news.from.text(), ToString(news.kind)));
-  row.Set("type", "coverage");
-  row.SetText("kind", ToString(news.kind));
-  row.Set("from", news.from.text());
-  if (news.to) row.Set("to", news.to->text());
-  row.SetText("reason", news.reason);
-  return row.Build();
 }
 
 }  // namespace
@@ -97,7 +85,7 @@ Result<Plan> Archive::Planner::For(const slack::TeamId& team, const UserNews& ne
     return Plan{};
   }
   Plan plan{.outcome = Outcome::kStored};
-  plan.actions.emplace_back(PutNew(Encode(team, news)));
+  plan.actions.emplace_back(PutNew(EncodeMark(team, news)));
   return plan;
 }
 
@@ -133,7 +121,7 @@ Result<Plan> Archive::Planner::For(const slack::TeamId& team, const CoverageNews
     return Plan{.outcome = Outcome::kNotPublic};
   }
   Plan plan;
-  TRY(AddOnce(Encode(team, news), &plan));
+  TRY(AddOnce(EncodeMark(team, news), &plan));
   return plan;
 }
 

@@ -21,7 +21,7 @@ ArchiveService::ArchiveService(ArchiveServiceOptions options, const ServiceConte
     : options_(std::move(options)),
       context_(context),
       state_(options_.state_table, context.tables),
-      archive_(options_.archive, context.tables, context.clock, context.logger, context.metrics),
+      archive_(options_.archive, context.tables, context.logger, context.metrics),
       index_(options_.index, context.tables, context.logger),
       ledger_(options_.archive.table, context.tables),
       reader_({.table = options_.archive.table, .deleted = options_.deleted}, context.tables,
