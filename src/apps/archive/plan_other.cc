@@ -85,7 +85,7 @@ Result<Plan> Archive::Planner::For(const slack::TeamId& team, const UserNews& ne
     return Plan{};
   }
   Plan plan{.outcome = Outcome::kStored};
-  plan.actions.emplace_back(PutNew(EncodeMark(team, news)));
+  plan.actions.emplace_back(PutNew(Encode(team, news)));
   return plan;
 }
 
