@@ -62,6 +62,8 @@ Sha256Stream::Sha256Stream() : state_(std::make_unique<State>()) {
 }
 
 Sha256Stream::~Sha256Stream() = default;
+Sha256Stream::Sha256Stream(Sha256Stream&&) noexcept = default;
+Sha256Stream& Sha256Stream::operator=(Sha256Stream&&) noexcept = default;
 
 void Sha256Stream::Add(std::string_view bytes) {
   CHECK(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1);

@@ -18,6 +18,8 @@ class Sha256Stream {
  public:
   Sha256Stream();
   ~Sha256Stream();
+  Sha256Stream(Sha256Stream&&) noexcept;
+  Sha256Stream& operator=(Sha256Stream&&) noexcept;
 
   void Add(std::string_view bytes);
   // The 32 bytes; once, and nothing is added after it.

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/sha256_hasher.h"
+#include "base/hashing.h"
 #include "http/server.h"
 #include "tests/support/server_fixture.h"
 
@@ -102,9 +102,9 @@ TEST_F(ServerSourceTest, SendsALargeBody) {
   const RawReply reply = connection.ReadReply();
   EXPECT_EQ(reply.Find("Content-Length"), std::to_string(kLarge));
   EXPECT_EQ(reply.Find("Content-Type"), "a/b");
-  Sha256Hasher expected;
+  Sha256Stream expected;
   expected.Add(Pattern(kLarge));
-  Sha256Hasher found;
+  Sha256Stream found;
   found.Add(reply.body);
   EXPECT_EQ(found.Finish(), expected.Finish());
   EXPECT_EQ(source_->largest(), kBodyPieceBytes);

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "base/sha256_hasher.h"
+#include "base/hashing.h"
 #include "objects/directory/file_ops.h"
 #include "objects/directory/key_path.h"
 #include "objects/directory/lister.h"
@@ -171,7 +171,7 @@ class DirectoryObjects::State {
                   .content_type = request.content_type,
                   .metadata = request.metadata};
     const Descriptor file = TRY(files_.Create(path));
-    Sha256Hasher hasher;
+    Sha256Stream hasher;
     TRY(ForEachPiece(request, [&](std::string_view piece) {
       hasher.Add(piece);
       record.size += piece.size();

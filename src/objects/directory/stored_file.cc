@@ -44,7 +44,7 @@ Result<std::optional<Record>> ReadRecord(const Descriptor& file, const std::stri
 }
 
 Result<std::string> HashOf(const Descriptor& file) {
-  Sha256Hasher hasher;
+  Sha256Stream hasher;
   for (uint64_t offset = 0;;) {
     const std::string piece = TRY(ReadAt(file, offset, kPieceBytes));
     if (piece.empty()) return hasher.Finish();
@@ -130,7 +130,7 @@ Result<std::string> OpenFile::Read(uint64_t offset, size_t size) {
 
 Status OpenFile::Check(uint64_t offset, const std::string& bytes) {
   if (offset == 0) {
-    hasher_ = Sha256Hasher();
+    hasher_ = Sha256Stream();
     hashed_ = 0;
   }
   if (offset != hashed_ || (bytes.empty() && stored_.info.size > 0)) return Done();

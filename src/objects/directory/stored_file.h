@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "base/hashing.h"
 #include "base/result.h"
-#include "base/sha256_hasher.h"
 #include "objects/directory/descriptor.h"
 #include "objects/objects.h"
 
@@ -35,7 +35,7 @@ class OpenFile final : public objects::OpenObject {
   Status Check(uint64_t offset, const std::string& bytes);
 
   const StoredFile stored_;
-  Sha256Hasher hasher_;
+  Sha256Stream hasher_;
   uint64_t hashed_ = 0;  // Bytes from the front; those behind were not read in order.
 };
 
