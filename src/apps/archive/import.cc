@@ -212,7 +212,7 @@ Status Importer::StoreChannels(const std::vector<Job*>& jobs, const slack::TeamI
 
 Status Importer::StoreMessages() {
   const size_t threads = std::max<size_t>(options_.threads, 1);
-  room_ = std::make_unique<std::counting_semaphore<>>(static_cast<ptrdiff_t>(2 * threads));
+  room_ = std::make_unique<std::counting_semaphore<>>(static_cast<ptrdiff_t>(threads + 1));
   workers_ = std::make_unique<WorkerPool>(
       WorkerPoolOptions{.threads = threads, .max_waiting = 2 * threads});
   for (const std::unique_ptr<Job>& job : jobs_) {

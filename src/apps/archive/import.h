@@ -32,7 +32,7 @@ struct ImportOptions {
   std::vector<std::string> teams = {};
   bool with_private = false;
   ImportMode mode = ImportMode::kStore;
-  size_t threads = 4;
+  size_t threads = 2;
 };
 
 // All outlive the import. With kDryRun all but the clock may be null: there is no archive yet.
