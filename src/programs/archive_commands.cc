@@ -14,18 +14,6 @@ namespace tidemark::programs {
 
 namespace {
 
-void AddFolder(CLI::App& command, FolderOptions& options) {
-  command.add_option("--data", options.data,
-                     "The folder that holds the tables (TIDEMARK_DATA; default tidemark-data)");
-  command.add_option("--settings", options.settings,
-                     "A settings file (TIDEMARK_SETTINGS; default tidemark.toml, if there)");
-}
-
-void AddProgress(CLI::App& command, FolderOptions& options) {
-  command.add_flag("--progress", options.progress,
-                   "Say every second how far it is, also when standard error is no terminal");
-}
-
 void AddOutput(CLI::App& command, OutputOptions& options) {
   CLI::Option* json = command.add_flag("--json", options.json, "Print JSON, one value a line");
   command.add_flag("--table", options.table, "Print a table, also when nobody looks at it")

@@ -20,4 +20,16 @@ CLI::App* AddGroup(CLI::App& parent, const std::string& name, const std::string&
   return group;
 }
 
+void AddFolder(CLI::App& command, FolderOptions& options) {
+  command.add_option("--data", options.data,
+                     "The folder that holds the tables (TIDEMARK_DATA; default tidemark-data)");
+  command.add_option("--settings", options.settings,
+                     "A settings file (TIDEMARK_SETTINGS; default tidemark.toml, if there)");
+}
+
+void AddProgress(CLI::App& command, FolderOptions& options) {
+  command.add_flag("--progress", options.progress,
+                   "Say every second how far it is, also when standard error is no terminal");
+}
+
 }  // namespace tidemark::programs

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "programs/data_folder.h"
 #include "programs/exit_code.h"
 
 namespace CLI {
@@ -40,5 +41,10 @@ std::pair<CLI::App*, std::shared_ptr<Options>> AddCommand(CLI::App& parent, cons
 
 // A command that only holds others.
 CLI::App* AddGroup(CLI::App& parent, const std::string& name, const std::string& help);
+
+// The flags of commands on a data folder: --data and --settings.
+void AddFolder(CLI::App& command, FolderOptions& options);
+// Likewise --progress, of those that may take long.
+void AddProgress(CLI::App& command, FolderOptions& options);
 
 }  // namespace tidemark::programs

@@ -18,18 +18,6 @@ namespace tidemark::programs {
 
 namespace {
 
-void AddFolder(CLI::App& command, FolderOptions& options) {
-  command.add_option("--data", options.data,
-                     "The folder that holds the tables (TIDEMARK_DATA; default tidemark-data)");
-  command.add_option("--settings", options.settings,
-                     "A settings file (TIDEMARK_SETTINGS; default tidemark.toml, if there)");
-}
-
-void AddProgress(CLI::App& command, FolderOptions& options) {
-  command.add_flag("--progress", options.progress,
-                   "Say every second how far it is, also when standard error is no terminal");
-}
-
 void AddTable(CLI::App& command, std::string& table) {
   command.add_option("table", table, "The table's name")->required();
 }
