@@ -64,7 +64,7 @@ void Simulation::Generate() {
 
 // Slack may leave a minute out, and say so.
 void Simulation::LoseAMinute() {
-  if (!Chance(3)) return;
+  if (!Chance(4)) return;
   const EpochSeconds minute = (kStart / 60 + 1 + static_cast<int64_t>(random_.Below(10))) * 60;
   for (size_t i = 0; i < events_.size(); ++i) {
     const EpochSeconds at = std::stoll(truth_.fact(i).time);
@@ -88,9 +88,9 @@ void Simulation::ScheduleEvents() {
 
 // All servers at once, for longer than Slack tries.
 void Simulation::ScheduleOutage() {
-  if (!Chance(3)) return;
+  if (!Chance(4)) return;
   At(static_cast<Milliseconds>(random_.Below(900 * kSecond)), [this] {
-    down_until_ = Now() + static_cast<Milliseconds>((200 + random_.Below(900)) * kSecond);
+    down_until_ = Now() + static_cast<Milliseconds>((250 + random_.Below(300)) * kSecond);
     for (size_t i = 0; i < kProcesses; ++i) Bury(i);
   });
 }

@@ -1,6 +1,6 @@
 // How the simulation's servers live and die.
 #include <algorithm>
-#include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -117,18 +117,18 @@ void Simulation::Start(size_t process) {
       options_.seed * 1000 + lives_++);
   dead_[process] = false;
   const EpochSeconds heard_from = clock_.NowSeconds() - kSlackPatience;
-  const bool has_listened = last_possible_beat_ > 0;
-  if (has_listened && heard_from > last_beat_) may_fear_losses_ = true;
-  last_possible_beat_ = has_listened ? last_possible_beat_ : clock_.NowSeconds();
+  if (last_possible_beat_ > 0 && heard_from > last_beat_) may_fear_losses_ = true;
   bool is_up = false;
   CallIn(process, [&] { is_up = processes_[process]->Start().has_value(); });
   Tell(fmt::format("{} starts: {}", process, is_up ? "well" : "not"));
+  const EpochSeconds last_possible_beat = std::exchange(last_possible_beat_, clock_.NowSeconds());
   if (!is_up) return Bury(process);
-  if (has_listened && heard_from > last_possible_beat_) {
+  // Of what was before the first time nobody can know.
+  if (last_beat_ > 0 && heard_from > last_possible_beat) {
     ++report_.downtimes;
-    known_losses_.push_back({last_possible_beat_, heard_from});
+    known_losses_.push_back({last_possible_beat, heard_from});
   }
-  last_beat_ = last_possible_beat_ = clock_.NowSeconds();
+  last_beat_ = clock_.NowSeconds();
 }
 
 void Simulation::BeatAll() {
