@@ -122,6 +122,7 @@ class Simulation final : private Chances {
   void Restart(size_t process);
   void Start(size_t process);
   void Meet(size_t other);
+  Attempt TakeRelated(size_t event);
   void StepSomething(size_t process);
   void BeatAll();
   void StepAll();

@@ -27,7 +27,7 @@ constexpr std::chrono::seconds kLongRound(3'700);
 
 void Simulation::OnMoment(size_t process) {
   if (quiet_ || dead_[process]) return;
-  if (running_.size() == 1 && Chance(50)) Meet(1 - process);
+  if (running_.size() == 1 && Chance(30)) Meet(1 - process);
   if (!Chance(death_one_in_)) return;
   dead_[process] = true;
   Tell(fmt::format("{} dies", process));
@@ -48,16 +48,25 @@ slack::LookupOutcome Simulation::LookUp() {
 
 bool Simulation::ObjectsAreAway() { return !quiet_ && fault_one_in_ > 0 && Chance(10); }
 
+// The one that is due next, or rather one about the same message or channel.
+Simulation::Attempt Simulation::TakeRelated(size_t event) {
+  const std::string& subject = truth_.fact(event).subject;
+  const auto related = std::ranges::find_if(deliveries_, [&](const auto& delivery) {
+    return truth_.fact(delivery.second.event).subject == subject;
+  });
+  return deliveries_.extract(related == deliveries_.end() ? deliveries_.begin() : related).mapped();
+}
+
 // While one server is in the middle of a call, the other does something from its beginning to its
-// end: often with the same event.
+// end: often with the same event, or with what it changes.
 void Simulation::Meet(size_t other) {
   if (dead_[other]) return;
   ++report_.meetings;
   const std::optional<size_t> event = event_under_way_;
-  if (event && Chance(3)) {
+  if (event && Chance(4)) {
     Deliver({.event = *event, .is_duplicate = true});
-  } else if (!deliveries_.empty() && Chance(2)) {
-    Deliver(deliveries_.extract(deliveries_.begin()).mapped());
+  } else if (event && !deliveries_.empty() && !Chance(4)) {
+    Deliver(TakeRelated(*event));
   } else {
     StepSomething(other);
   }
