@@ -9,6 +9,7 @@
 #include "programs/archive_actions.h"
 #include "programs/archive_import.h"
 #include "programs/archive_upkeep.h"
+#include "programs/command.h"
 
 namespace tidemark::programs {
 
