@@ -143,7 +143,9 @@ LockRow DecodeLock(const Name& name, const item::Item& row) {
   LockRow decoded{
       .lock = {.name = name, .reason = TextIn(row, "reason"), .until = IntIn(row, "ttl")},
       .length = IntIn(row, "block_duration").value_or(0),
-      .last_updated = IntIn(row, "last_updated").value_or(0)};
+      .last_updated = IntIn(row, "last_updated").value_or(0),
+      .notification_type = TextIn(row, "notification_type"),
+      .method_type = TextIn(row, "mfa_method_type")};
   const std::string kind = TextIn(row, "block_type");
   // A lock whose kind is not known holds all the same; without an end it holds for good.
   if (kind == ToString(LockKind::kReduced)) decoded.lock.kind = LockKind::kReduced;
@@ -179,6 +181,8 @@ void EncodeInto(const LockRow& row, item::Item* item) {
   SetInt("last_updated", row.last_updated, item);
   item->Set("block_type", std::string(ToString(row.lock.kind)));
   SetText("reason", row.lock.reason, item);
+  SetText("notification_type", row.notification_type, item);
+  SetText("mfa_method_type", row.method_type, item);
   if (!row.lock.until) return;
   SetInt("block_duration", row.length, item);
   SetInt("ttl", *row.lock.until, item);

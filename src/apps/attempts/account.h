@@ -68,6 +68,9 @@ struct LockRow {
   Lock lock;
   int64_t length = 0;  // Seconds; 0 for a permanent one.
   EpochSeconds last_updated = 0;
+  // Of the attempt that set it.
+  std::string notification_type = {};
+  std::string method_type = {};
 };
 
 // A state of the account or of an e-mail address; `value` is the seed's intervention_state.

@@ -151,7 +151,9 @@ void SetLock(const Policy& policy, const Action& action, Scope scope, const Reac
   if (account->FindLock(name) != nullptr) return;
   LockRow row{.lock = {.name = name,
                        .kind = rule.lock,
-                       .reason = fmt::format("{} {}", rule.count, rule.classifier)}};
+                       .reason = fmt::format("{} {}", rule.count, rule.classifier)},
+              .notification_type = action.notification_type,
+              .method_type = action.method_type};
   if (rule.lock != LockKind::kPermanent) {
     row.length = (length.count() > 0 ? length : policy.LockLength(rule.lock)).count();
     row.lock.until = account->now() + row.length;

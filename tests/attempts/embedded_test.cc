@@ -1,0 +1,116 @@
+// The same over the embedded tables: a real store, real threads, a real sweeper.
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tables/embedded/embedded_tables.h"
+#include "tests/attempts/stage.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/threads.h"
+
+namespace tidemark::attempts {
+namespace {
+
+using namespace std::chrono_literals;
+
+class EmbeddedTest : public ::testing::Test {
+ protected:
+  EmbeddedTest() { CHECK(attempts.CreateTable().has_value()); }
+
+  std::unique_ptr<embedded::EmbeddedTables> Open() {
+    return *embedded::EmbeddedTables::Open({.folder = folder.path() + "/data",
+                                            .durability = embedded::Durability::kEverySecond,
+                                            .background = false,
+                                            .clock = &clock});
+  }
+  size_t Rows() {
+    return tables
+        ->Query({.table = AttemptsOptions().table,
+                 .key_condition = "subject_id = :subject",
+                 .values = {{":subject", person.text()}}})
+        ->items.size();
+  }
+
+  TempFolder folder;
+  ManualClock clock;
+  SeededRandom random{1};
+  std::unique_ptr<embedded::EmbeddedTables> tables = Open();
+  Subject person = SubjectOf("subject-a");
+  Attempts attempts{{}, Policy::Default(), tables.get(), &clock, &random, nullptr, nullptr};
+};
+
+// Spec: 003-31
+TEST_F(EmbeddedTest, OfFiftyWrongGuessesAtOnceSixAreEvaluated) {
+  std::atomic<int> verified = 0;
+  std::atomic<int> refused = 0;
+  testing::RunThreads(50, [&](int guesser) {
+    const std::string id = "guess-" + std::to_string(guesser);
+    const auto slot = attempts.Reserve({.subject = person, .name = kPassword, .attempt_id = id});
+    ASSERT_TRUE(slot.has_value()) << slot.error().message;
+    if (slot->verdict != Verdict::kPermitted) {
+      ++refused;
+      return;
+    }
+    ++verified;
+    EXPECT_TRUE(attempts.Settle({.subject = person, .name = kPassword, .attempt_id = id}));
+  });
+  EXPECT_EQ(verified, 6);
+  EXPECT_EQ(refused, 44);
+  EXPECT_EQ(attempts.Locks(person)->size(), 1u);
+  EXPECT_EQ(attempts.Decide({.subject = person, .name = kPassword})->verdict,
+            Verdict::kTemporarilyLocked);
+}
+
+// Spec: 003-11
+TEST_F(EmbeddedTest, AHundredIncrementsAtOnceAreAHundred) {
+  testing::RunThreads(20, [&](int) {
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_TRUE(attempts.Increment({.subject = person, .name = kPassword}));
+    }
+  });
+  EXPECT_EQ(*attempts.Get(person, kPassword), 100u);
+}
+
+// Spec: 003-59
+TEST_F(EmbeddedTest, TheSweeperTakesWhatExpiredAndNothingElse) {
+  ASSERT_TRUE(attempts.Increment({.subject = person, .name = kPassword, .life = 100s}));
+  ASSERT_TRUE(attempts.Increment({.subject = person, .name = kMfaCode, .life = 1000s}));
+  ASSERT_TRUE(attempts.SetLock(person, {.name = kPasswordLock}, 100s));
+  ASSERT_TRUE(attempts.SetLock(person, {.name = LockOf("SIGN_IN", "MFA_CODE_REQUEST")}, 1000s));
+  ASSERT_TRUE(attempts.SetLock(
+      person, {.name = LockOf("SIGN_IN", "MFA_CODE_ENTRY"), .kind = LockKind::kPermanent}, 0s));
+  ASSERT_TRUE(attempts.SetState(person, AccountState::kSuspended, ""));
+  EXPECT_EQ(Rows(), 7u);  // With the head.
+  clock.Advance(100s);
+  ASSERT_TRUE(tables->Maintain());
+  EXPECT_EQ(Rows(), 5u);
+  EXPECT_EQ(*attempts.Get(person, kPassword), 0u);
+  EXPECT_EQ(*attempts.Get(person, kMfaCode), 1u);
+  EXPECT_EQ(attempts.Locks(person)->size(), 2u);
+  clock.Advance(std::chrono::hours(400 * 24));
+  ASSERT_TRUE(tables->Maintain());
+  EXPECT_EQ(Rows(), 3u);
+  EXPECT_EQ(attempts.Locks(person)->size(), 1u);
+  EXPECT_EQ(attempts.States(person)->size(), 1u);
+}
+
+// A count that outlives the process, and a lock set after it.
+TEST_F(EmbeddedTest, CountsAndSlotsSurviveARestart) {
+  for (const char* id : {"a", "b", "c", "d", "e", "f"}) {
+    ASSERT_TRUE(attempts.Reserve({.subject = person, .name = kPassword, .attempt_id = id}));
+  }
+  ASSERT_TRUE(attempts.Settle({.subject = person, .name = kPassword, .attempt_id = "a"}));
+  tables.reset();
+  tables = Open();
+  Attempts after({}, Policy::Default(), tables.get(), &clock, &random, nullptr, nullptr);
+  EXPECT_EQ(after.Decide({.subject = person, .name = kPassword})->verdict, Verdict::kBusy);
+  for (const char* id : {"b", "c", "d", "e", "f"}) {
+    ASSERT_TRUE(after.Settle({.subject = person, .name = kPassword, .attempt_id = id}));
+  }
+  EXPECT_EQ(after.Locks(person)->size(), 1u);
+}
+
+}  // namespace
+}  // namespace tidemark::attempts

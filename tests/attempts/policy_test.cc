@@ -1,0 +1,176 @@
+// The policy's file, and the odds that it leaves a guesser.
+#include "apps/attempts/policy.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tidemark::attempts {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A policy of one rule, whose fields are those of the default and these.
+std::string WithRule(const std::string& fields, const std::string& others = "") {
+  return R"({"journeys": ["A"], "counts": ["B"], "classifiers": ["C"], )" + others +
+         R"("rules": [{"journey": "A", "count": "B", "classifier": "C", )" + fields + "}]}";
+}
+
+Odds OddsOf(const std::string& fields, const std::string& others = "") {
+  const auto policy = Policy::Parse(WithRule(fields, others));
+  EXPECT_TRUE(policy.has_value()) << policy.error().message;
+  const std::vector<Odds> odds = policy->YearlyOdds();
+  EXPECT_EQ(odds.size(), 1u);
+  return odds.at(0);
+}
+
+// The file that is given out is the one in force.
+TEST(PolicyTest, TheDefaultIsWhatItsTextSays) {
+  const auto parsed = Policy::Parse(Policy::DefaultText());
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_EQ(parsed->rules().size(), Policy::Default().rules().size());
+  EXPECT_EQ(Policy::Default().ceiling(), 100u);
+  for (const Rule& rule : Policy::Default().rules()) {
+    EXPECT_TRUE(rule.limit == 6 || rule.limit == 999'999) << rule.journey;
+  }
+}
+
+TEST(PolicyTest, EveryFaultIsNamed) {
+  const std::vector<std::pair<std::string, std::string>> faults = {
+      {"[]", "policy should be an object"},
+      {"{", "the policy"},
+      {R"({"rules": [], "colour": 1})", "colour"},
+      {R"({"journeys": ["A"]})", "policy.rules should be a list"},
+      {R"({"journeys": ["A#B"], "rules": []})", "policy.journeys"},
+      {R"({"journeys": [3], "rules": []})", "policy.journeys"},
+      {R"({"counts": ["LOCK"], "rules": []})", "LOCK"},
+      {R"({"counts": ["STATE"], "rules": []})", "STATE"},
+      {R"({"counts": ["KNOWN"], "rules": []})", "KNOWN"},
+      {R"({"journeys": ["A"], "aliases": {"X": "Y"}, "rules": []})", "policy.aliases.X"},
+      {R"({"journeys": ["A", "B"], "aliases": {"A": "B"}, "rules": []})", "policy.aliases.A"},
+      {R"({"aliases": [], "rules": []})", "policy.aliases"},
+      {R"({"states": {"HAPPY": []}, "rules": []})", "policy.states.HAPPY"},
+      {R"({"states": {"BLOCKED": "A"}, "rules": []})", "policy.states.BLOCKED"},
+      {R"({"states": {"BLOCKED": ["Q"]}, "rules": []})", "policy.states.BLOCKED"},
+      {R"({"lock_seconds": {"STANDARD": 0}, "rules": []})", "policy.lock_seconds.STANDARD"},
+      {R"({"ceiling": 0, "rules": []})", "policy.ceiling"},
+      {WithRule(R"("limit": 0)"), "policy.rules[0].limit"},
+      {WithRule(R"("limit": "6")"), "policy.rules[0].limit"},
+      {WithRule(R"("total_limit": 1000000)"), "policy.rules[0].total_limit"},
+      {WithRule(R"("window": "round")"), "policy.rules[0].window"},
+      {WithRule(R"("on_limit": "cry")"), "policy.rules[0].on_limit"},
+      {WithRule(R"("lock": "SOFT")"), "policy.rules[0].lock"},
+      {WithRule(R"("lock_classifier": "a#b")"), "lock_classifier"},
+      {WithRule(R"("lock_classifier": "D")"), "lock_classifier"},
+      {WithRule(R"("clears": ["a#b"])"), "clears"},
+      {WithRule(R"("clears": "C")"), "policy.rules[0].clears"},
+      {WithRule(R"("method_type": "a#b")"), "method_type"},
+      {WithRule(R"("mystery": 1)"), "mystery"},
+      {R"({"journeys": ["A"], "counts": ["B"], "classifiers": ["C"],
+           "rules": [{"journey": "X", "count": "B", "classifier": "C"}]})",
+       "policy.rules[0]"},
+      {R"({"journeys": ["A"], "counts": ["B"], "classifiers": ["C"],
+           "rules": [{"journey": "A", "count": "B", "classifier": "C"},
+                     {"journey": "A", "count": "B", "classifier": "C"}]})",
+       "twice"},
+  };
+  for (const auto& [text, named] : faults) {
+    const auto policy = Policy::Parse(text);
+    ASSERT_FALSE(policy.has_value()) << text;
+    EXPECT_EQ(policy.error().code, ErrorCode::kInvalid);
+    EXPECT_THAT(policy.error().message, HasSubstr(named)) << text;
+  }
+}
+
+// A rule under another name of the journey is a rule of the journey.
+TEST(PolicyTest, ARuleMayUseAnAlias) {
+  const auto policy = Policy::Parse(R"({"journeys": ["SIGN_IN"], "counts": ["B"],
+      "classifiers": ["C"], "aliases": {"LOGIN": "SIGN_IN"},
+      "rules": [{"journey": "LOGIN", "count": "B", "classifier": "C", "limit": 3}]})");
+  ASSERT_TRUE(policy.has_value());
+  const Name name = *policy->Resolve({.journey = "LOGIN", .count = "B", .classifier = "C"});
+  const Rule* rule = policy->FindRule(name, "");
+  ASSERT_NE(rule, nullptr);
+  EXPECT_EQ(rule->limit, 3u);
+}
+
+TEST(PolicyTest, ARuleOfAMethodTypeGoesBeforeTheGeneralOne) {
+  const Policy& policy = Policy::Default();
+  const Name name{
+      .journey = "ACCOUNT_CREATION", .count = "ERROR_COUNT", .classifier = "MFA_CODE_ENTRY"};
+  EXPECT_EQ(policy.FindRule(name, "AUTH_APP")->limit, 999'999u);
+  EXPECT_EQ(policy.FindRule(name, "SMS")->limit, 6u);
+  EXPECT_EQ(policy.FindRule(name, "")->limit, 6u);
+}
+
+constexpr char kNoCeiling[] = R"("ceiling": 999999, )";
+
+// By hand: a year has 31,536,000 s, thus 35,040 locks of 900 s with 6 guesses before each.
+TEST(OddsTest, AGuesserTakesTheLimitAndWaitsForTheLock) {
+  const Odds odds = OddsOf(R"("space": 1000000)", kNoCeiling);
+  EXPECT_DOUBLE_EQ(odds.guesses_a_year, 210'240);
+  // 1 - (1 - 1e-6)^210240 = 1 - e^-0.2102401.
+  EXPECT_NEAR(odds.a_year, 0.18961, 0.00001);
+  EXPECT_EQ(odds.rule, "A#B#C");
+}
+
+TEST(OddsTest, TheCeilingEndsIt) {
+  const Odds odds = OddsOf(R"("space": 1000000)");
+  EXPECT_DOUBLE_EQ(odds.guesses_a_year, 100);
+  EXPECT_NEAR(odds.a_year, 0.000099995, 1e-9);
+}
+
+// A long lock is not waited for: five in each life of the count, 35,040 times.
+TEST(OddsTest, AGuesserStaysBelowTheLimitWhenThatIsFaster) {
+  const Odds odds =
+      OddsOf(R"("space": 1000000)", R"("ceiling": 999999, "lock_seconds": {"STANDARD": 7200}, )");
+  EXPECT_DOUBLE_EQ(odds.guesses_a_year, 5 * 35'040);
+}
+
+TEST(OddsTest, APermanentLockLeavesWhatIsBelowIt) {
+  EXPECT_DOUBLE_EQ(OddsOf(R"("space": 10, "lock": "PERMANENT")", kNoCeiling).guesses_a_year,
+                   5 * 35'040);
+  EXPECT_DOUBLE_EQ(
+      OddsOf(R"("space": 10, "lock": "PERMANENT", "limit": 1)", kNoCeiling).guesses_a_year, 1);
+}
+
+// Nothing makes a guesser wait who is only told "too many".
+TEST(OddsTest, AResetLeavesTheCeilingAlone) {
+  EXPECT_DOUBLE_EQ(OddsOf(R"("space": 10, "on_limit": "reset")", kNoCeiling).guesses_a_year,
+                   999'999);
+}
+
+TEST(OddsTest, AHeldCountGivesItsLimitInEachLife) {
+  EXPECT_DOUBLE_EQ(
+      OddsOf(R"("space": 10, "on_limit": "hold", "life": 3600)", kNoCeiling).guesses_a_year,
+      6 * 8'760);
+}
+
+TEST(OddsTest, SeveralMethodsGiveTheTotal) {
+  EXPECT_DOUBLE_EQ(OddsOf(R"("space": 10, "total_limit": 11)", kNoCeiling).guesses_a_year,
+                   11 * 35'040);
+}
+
+// One in two: certain but for 2^-100.
+TEST(OddsTest, ASmallSpaceIsGuessed) {
+  EXPECT_NEAR(OddsOf(R"("space": 2)").a_year, 1, 1e-12);
+  EXPECT_NEAR(OddsOf(R"("space": 1)").a_year, 1, 1e-12);
+}
+
+TEST(OddsTest, OddsAboveTheBoundAreRefused) {
+  EXPECT_TRUE(CheckOdds(Policy::Default(), 0.01).has_value());
+  const auto policy = Policy::Parse(WithRule(R"("space": 1000)"));
+  const Status checked = CheckOdds(*policy, 0.01);
+  ASSERT_FALSE(checked.has_value());
+  EXPECT_EQ(checked.error().code, ErrorCode::kInvalid);
+  EXPECT_THAT(checked.error().message, HasSubstr("A#B#C"));
+  EXPECT_THAT(checked.error().message, HasSubstr("0.0952"));
+  EXPECT_THAT(checked.error().message, HasSubstr("lower its limit"));
+  EXPECT_TRUE(CheckOdds(*policy, 0.1).has_value());
+}
+
+}  // namespace
+}  // namespace tidemark::attempts

@@ -1,0 +1,135 @@
+// What every test of attempts needs: a policy, the model of the tables behind a decorator that can
+// fail, a clock that the test moves, and the lines that were logged.
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "apps/attempts/attempts.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "tests/model/model_tables.h"
+#include "tests/support/faulty_tables.h"
+#include "tests/support/print_items.h"
+
+namespace tidemark::attempts {
+
+inline void PrintTo(Verdict verdict, std::ostream* out) { *out << ToString(verdict); }
+inline void PrintTo(EmailFraud state, std::ostream* out) { *out << ToString(state); }
+inline void PrintTo(AccountState state, std::ostream* out) { *out << ToString(state); }
+
+inline Name ErrorsOf(const std::string& journey, const std::string& classifier,
+                     const std::string& method = "") {
+  return {.journey = journey, .count = "ERROR_COUNT", .classifier = classifier, .method = method};
+}
+inline Name RequestsOf(const std::string& journey, const std::string& classifier) {
+  return {.journey = journey, .count = "CODE_REQUEST_COUNT", .classifier = classifier};
+}
+inline Name LockOf(const std::string& journey, const std::string& classifier,
+                   const std::string& method = "") {
+  return {.journey = journey, .count = "LOCK", .classifier = classifier, .method = method};
+}
+inline const Name kPassword = ErrorsOf("SIGN_IN", "PASSWORD_ENTRY");
+inline const Name kMfaCode = ErrorsOf("SIGN_IN", "MFA_CODE_ENTRY");
+inline const Name kPasswordLock = LockOf("SIGN_IN", "PASSWORD_RESET");
+
+inline Subject SubjectOf(const std::string& id) { return *Subject::Of(id); }
+
+class Stage {
+ public:
+  explicit Stage(Policy policy = Policy::Default())
+      : attempts({}, std::move(policy), &tables, &clock, &random, &logger, nullptr) {
+    CHECK(attempts.CreateTable().has_value());
+  }
+
+  std::string NextId() { return "id-" + std::to_string(++last_id_); }
+
+  Decision Reserve(const ReserveRequest& request) {
+    const auto decision = attempts.Reserve(request);
+    EXPECT_TRUE(decision.has_value()) << decision.error().message;
+    return decision ? *decision : Decision{.verdict = Verdict::kBlocked};
+  }
+  Decision Settle(const SettleRequest& request) {
+    const auto reply = attempts.Settle(request);
+    EXPECT_TRUE(reply.has_value()) << reply.error().message;
+    if (!reply) return {.verdict = Verdict::kBlocked};
+    EXPECT_TRUE(reply->known);
+    return reply->decision;
+  }
+  // One whole attempt, whose reservation must be permitted.
+  Decision Try(const Name& name, bool right, const std::string& method_type = "") {
+    const std::string id = NextId();
+    const Decision reserved =
+        Reserve({.subject = person, .name = name, .attempt_id = id, .method_type = method_type});
+    EXPECT_EQ(reserved.verdict, Verdict::kPermitted);
+    return Settle({.subject = person,
+                   .name = name,
+                   .attempt_id = id,
+                   .method_type = method_type,
+                   .right = right});
+  }
+  Decision Fail(const Name& name, int times = 1, const std::string& method_type = "") {
+    Decision last;
+    for (int i = 0; i < times; ++i) last = Try(name, false, method_type);
+    return last;
+  }
+  Decision Spend(const Name& name) {
+    const auto decision = attempts.Spend({.subject = person, .name = name, .attempt_id = NextId()});
+    EXPECT_TRUE(decision.has_value()) << decision.error().message;
+    return decision ? *decision : Decision{.verdict = Verdict::kBlocked};
+  }
+  Verdict VerdictOf(const Name& name, const std::string& method_type = "") {
+    const auto decision =
+        attempts.Decide({.subject = person, .name = name, .method_type = method_type});
+    EXPECT_TRUE(decision.has_value()) << decision.error().message;
+    return decision ? decision->verdict : Verdict::kBlocked;
+  }
+  uint64_t CountOf(const Name& name) { return *attempts.Get(person, name); }
+  uint64_t Add(const Name& name) { return *attempts.Increment({.subject = person, .name = name}); }
+  std::vector<Lock> Locks() { return *attempts.Locks(person); }
+  void Pass(int64_t seconds) { clock.Advance(std::chrono::seconds(seconds)); }
+
+  std::optional<item::Item> Stored(const Subject& subject, const std::string& sort_key) {
+    return *model.Get({.table = AttemptsOptions().table,
+                       .key = {{"subject_id", subject.text()}, {"sk", sort_key}}});
+  }
+  std::optional<item::Item> Stored(const std::string& sort_key) { return Stored(person, sort_key); }
+  void Store(item::Item row) {
+    row.Set("subject_id", person.text());
+    CHECK(model.Put({.table = AttemptsOptions().table, .item = std::move(row)}).has_value());
+  }
+  std::string Logged() const { return log.str(); }
+
+  ManualClock clock;
+  model::ModelTables model{clock};
+  testing::FaultyTables tables{&model};
+  SeededRandom random{1};
+  std::ostringstream log;
+  Logger logger{{}, clock, &log};
+  Subject person = SubjectOf("subject-a");
+  Attempts attempts;
+
+ private:
+  int last_id_ = 0;
+};
+
+inline int64_t NumberIn(const item::Item& item, std::string_view name) {
+  const item::Value* value = item.Find(name);
+  const auto* number = value ? value->As<item::Number>() : nullptr;
+  return number ? number->Floor().value_or(-1) : -1;
+}
+
+inline std::string TextIn(const item::Item& item, std::string_view name) {
+  const item::Value* value = item.Find(name);
+  const auto* text = value ? value->As<std::string>() : nullptr;
+  return text ? *text : "";
+}
+
+inline item::Value Int(int64_t value) { return item::Number::FromInt(value); }
+
+}  // namespace tidemark::attempts
