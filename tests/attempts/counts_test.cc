@@ -104,6 +104,17 @@ TEST(CountsTest, PartsThatAreNoneAreRefused) {
       {.subject = stage.person, .name = kMfaCode, .notification_type = "a b"}));
 }
 
+// What parses is the key that it came from.
+TEST(CountsTest, ASortKeyWithAnEmptyPartIsNone) {
+  for (const char* key :
+       {"A#B", "A#B#", "A#B#C#", "A@#B#C", "#B#C", "A#B#C#D#E", "A@x@y#B#C", ""}) {
+    EXPECT_FALSE(ParseSortKey(key).has_value()) << key;
+  }
+  for (const char* key : {"A#B#C", "A#B#C#D", "A@x#B#C#D"}) {
+    EXPECT_EQ(*SortKeyOf(*ParseSortKey(key)), key);
+  }
+}
+
 // Somebody who registers has no subject id yet.
 // Spec: 003-06
 TEST(CountsTest, WithoutASubjectIdErrorsAreKeptUnderAnother) {

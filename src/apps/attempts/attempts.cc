@@ -81,6 +81,8 @@ class Attempts::Engine {
  private:
   // False when somebody else wrote since the account was loaded.
   Result<bool> Write(const Account& account, const std::string& version);
+  Result<bool> WriteHead(const tables::PutRequest& put);
+  Result<bool> WriteTogether(std::vector<tables::TransactAction> actions);
   void Tell(const Account& account) const;
 
   const AttemptsOptions options_;
@@ -151,16 +153,24 @@ void Attempts::Engine::Warn(std::string_view message, const std::string& sort_ke
 }
 
 Result<bool> Attempts::Engine::Write(const Account& account, const std::string& version) {
-  const auto reply = tables_.TransactWrite({.actions = account.Writes(options_.table, version)});
-  if (!reply) {
-    if (reply.error().code == ErrorCode::kConflict) return false;
-    return reply.error();
-  }
-  if (reply->outcome == tables::TransactOutcome::kApplied) return true;
-  for (const tables::CancellationReason& reason : reply->reasons) {
+  auto actions = account.Writes(options_.table, version);
+  const auto written = actions.size() == 1 ? WriteHead(std::get<tables::PutRequest>(actions[0]))
+                                           : WriteTogether(std::move(actions));
+  if (!written && written.error().code == ErrorCode::kConflict) return false;
+  return written;
+}
+
+// The head alone, as in every Reserve, needs no transaction.
+Result<bool> Attempts::Engine::WriteHead(const tables::PutRequest& put) {
+  return TRY(tables_.Put(put)).applied;
+}
+
+Result<bool> Attempts::Engine::WriteTogether(std::vector<tables::TransactAction> actions) {
+  const auto reply = TRY(tables_.TransactWrite({.actions = std::move(actions)}));
+  for (const tables::CancellationReason& reason : reply.reasons) {
     if (reason.code == tables::CancellationCode::kValidationError) return Invalid(reason.message);
   }
-  return false;
+  return reply.outcome == tables::TransactOutcome::kApplied;
 }
 
 template <typename Rule>

@@ -125,7 +125,8 @@ Result<Name> ParseSortKey(std::string_view sort_key) {
             .classifier = std::string(parts[2])};
   if (lane != std::string_view::npos) name.lane = parts[0].substr(lane + 1);
   if (parts.size() == 4) name.method = parts[3];
-  TRY(SortKeyOf(name));
+  // A mark with nothing behind it is not what this name is kept under.
+  if (TRY(SortKeyOf(name)) != sort_key) return Invalid("a part of the sort key is empty");
   return name;
 }
 

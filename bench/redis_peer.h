@@ -1,0 +1,102 @@
+// The peer of the benchmarks that compare with Redis: a server of our own that syncs every write,
+// and connections to it. A client is for one thread.
+#pragma once
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <netinet/in.h>
+#include <signal.h>
+#include <string>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+#include <hiredis/hiredis.h>
+
+namespace tidemark::bench {
+
+[[noreturn]] inline void Give(const std::string& why) {
+  fmt::print(stderr, "bench: {}\n", why);
+  std::exit(1);
+}
+
+inline int FreePort() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  auto* general = reinterpret_cast<sockaddr*>(&address);
+  if (::bind(socket, general, length) != 0) Give("no free port");
+  if (::getsockname(socket, general, &length) != 0) Give("no free port");
+  ::close(socket);
+  return ntohs(address.sin_port);
+}
+
+// One connection, for one thread.
+class RedisClient {
+ public:
+  explicit RedisClient(int port) : context_(redisConnect("127.0.0.1", port), redisFree) {}
+  bool connected() const { return context_ && context_->err == 0; }
+
+  // True when the answer is OK or a number.
+  bool Run(const std::vector<std::string>& words) {
+    std::vector<const char*> texts;
+    std::vector<size_t> lengths;
+    for (const std::string& word : words) {
+      texts.push_back(word.data());
+      lengths.push_back(word.size());
+    }
+    const std::unique_ptr<void, void (*)(void*)> reply(
+        redisCommandArgv(context_.get(), static_cast<int>(words.size()), texts.data(),
+                         lengths.data()),
+        freeReplyObject);
+    if (!reply) Give("Redis does not answer");
+    const int type = static_cast<const redisReply*>(reply.get())->type;
+    return type == REDIS_REPLY_STATUS || type == REDIS_REPLY_INTEGER;
+  }
+
+ private:
+  std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
+};
+
+// A Redis server of our own that syncs every write, gone at the end.
+class RedisServer {
+ public:
+  explicit RedisServer(const std::string& folder) : port_(FreePort()) {
+    std::filesystem::create_directories(folder);
+    const std::string port = std::to_string(port_);
+    process_ = ::fork();
+    if (process_ == 0) {
+      // The same program as redis-server, which is what it is when called so; but from a package
+      // that starts no server of its own on the machine.
+      ::execlp("redis-check-rdb", "redis-server", "--port", port.c_str(), "--bind", "127.0.0.1",
+               "--dir", folder.c_str(), "--save", "", "--appendonly", "yes", "--appendfsync",
+               "always", "--logfile", "redis.log", nullptr);
+      ::_exit(1);
+    }
+    for (int i = 0; i < 100; ++i) {
+      if (RedisClient(port_).connected()) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    Give("Redis did not start; is it installed? (apt-get install redis-tools)");
+  }
+  ~RedisServer() {
+    ::kill(process_, SIGTERM);
+    ::waitpid(process_, nullptr, 0);
+  }
+  RedisServer(const RedisServer&) = delete;
+  RedisServer& operator=(const RedisServer&) = delete;
+  int port() const { return port_; }
+
+ private:
+  const int port_;
+  pid_t process_ = -1;
+};
+
+}  // namespace tidemark::bench
