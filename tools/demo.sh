@@ -89,8 +89,9 @@ commands=(
 cat <<TEXT
 
 A pretend Slack at $slack sends ten events a second to http://$here/slack/events: messages, edits,
-deletes, threads, files, with retries, duplicates and some disorder. Every event is checked, archived
-once, and on disk before it is acknowledged. Everything is in $folder. Try, in another terminal:
+deletes, threads, files, with retries, duplicates and some disorder. Every event is checked,
+archived once, and on disk before it is acknowledged. Everything is in $folder.
+Try, in another terminal:
 
   # the channels so far
   ${commands[0]}

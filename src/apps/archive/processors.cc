@@ -20,9 +20,10 @@ namespace {
 constexpr int64_t kFilesLeaseSeconds = 120;
 constexpr size_t kFilesPage = 10;
 
-// A message that is stored later than this was not told of as it was written: it was edited or
-// imported, and says nothing about events arriving from its time on.
-constexpr EpochSeconds kLiveSeconds = 600;
+// For so long Slack sends an event again. Whoever stores a message within it listens while all later
+// ones are still being sent, so nothing from the message on was missed. What is stored later was
+// edited or imported, and says nothing about events arriving from its time on.
+constexpr EpochSeconds kLiveSeconds = 300;
 
 bool IsTold(const slack::Timestamp& ts, EpochSeconds stored_at) {
   return stored_at - ts.seconds() <= kLiveSeconds;
