@@ -281,8 +281,7 @@ TEST(LocksTest, ARightPasswordKeepsOrClearsAsThePolicySays) {
   EXPECT_EQ(keeps.CountOf(kPassword), 3u);
 
   std::string text(Policy::DefaultText());
-  const std::string rule =
-      R"("classifier": "PASSWORD_ENTRY", "lock_classifier": "PASSWORD_RESET",)";
+  const std::string rule = R"("lock_classifier": "PASSWORD_RESET",)";
   ASSERT_NE(text.find(rule), std::string::npos);
   text.replace(text.find(rule), rule.size(), rule + R"("clears": ["PASSWORD_ENTRY"],)");
   Stage clears(*Policy::Parse(text));
@@ -320,6 +319,17 @@ TEST(LocksTest, ReauthenticationClearsBothIdsAndTellsWhatTheyHad) {
   EXPECT_THAT(stage.Logged(), HasSubstr("REAUTHENTICATION#ERROR_COUNT#PASSWORD_ENTRY"));
   EXPECT_THAT(stage.Logged(), HasSubstr("count=2"));
   EXPECT_THAT(stage.Logged(), HasSubstr("count=3"));
+}
+
+// A right e-mail must not pay for guessed passwords.
+TEST(LocksTest, AStepOfReauthenticationClearsNothing) {
+  Stage stage;
+  const Name password = ErrorsOf("REAUTHENTICATION", "PASSWORD_ENTRY");
+  stage.Fail(password, 5);
+  for (const char* step : {"EMAIL_ENTRY", "PASSWORD_ENTRY", "MFA_CODE_ENTRY"}) {
+    stage.Try(ErrorsOf("REAUTHENTICATION", step), true);
+  }
+  EXPECT_EQ(stage.CountOf(password), 5u);
 }
 
 // Spec: 003-35
