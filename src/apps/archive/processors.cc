@@ -20,9 +20,9 @@ namespace {
 constexpr int64_t kFilesLeaseSeconds = 120;
 constexpr size_t kFilesPage = 10;
 
-// For so long Slack sends an event again. Whoever stores a message within it listens while all later
-// ones are still being sent, so nothing from the message on was missed. What is stored later was
-// edited or imported, and says nothing about events arriving from its time on.
+// For so long Slack sends an event again. Whoever stores a message within it listens while all
+// later ones are still being sent, so nothing from the message on was missed. What is stored later
+// was edited or imported, and says nothing about events arriving from its time on.
 constexpr EpochSeconds kLiveSeconds = 300;
 
 bool IsTold(const slack::Timestamp& ts, EpochSeconds stored_at) {
