@@ -329,6 +329,16 @@ TEST(CountsTest, AResetIsOfOneCountOrOfAllOfOneUser) {
   EXPECT_EQ(*stage.attempts.Get(other, kPassword), 1u);
 }
 
+// More rows than one transaction may have.
+TEST(CountsTest, AResetOfVeryManyIsWhole) {
+  Stage stage;
+  for (int i = 0; i < 150; ++i) {
+    stage.Add(ErrorsOf("SIGN_IN", "MFA_CODE_ENTRY", std::to_string(i)));
+  }
+  ASSERT_TRUE(stage.attempts.ResetAll(stage.person));
+  EXPECT_TRUE(stage.attempts.GetAll(stage.person)->empty());
+}
+
 // Resetting forgets failures, not attempts that may yet fail.
 TEST(CountsTest, AResetLeavesWhatIsUnderWay) {
   Stage stage;

@@ -183,6 +183,29 @@ TEST(SlotsTest, NoMoreThanSixtyFourAreUnderWay) {
   EXPECT_EQ(reserve(), Verdict::kBusy);
 }
 
+constexpr std::string_view kOneTry = R"({
+"journeys": ["SIGN_IN"], "counts": ["ERROR_COUNT"], "classifiers": ["MFA_CODE_ENTRY"],
+"rules": [{"journey": "SIGN_IN", "count": "ERROR_COUNT", "classifier": "MFA_CODE_ENTRY",
+           "limit": 1}]})";
+
+// Each sets a lock of its own; together they are more than one transaction may change.
+TEST(SlotsTest, VeryManyAbandonedAreBookedInTurns) {
+  Stage stage(*Policy::Parse(kOneTry));
+  const auto reserve = [&](int device) {
+    return stage
+        .Reserve({.subject = stage.person,
+                  .name = ErrorsOf("SIGN_IN", "MFA_CODE_ENTRY", std::to_string(device)),
+                  .attempt_id = stage.NextId()})
+        .verdict;
+  };
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(reserve(i), Verdict::kPermitted);
+  stage.Pass(62);
+  EXPECT_EQ(reserve(0), Verdict::kTemporarilyLocked);
+  EXPECT_EQ(stage.Locks().size(), 32u);
+  EXPECT_EQ(reserve(63), Verdict::kTemporarilyLocked);
+  EXPECT_EQ(stage.Locks().size(), 64u);
+}
+
 // ---- The ceiling ----
 
 // Locks end; who guesses on behind each is stopped for good.

@@ -71,6 +71,7 @@ class Attempts::Engine {
   // kInvalid when the name is not known. Different types of methods are counted apart.
   Result<Name> NameOf(const Name& name, const std::string& notification_type,
                       const std::string& method_type) const;
+  Status ClearAll(const Subject& subject, const std::string& journey);
   void Warn(std::string_view message, const std::string& sort_key) const;
   std::string LaneOf(const Subject& subject, const std::string& device) const;
   std::string NewId() { return random_.Hex(kIdBytes); }
@@ -206,6 +207,15 @@ auto Attempts::Engine::Change(const Subject& subject, const Rule& decide)
                "too many change this account at once, so that nothing can be decided; try again"};
 }
 
+Status Attempts::Engine::ClearAll(const Subject& subject, const std::string& journey) {
+  for (;;) {
+    const bool are_all = TRY(Change(subject, [&](Account* account) -> Result<bool> {
+      return attempts::ClearJourney(journey, account);
+    }));
+    if (are_all) return Done{};
+  }
+}
+
 // No secret and no address is in any of this.
 void Attempts::Engine::Tell(const Account& account) const {
   for (const AuditEvent& event : account.audit()) {
@@ -327,18 +337,13 @@ Result<Decision> Attempts::DecideJourney(const std::vector<Subject>& subjects,
     accounts.push_back(TRY(engine_->Load(subject)));
     BookAbandoned(policy_, &accounts.back());
   }
-  Decision decision = JudgeJourney(accounts, policy_, resolved);
-  engine_->CountDecision(decision);
-  return decision;
+  return JudgeJourney(accounts, policy_, resolved);
 }
 
 Status Attempts::ClearJourney(const std::vector<Subject>& subjects, const std::string& journey) {
   const std::string resolved = TRY(policy_.ResolveJourney(journey));
   for (const Subject& subject : std::set<Subject>(subjects.begin(), subjects.end())) {
-    TRY(engine_->Change(subject, [&](Account* account) -> Status {
-      attempts::ClearJourney(resolved, account);
-      return Done{};
-    }));
+    TRY(engine_->ClearAll(subject, resolved));
   }
   return Done{};
 }
@@ -401,14 +406,7 @@ Status Attempts::Reset(const Subject& subject, const Name& name) {
   });
 }
 
-Status Attempts::ResetAll(const Subject& subject) {
-  return engine_->Change(subject, [&](Account* account) -> Status {
-    std::vector<Name> names;
-    for (const CountRow* row : account->Counts()) names.push_back(row->name);
-    for (const Name& name : names) ClearCount(name, account);
-    return Done{};
-  });
-}
+Status Attempts::ResetAll(const Subject& subject) { return engine_->ClearAll(subject, ""); }
 
 Result<Lock> Attempts::SetLock(const Subject& subject, const Lock& lock,
                                std::chrono::seconds length) {

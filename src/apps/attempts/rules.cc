@@ -13,6 +13,9 @@ namespace {
 
 // How far clocks of processes may differ.
 constexpr EpochSeconds kSkewSeconds = 2;
+// A transaction has room for a hundred rows; an attempt that is booked may change three.
+constexpr size_t kMaxBookedAtOnce = 32;
+constexpr size_t kMaxClearedAtOnce = 64;
 
 // The strongest first.
 constexpr std::array kStates = {AccountState::kBlocked, AccountState::kSuspended,
@@ -24,6 +27,15 @@ uint64_t FailuresOf(const std::vector<const CountRow*>& rows) {
   uint64_t sum = 0;
   for (const CountRow* row : rows) sum += row->count;
   return sum;
+}
+
+// At most as many as may be removed at once; the rest counts on until then.
+std::vector<Name> NamesOf(const std::vector<const CountRow*>& rows) {
+  std::vector<Name> names;
+  for (const CountRow* row : rows) {
+    if (names.size() < kMaxClearedAtOnce) names.push_back(row->name);
+  }
+  return names;
 }
 
 template <typename Matches>
@@ -177,8 +189,7 @@ void KeepForTotal(const Action& action, Account* account) {
 
 void EndCounts(const Action& action, Scope scope, Account* account) {
   if (scope == Scope::kAll) {
-    std::vector<Name> names;
-    for (const CountRow* row : account->MethodsOf(action.name)) names.push_back(row->name);
+    const std::vector<Name> names = NamesOf(account->MethodsOf(action.name));
     for (const Name& name : names) account->RemoveCount(name);
   } else if (action.rule->total_limit && action.rule->on_limit == OnLimit::kLock) {
     KeepForTotal(action, account);
@@ -267,8 +278,7 @@ void BookSuccess(const Action& action, const std::string& id, Account* account) 
   for (const std::string& classifier : action.rule->clears) {
     Name cleared = action.name;
     cleared.classifier = classifier;
-    std::vector<Name> names;
-    for (const CountRow* row : account->MethodsOf(cleared)) names.push_back(row->name);
+    const std::vector<Name> names = NamesOf(account->MethodsOf(cleared));
     for (const Name& name : names) ClearCount(name, account);
   }
 }
@@ -356,8 +366,9 @@ Decision JudgeJourney(const std::vector<Account>& accounts, const Policy& policy
 void BookAbandoned(const Policy& policy, Account* account) {
   const EpochSeconds last = account->now() - policy.verification_deadline().count() - kSkewSeconds;
   std::vector<OpenAttempt> abandoned;
-  std::copy_if(account->open().begin(), account->open().end(), std::back_inserter(abandoned),
-               [&](const OpenAttempt& one) { return one.at <= last; });
+  for (const OpenAttempt& one : account->open()) {
+    if (one.at <= last && abandoned.size() < kMaxBookedAtOnce) abandoned.push_back(one);
+  }
   for (const OpenAttempt& one : abandoned) {
     BookFailure(policy, ActionOf(policy, one), {.id = one.id}, account);
   }
@@ -446,13 +457,13 @@ void Unlock(const Policy& policy, const Name& lock, Account* account) {
   if (account->FindLock(lock) == nullptr) return;
   account->RemoveLock(lock);
   account->Audit({.what = "lock lifted", .name = SortKeyOf(lock).value()});
-  std::vector<Name> names;
+  const Scope scope = lock.method.empty() ? Scope::kAll : Scope::kMethod;
+  std::vector<const CountRow*> led_to_it;
   for (const CountRow* row : account->Counts()) {
     const Rule* rule = policy.FindRule(row->name, row->method_type);
-    if (rule == nullptr) continue;
-    const Scope scope = lock.method.empty() ? Scope::kAll : Scope::kMethod;
-    if (LockName(row->name, *rule, scope) == lock) names.push_back(row->name);
+    if (rule != nullptr && LockName(row->name, *rule, scope) == lock) led_to_it.push_back(row);
   }
+  const std::vector<Name> names = NamesOf(led_to_it);
   for (const Name& name : names) ClearCount(name, account);
 }
 
@@ -463,12 +474,14 @@ void ClearCount(const Name& name, Account* account) {
   account->RemoveCount(name);
 }
 
-void ClearJourney(const std::string& journey, Account* account) {
-  std::vector<Name> names;
-  for (const CountRow* row : account->Counts()) {
-    if (row->name.journey == journey) names.push_back(row->name);
-  }
+bool ClearJourney(const std::string& journey, Account* account) {
+  std::vector<const CountRow*> rows = account->Counts();
+  std::erase_if(
+      rows, [&](const CountRow* row) { return !journey.empty() && row->name.journey != journey; });
+  const bool are_all = rows.size() <= kMaxClearedAtOnce;
+  const std::vector<Name> names = NamesOf(rows);
   for (const Name& name : names) ClearCount(name, account);
+  return are_all;
 }
 
 }  // namespace tidemark::attempts

@@ -69,8 +69,9 @@ void Unlock(const Policy& policy, const Name& lock, Account* account);
 
 // Removes a count; the audit gets what it was.
 void ClearCount(const Name& name, Account* account);
-// Of all lanes.
-void ClearJourney(const std::string& journey, Account* account);
+// Of all lanes; without a name, of all journeys. False when there are more than can be cleared at
+// once.
+bool ClearJourney(const std::string& journey, Account* account);
 
 // How many of this name are under way.
 uint64_t UnderWay(const Account& account, const Name& name);
