@@ -2,6 +2,7 @@
 // that are lost anywhere and processes that die; and long random runs of more of them, with clocks
 // that disagree. What they were told is checked as a history.
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -121,16 +122,18 @@ class OrderedWorld {
   }
   // Once nobody runs any more.
   void Finish(size_t limit) {
-    tables_.decide = nullptr;
+    scheduled = false;
     processes_.front()->Look();
     EXPECT_EQ(FindViolation(history, {.most = limit}), std::nullopt);
   }
 
   ManualClock clock;
   History history;
+  bool scheduled = true;  // False while things are prepared.
 
  private:
   std::optional<testing::Fault> AtCall(Operation operation) {
+    if (!scheduled) return std::nullopt;
     schedule_.Step();
     if (!testing::Writes(operation) || lost_ == 0 || schedule_.Choose(2) == 0) return std::nullopt;
     --lost_;
@@ -186,7 +189,9 @@ TEST_P(OrdersTest, AProcessDiesAndAnotherBooksItsSlot) {
 }
 
 // A settle that is repeated while others change the account.
-TEST_P(OrdersTest, ASettleIsRepeatedBesideAnother) {
+class RepeatsTest : public OrdersTest {};
+
+TEST_P(RepeatsTest, ASettleIsRepeatedBesideAnother) {
   if (!HasTime()) GTEST_SKIP() << kLongOnly;
   Explore(1'000'000, [](Schedule& schedule) {
     OrderedWorld world(&schedule, 2, GetParam());
@@ -205,22 +210,37 @@ TEST_P(OrdersTest, ASettleIsRepeatedBesideAnother) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(LostReplies, OrdersTest, ::testing::Values(0, 1, 2));
-
-TEST(MoreOrdersTest, ThreeGuessersTwoSlots) {
+// Three at once for two slots, then three at once with the failure that sets the lock.
+TEST(ThreeAtOnceTest, ThreeGuessersTwoSlots) {
   if (!HasTime()) GTEST_SKIP() << kLongOnly;
   Explore(5'000'000, [](Schedule& schedule) {
     OrderedWorld world(&schedule, 2, 0);
-    const auto guesser = [](Process* process) {
-      return [process] {
-        if (const auto id = process->Start()) process->Settle(*id, false);
-      };
-    };
+    const auto guesser = [](Process* process) { return [process] { process->Start(); }; };
     schedule.Run(
         {guesser(&world.Add("a")), guesser(&world.Add("b", -15s)), guesser(&world.Add("c", 20s))});
     world.Finish(2);
   });
 }
+
+TEST(ThreeAtOnceTest, ThreeFailuresAtOnceSetOneLock) {
+  if (!HasTime()) GTEST_SKIP() << kLongOnly;
+  Explore(5'000'000, [](Schedule& schedule) {
+    OrderedWorld world(&schedule, 3, 0);
+    std::vector<std::function<void()>> actors;
+    world.scheduled = false;
+    for (const char* name : {"a", "b", "c"}) {
+      Process& process = world.Add(name);
+      actors.emplace_back([&process, id = *process.Start()] { process.Settle(id, false); });
+    }
+    world.scheduled = true;
+    schedule.Run(std::move(actors));
+    world.Finish(3);
+    EXPECT_EQ(world.history.events().back().kind, EventKind::kLockSeen);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(LostReplies, OrdersTest, ::testing::Values(0, 1, 2));
+INSTANTIATE_TEST_SUITE_P(LostReplies, RepeatsTest, ::testing::Values(0, 1));
 
 // ---- Random runs ----
 

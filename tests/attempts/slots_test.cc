@@ -338,6 +338,13 @@ TEST_F(LanesTest, ADeviceThatNeverSucceededTriesLikeEverybody) {
   EXPECT_EQ(evaluated, 6);
 }
 
+TEST_F(LanesTest, NobodyChoosesALane) {
+  Name own = kPassword;
+  own.lane = "0123456789abcdef";
+  stage.Fail(own, 2);
+  EXPECT_EQ(stage.CountOf(kPassword), 2u);
+}
+
 TEST_F(LanesTest, StatesAreForAllLanes) {
   Know("laptop");
   ASSERT_TRUE(stage.attempts.SetState(stage.person, AccountState::kBlocked, ""));
@@ -375,6 +382,26 @@ TEST_F(LanesTest, TheDeviceThatEndsFirstGivesWay) {
   EXPECT_EQ(VerdictFor("device-0"), Verdict::kTemporarilyLocked);
   EXPECT_EQ(VerdictFor("device-1"), Verdict::kPermitted);
   EXPECT_EQ(VerdictFor("device-32"), Verdict::kPermitted);
+}
+
+// ---- Metrics ----
+
+TEST(AttemptsMetricsTest, DecisionsAndLocksAreCounted) {
+  Stage stage;
+  Metrics metrics;
+  Attempts counted({}, Policy::Default(), &stage.tables, &stage.clock, &stage.random, nullptr,
+                   &metrics);
+  for (int i = 0; i < 7; ++i) {
+    const std::string id = std::to_string(i);
+    ASSERT_TRUE(counted.Reserve(SlotOf(stage, id)));
+    ASSERT_TRUE(counted.Settle(OutcomeOf(stage, id, false)));
+  }
+  const std::string text = metrics.Expose();
+  EXPECT_THAT(text, HasSubstr("tidemark_attempts_decisions_total{verdict=\"permitted\"} 6"));
+  EXPECT_THAT(text,
+              HasSubstr("tidemark_attempts_decisions_total{verdict=\"temporarily_locked\"} 1"));
+  EXPECT_THAT(text, HasSubstr("tidemark_attempts_locks_total 1"));
+  EXPECT_THAT(text, HasSubstr("tidemark_attempts_conflicts_total 0"));
 }
 
 // ---- Clocks ----

@@ -180,6 +180,7 @@ auto Attempts::Engine::Change(const Subject& subject, const Rule& decide)
   struct Lost {
     Account account;
     std::string version;
+    bool told = false;
   };
   std::optional<Lost> lost;
   for (int round = 0; round < kMaxRounds; ++round) {
@@ -187,7 +188,10 @@ auto Attempts::Engine::Change(const Subject& subject, const Rule& decide)
     auto reply = decide(&account);
     if (!reply) return reply;
     // What was written without a reply is told once it is seen to be there.
-    if (lost && (account.version() == lost->version || !account.IsChanged())) Tell(lost->account);
+    if (lost && !lost->told && (account.version() == lost->version || !account.IsChanged())) {
+      Tell(lost->account);
+      lost->told = true;
+    }
     if (!account.IsChanged()) return reply;
     std::string version = random_.Hex(kVersionBytes);
     const auto written = Write(account, version);
@@ -254,6 +258,8 @@ Result<Action> Attempts::Engine::ActionOf(const Account& account,
     return Invalid(fmt::format("the policy has no rule for {}#{} in the journey {}",
                                action.name.count, action.name.classifier, action.name.journey));
   }
+  // Whose lane it is, is for the account to say.
+  action.name.lane.clear();
   if (!request.device.empty()) {
     const std::string lane = LaneOf(request.subject, request.device);
     if (account.KnowsDevice(lane)) action.name.lane = lane;
