@@ -180,12 +180,13 @@ void PrintDetail(const Json& detail) {
   PrintText(text);
 }
 
-Result<std::optional<JsonDocument>> FindDetail(ArchiveSource& source, const ReadOptions& options) {
+Result<std::optional<JsonDocument>> FindDetail(ArchiveSource& source,
+                                               const ArchiveReadOptions& options) {
   const std::string channel = TRY(ChannelPath(source, options.source, options.channel));
   return source.Get(fmt::format("{}/messages/{}", channel, http::PercentEncode(TsOf(options.ts))));
 }
 
-ExitCode NoSuchMessage(const ReadOptions& options) {
+ExitCode NoSuchMessage(const ArchiveReadOptions& options) {
   PrintMessage(fmt::format("tidemark: there is no message {} in {}", options.ts, options.channel));
   return ExitCode::kNotMet;
 }
@@ -221,7 +222,7 @@ Result<bool> SaveFile(ArchiveSource& source, const Json& file, const std::string
 
 }  // namespace
 
-Result<ExitCode> ListChannels(const ReadOptions& options) {
+Result<ExitCode> ListChannels(const ArchiveReadOptions& options) {
   const auto source = TRY(ArchiveSource::Open(options.source));
   const std::string team = TRY(TeamPath(*source, options.source));
   Printer printer(options.output,
@@ -245,7 +246,7 @@ Result<ExitCode> ListMessages(const MessagesOptions& options) {
   return ExitCode::kOk;
 }
 
-Result<ExitCode> ShowThread(const ReadOptions& options) {
+Result<ExitCode> ShowThread(const ArchiveReadOptions& options) {
   const auto source = TRY(ArchiveSource::Open(options.source));
   const std::string channel = TRY(ChannelPath(*source, options.source, options.channel));
   Printer printer(options.output, MessageColumns(), MessageCells);
@@ -256,7 +257,7 @@ Result<ExitCode> ShowThread(const ReadOptions& options) {
   return ExitCode::kOk;
 }
 
-Result<ExitCode> ShowMessage(const ReadOptions& options) {
+Result<ExitCode> ShowMessage(const ArchiveReadOptions& options) {
   const auto source = TRY(ArchiveSource::Open(options.source));
   const std::optional<JsonDocument> detail = TRY(FindDetail(*source, options));
   if (!detail) return NoSuchMessage(options);
@@ -291,7 +292,7 @@ Result<ExitCode> ListFiles(const FilesCommandOptions& options) {
   return all_saved ? ExitCode::kOk : ExitCode::kNotMet;
 }
 
-Result<ExitCode> ShowCoverage(const ReadOptions& options) {
+Result<ExitCode> ShowCoverage(const ArchiveReadOptions& options) {
   const auto source = TRY(ArchiveSource::Open(options.source));
   std::string name;
   Printer printer(options.output, IntervalColumns(),
@@ -321,7 +322,7 @@ Result<ExitCode> ShowCoverage(const ReadOptions& options) {
   return ExitCode::kOk;
 }
 
-Result<ExitCode> ShowStatus(const ReadOptions& options) {
+Result<ExitCode> ShowStatus(const ArchiveReadOptions& options) {
   const auto source = TRY(ArchiveSource::Open(options.source));
   const JsonDocument status = TRY(source->Need("/api/v1/archive/status"));
   if (!IsTable(options.output)) {

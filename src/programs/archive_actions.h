@@ -12,7 +12,7 @@
 
 namespace tidemark::programs {
 
-struct ReadOptions {
+struct ArchiveReadOptions {
   SourceOptions source;
   OutputOptions output;
   std::string channel = {};  // An id or a name; empty for all.
@@ -20,7 +20,7 @@ struct ReadOptions {
 };
 
 struct MessagesOptions {
-  ReadOptions read;
+  ArchiveReadOptions read;
   std::string from = {};
   std::string to = {};
   bool newest_first = false;
@@ -28,17 +28,17 @@ struct MessagesOptions {
 };
 
 struct FilesCommandOptions {
-  ReadOptions read;
+  ArchiveReadOptions read;
   std::optional<std::string> save = std::nullopt;  // --save
 };
 
-Result<ExitCode> ListChannels(const ReadOptions& options);
+Result<ExitCode> ListChannels(const ArchiveReadOptions& options);
 Result<ExitCode> ListMessages(const MessagesOptions& options);
-Result<ExitCode> ShowThread(const ReadOptions& options);
+Result<ExitCode> ShowThread(const ArchiveReadOptions& options);
 // kNotMet when there is no such message; likewise for files that are not stored.
-Result<ExitCode> ShowMessage(const ReadOptions& options);
+Result<ExitCode> ShowMessage(const ArchiveReadOptions& options);
 Result<ExitCode> ListFiles(const FilesCommandOptions& options);
-Result<ExitCode> ShowCoverage(const ReadOptions& options);
-Result<ExitCode> ShowStatus(const ReadOptions& options);
+Result<ExitCode> ShowCoverage(const ArchiveReadOptions& options);
+Result<ExitCode> ShowStatus(const ArchiveReadOptions& options);
 
 }  // namespace tidemark::programs

@@ -33,22 +33,22 @@ void AddSource(CLI::App& command, SourceOptions& options) {
   AddFolder(command, options.folder);
 }
 
-void AddRead(CLI::App& command, ReadOptions& options) {
+void AddRead(CLI::App& command, ArchiveReadOptions& options) {
   AddOutput(command, options.output);
   AddSource(command, options.source);
 }
 
-CLI::Option* AddChannel(CLI::App& command, ReadOptions& options) {
+CLI::Option* AddChannel(CLI::App& command, ArchiveReadOptions& options) {
   return command.add_option("channel", options.channel, "The channel's id or name");
 }
 
-void AddTs(CLI::App& command, ReadOptions& options) {
+void AddTs(CLI::App& command, ArchiveReadOptions& options) {
   command.add_option("ts", options.ts, "The message's ts, or the p… at the end of its permalink")
       ->required();
 }
 
 void AddChannels(CLI::App& parent, Action* action) {
-  auto [command, options] = AddCommand<ReadOptions>(
+  auto [command, options] = AddCommand<ArchiveReadOptions>(
       parent, {"channels", "List the channels", "tidemark archive channels"}, action,
       &ListChannels);
   AddRead(*command, *options);
@@ -72,10 +72,10 @@ void AddMessages(CLI::App& parent, Action* action) {
 
 void AddThread(CLI::App& parent, Action* action) {
   auto [command, options] =
-      AddCommand<ReadOptions>(parent,
-                              {"thread", "Show a thread, its root first",
-                               "tidemark archive thread general 1714557600.000100"},
-                              action, &ShowThread);
+      AddCommand<ArchiveReadOptions>(parent,
+                                     {"thread", "Show a thread, its root first",
+                                      "tidemark archive thread general 1714557600.000100"},
+                                     action, &ShowThread);
   AddChannel(*command, *options)->required();
   AddTs(*command, *options);
   AddRead(*command, *options);
@@ -83,10 +83,10 @@ void AddThread(CLI::App& parent, Action* action) {
 
 void AddMessage(CLI::App& parent, Action* action) {
   auto [command, options] =
-      AddCommand<ReadOptions>(parent,
-                              {"message", "Show a message with its versions and reactions",
-                               "tidemark archive message C01234567 p1714557600000100"},
-                              action, &ShowMessage);
+      AddCommand<ArchiveReadOptions>(parent,
+                                     {"message", "Show a message with its versions and reactions",
+                                      "tidemark archive message C01234567 p1714557600000100"},
+                                     action, &ShowMessage);
   AddChannel(*command, *options)->required();
   AddTs(*command, *options);
   AddRead(*command, *options);
@@ -105,7 +105,7 @@ void AddFiles(CLI::App& parent, Action* action) {
 }
 
 void AddCoverage(CLI::App& parent, Action* action) {
-  auto [command, options] = AddCommand<ReadOptions>(
+  auto [command, options] = AddCommand<ArchiveReadOptions>(
       parent,
       {"coverage", "Show what is known to be complete, and what is known to be lost",
        "tidemark archive coverage general"},
@@ -115,7 +115,7 @@ void AddCoverage(CLI::App& parent, Action* action) {
 }
 
 void AddStatus(CLI::App& parent, Action* action) {
-  auto [command, options] = AddCommand<ReadOptions>(
+  auto [command, options] = AddCommand<ArchiveReadOptions>(
       parent,
       {"status", "Show how much there is, and how far the background work is",
        "tidemark archive status --server http://127.0.0.1:8080 --token-file token"},

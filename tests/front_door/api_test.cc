@@ -183,6 +183,13 @@ TEST_F(ApiTest, EveryRouteIsDescribedAndEveryDescriptionIsARoute) {
   EXPECT_EQ(DescribedRoutes(), std::set<std::string>(routes.begin(), routes.end()));
 }
 
+// Spec: 001-72
+TEST_F(ApiTest, TheReadmeSaysWhatTheWorkspaceAgreesTo) {
+  const std::string readme = ReadFile("README.md");
+  EXPECT_THAT(readme, HasSubstr("a risk for the privacy of everybody in the workspace"));
+  EXPECT_THAT(readme, HasSubstr("before you set `archive.consent = true`"));
+}
+
 // A metric that nobody can look up is no help at night.
 TEST_F(ApiTest, EveryMetricIsDocumentedWithItsKindAndMeaning) {
   const std::string document = ReadFile("docs/metrics.md");

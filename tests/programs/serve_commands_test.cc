@@ -93,8 +93,9 @@ TEST_F(ServeCommandsTest, LeavesTheSettingsFileAloneOnLaterStarts) {
   EXPECT_EQ(StopServer(), kOk);
   std::ofstream(path("tidemark.toml"), std::ios::app) << "log.format = \"json\"\n";
   const std::string text = ReadFile(path("tidemark.toml"));
-  BackgroundProgram again(
-      {.arguments = {"serve", "--listen", own_host_ + ":0"}, .folder = folder_.path()});
+  BackgroundProgram again({.arguments = {"serve", "--listen", own_host_ + ":0"},
+                           .folder = folder_.path(),
+                           .environment = WithConsent({})});
   EXPECT_TRUE(again.AwaitError("\"serving\"")) << again.err();
   EXPECT_EQ(ReadFile(path("tidemark.toml")), text);
   EXPECT_THAT(again.err(), Not(HasSubstr("What to do next")));
@@ -253,6 +254,14 @@ TEST_F(ServeCommandsTest, NamesTheSettingThatIsWrong) {
     EXPECT_EQ(outcome.exit_code, kInvalid);
     EXPECT_THAT(outcome.err, HasSubstr(c.message));
   }
+  EXPECT_FALSE(std::filesystem::exists(path("tidemark-data")));
+}
+
+// Spec: 001-72
+TEST_F(ServeCommandsTest, DoesNotStartBeforeTheWorkspaceHasAgreed) {
+  const Outcome refused = Run({"serve"}, {"TIDEMARK_ARCHIVE_CONSENT=false"});
+  EXPECT_EQ(refused.exit_code, kInvalid);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("archive.consent is false"), HasSubstr("agreed")));
   EXPECT_FALSE(std::filesystem::exists(path("tidemark-data")));
 }
 

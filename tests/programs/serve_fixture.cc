@@ -1,5 +1,6 @@
 #include "tests/programs/serve_fixture.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <sstream>
@@ -20,10 +21,21 @@ std::string OwnHost() {
 
 }  // namespace
 
+ServeFixture::Words ServeFixture::WithConsent(Words environment) {
+  const auto says_so = [](const std::string& variable) {
+    return variable.starts_with("TIDEMARK_ARCHIVE_CONSENT=");
+  };
+  if (std::none_of(environment.begin(), environment.end(), says_so)) {
+    environment.push_back("TIDEMARK_ARCHIVE_CONSENT=true");
+  }
+  return environment;
+}
+
 ServeFixture::ServeFixture() : own_host_(OwnHost()), address_(own_host_ + ":0") {}
 
 Outcome ServeFixture::Run(const Words& arguments, const Words& environment) const {
-  return RunToEnd({.arguments = arguments, .folder = folder_.path(), .environment = environment});
+  return RunToEnd(
+      {.arguments = arguments, .folder = folder_.path(), .environment = WithConsent(environment)});
 }
 
 std::string ServeFixture::Do(const Words& arguments, const Words& environment) const {
@@ -39,8 +51,10 @@ void ServeFixture::Serve(const Words& arguments, const Words& environment) {
   environment_ = environment;
   Words all = {"serve", "--listen", address_};
   all.insert(all.end(), arguments.begin(), arguments.end());
-  server_ = std::make_unique<BackgroundProgram>(BackgroundRun{
-      .arguments = std::move(all), .folder = folder_.path(), .environment = environment});
+  server_ =
+      std::make_unique<BackgroundProgram>(BackgroundRun{.arguments = std::move(all),
+                                                        .folder = folder_.path(),
+                                                        .environment = WithConsent(environment)});
   const auto address = server_->AwaitError("serving address=");
   ASSERT_TRUE(address) << server_->err();
   address_ = *address;

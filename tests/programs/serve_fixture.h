@@ -44,6 +44,8 @@ class ServeFixture : public ::testing::Test {
 
   ServeFixture();
 
+  // The environment, in which the workspace has agreed to being archived unless it says otherwise.
+  static Words WithConsent(Words environment);
   // Runs a command in the folder to its end.
   Outcome Run(const Words& arguments, const Words& environment = {}) const;
   // Likewise, for one that must succeed; what it printed.
