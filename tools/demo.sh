@@ -77,9 +77,12 @@ team=$(curl -sf -H 'Authorization: Bearer xoxb-demo' "http://$slack/api/auth.tes
 bearer="-H 'Authorization: Bearer $token'"
 printf '%s\n' "$token" >token
 server="--server http://$here --token-file $folder/token"
-channels() { TIDEMARK_API_TOKEN=$token "$program" archive channels --server "http://$here" --json; }
-await 'The archive' grep -q . <(channels)
-busiest=$(channels | sed -n '1s/.*"channel_id":"\([^"]*\)".*/\1/p')
+ask() { TIDEMARK_API_TOKEN=$token "$program" archive "$@" --server "http://$here" --json; }
+has_messages() {
+  busiest=$(ask channels | sed -n '1s/.*"channel_id":"\([^"]*\)".*/\1/p')
+  [[ -n $busiest ]] && ask messages "$busiest" | grep -q .
+}
+await 'The archive' has_messages
 commands=(
   "$program archive channels $server --table"
   "$program archive messages $busiest $server --limit 10 --table"

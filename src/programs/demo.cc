@@ -149,7 +149,7 @@ Result<ExitCode> RunDemo(const DemoOptions& options) {
       {.seed = options.seed,
        .start = clock.NowSeconds(),
        .gap = std::chrono::microseconds(static_cast<int64_t>(1'000'000 / options.rate)),
-       .with_founding = true,
+       .names_channels = true,
        .files_url = slack->files_url()},
       workspace);
   const Status ready = AwaitServer(sender, sleeper, stopped);

@@ -33,9 +33,9 @@ struct EventOptions {
   EpochSeconds start = 1'700'000'000;
   // Between two events, on average.
   std::chrono::microseconds gap = std::chrono::milliseconds(100);
-  // Begins with the creation of each public channel, the busiest first: as if the app had been
+  // Tells of each public channel's creation before the first message in it: as if the app had been
   // there from the start, and so knew their names.
-  bool with_founding = false;
+  bool names_channels = false;
   // Where the files are, before "/F…/name": PretendSlack::files_url().
   std::string files_url = "https://files.harbour.example/files";
 };

@@ -31,10 +31,6 @@ const std::vector<Script::Scene>& Script::Scenes() {
 }
 
 Script::Script(EventOptions options, Workspace workspace)
-    : Script(options, workspace,
-             options.with_founding ? workspace.channels : std::vector<Channel>()) {}
-
-Script::Script(EventOptions options, Workspace workspace, const std::vector<Channel>& founding)
     : options_(std::move(options)),
       team_(workspace.team),
       app_id_(workspace.app_id),
@@ -50,7 +46,6 @@ Script::Script(EventOptions options, Workspace workspace, const std::vector<Chan
         return MakeId('0', random).substr(2, 6);
       }()) {
   for (const Scene& scene : Scenes()) total_weight_ += WeightOf(scene);
-  Announce(founding);
 }
 
 uint64_t Script::WeightOf(const Scene& scene) const {

@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,6 @@ class Script {
   GeneratedEvent Next();
 
  private:
-  Script(EventOptions options, Workspace workspace, const std::vector<Channel>& founding);
-
   struct Scene {
     // Of ten thousand messages, how many come of this; other events in proportion.
     uint64_t weight;
@@ -81,7 +80,6 @@ class Script {
                   const std::string& text, const WriteFields& more, Changes changes = {});
   void EmitMembership(std::string_view type, const Channel& channel, std::string_view user);
   void EmitCreated(const Channel& channel, const std::string& ts);
-  void Announce(const std::vector<Channel>& channels);
   void EmitReaction(std::string_view type, const Message& message, const Reaction& reaction);
   void EmitUser(const User& user);
   void Emit(std::string_view name, const WriteFields& write_fields, Changes changes = {});
@@ -103,6 +101,7 @@ class Script {
   std::string last_channel_;
   std::string last_ts_;
   std::vector<std::string> emoji_;
+  std::set<std::string> announced_;  // Channels whose creation was told of.
   std::deque<GeneratedEvent> ready_;
 };
 

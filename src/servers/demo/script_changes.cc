@@ -132,6 +132,7 @@ void Script::Create() {
 }
 
 void Script::EmitCreated(const Channel& channel, const std::string& ts) {
+  announced_.insert(channel.id);
   Emit("channel_created",
        [&](JsonWriter* writer) {
          PutText(writer, "type", "channel_created");
@@ -140,14 +141,6 @@ void Script::EmitCreated(const Channel& channel, const std::string& ts) {
          PutText(writer, "event_ts", ts);
        },
        {.channels = {channel}});
-}
-
-void Script::Announce(const std::vector<Channel>& channels) {
-  for (const Channel& channel : channels) {
-    if (channel.kind == ChannelKind::kPublic && !channel.archived) {
-      EmitCreated(channel, stage_.Tick());
-    }
-  }
 }
 
 void Script::Archive() {

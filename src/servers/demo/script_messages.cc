@@ -49,6 +49,8 @@ Message Script::Draft(const Channel& channel) {
 
 Message& Script::Say(const Channel& channel, Message message, Changes changes,
                      const Message* root) {
+  const bool is_named = channel.kind != ChannelKind::kPublic || announced_.contains(channel.id);
+  if (options_.names_channels && !is_named) EmitCreated(channel, stage_.Tick());
   Emit(
       message.subtype.empty() ? "message" : message.subtype,
       [&](JsonWriter* writer) {
