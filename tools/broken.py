@@ -26,6 +26,7 @@ Example: tools/broken.py lost_update
 import argparse
 import concurrent.futures
 import dataclasses
+import functools
 import json
 import os
 import pathlib
@@ -59,7 +60,7 @@ class Variant:
     file: str
     changes: list  # Pairs of texts: what stands there, and what stands there instead.
     program: str
-    arguments: list
+    arguments: tuple
 
 
 # ---- Reading variants ----
@@ -97,7 +98,7 @@ def parse(name, text):
         raise Fault("needs a comment, file, replace, with and rejected_by PROGRAM --gtest_filter=…")
     if any(not old or new is None or old == new for old, new in changes):
         raise Fault("each replace needs lines and a with that differs")
-    return Variant(name, " ".join(comments), fields["file"], changes, words[0], words[1:])
+    return Variant(name, " ".join(comments), fields["file"], changes, words[0], tuple(words[1:]))
 
 
 def load(root, names):
@@ -135,10 +136,15 @@ def run(command, cwd):
         raise Fault(f"does not build: the variant must be valid code\n{done.stdout}{done.stderr}")
 
 
+@functools.cache
+def compile_commands(build):
+    entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    return {entry["file"]: entry for entry in entries}
+
+
 def compile_command(build, source, changed, output):
     """(command, name of the unbroken object): as the file's own, but for the changed copy."""
-    entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    entry = next((one for one in entries if one["file"] == str(source)), None)
+    entry = compile_commands(build).get(str(source))
     if entry is None:
         raise Fault(f"{source} is not compiled in {build}")
     words = shlex.split(entry["command"])
@@ -159,15 +165,21 @@ def archive_of(link, object_name):
     return link.index(archive)
 
 
-def link_command(build, program, object_name, changed_object, output):
-    """The program's own link command, with the changed object before its archive."""
+@functools.cache
+def own_link_command(build, program):
+    """The words of the program's own link command."""
     listed = subprocess.run(["ninja", "-C", str(build), "-t", "commands", "-s", program],
                             capture_output=True, text=True, check=False)
     lines = [line for line in listed.stdout.splitlines() if f"-o {program} " in line]
     if listed.returncode != 0 or not lines:
         raise Fault(f"{build} has no program '{program}'")
     # CMake writes ": && c++ … && :".
-    link = [word for word in shlex.split(lines[-1]) if word not in (":", "&&")]
+    return [word for word in shlex.split(lines[-1]) if word not in (":", "&&")]
+
+
+def link_command(build, program, object_name, changed_object, output):
+    """The program's own link command, with the changed object before its archive."""
+    link = list(own_link_command(build, program))
     link[link.index("-o") + 1] = str(output)
     link.insert(archive_of(link, object_name), str(changed_object))
     return link
@@ -195,7 +207,7 @@ def run_tests(program, arguments):
     """How it ended, and its output."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GTEST_")}
     try:
-        done = subprocess.run([str(program)] + arguments, capture_output=True, text=True,
+        done = subprocess.run([str(program), *arguments], capture_output=True, text=True,
                               check=False, errors="replace", timeout=TIMEOUT_SECONDS,
                               env=environment)
     except subprocess.TimeoutExpired:
@@ -203,8 +215,9 @@ def run_tests(program, arguments):
     return done.returncode, done.stdout + done.stderr
 
 
+@functools.cache
 def expect_pass(program, arguments):
-    """The test without the variant: it must exist and pass."""
+    """The test without the variant: it must exist and pass. Asked once for all its variants."""
     code, output = run_tests(program, arguments)
     passed = PASSED.search(output)
     command = f"{program.name} {' '.join(arguments)}"
@@ -216,7 +229,7 @@ def expect_pass(program, arguments):
 
 def is_rejected(program, arguments):
     """True when a test failed, or a CHECK of ours stopped it; False when all passed."""
-    code, output = run_tests(program, arguments)
+    code, output = run_tests(program, arguments + ("--gtest_fail_fast",))
     if code == 0:
         return False
     if FAILED.search(output) or (code < 0 and CHECKED.search(output)):
@@ -302,11 +315,11 @@ def self_test():
         empty = fake_program(folder, "empty", "echo '[  PASSED  ] 0 tests.'\n")
         absent = fake_program(folder, "absent", "echo no such library\nexit 127\n")
         checks = fake_program(folder, "checks", "echo broken invariant >&2\nkill -ABRT $$\n")
-        assert not fault_of(lambda: expect_pass(passes, []))
+        assert not fault_of(lambda: expect_pass(passes, ()))
         for program in (fails, empty, absent):
-            assert fault_of(lambda one=program: expect_pass(one, [])), program
-        assert is_rejected(fails, []) and is_rejected(checks, []) and not is_rejected(passes, [])
-        assert "no test failed" in fault_of(lambda: is_rejected(absent, []))
+            assert fault_of(lambda one=program: expect_pass(one, ())), program
+        assert is_rejected(fails, ()) and is_rejected(checks, ()) and not is_rejected(passes, ())
+        assert "no test failed" in fault_of(lambda: is_rejected(absent, ()))
     print("broken: 11 planted faults found")
 
 
