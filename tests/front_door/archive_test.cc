@@ -133,8 +133,8 @@ TEST_F(ArchiveTest, AStoreThatFailsIsAServerErrorAndTheRetryIsStored) {
 TEST_F(ArchiveTest, AFreshInstallationAsksSlackForNothing) {
   ASSERT_TRUE(door_.service().WorkOnce().has_value());
   // Any other call than these would be a fault.
-  for (const char* method : {"auth.test", "conversations.info", "files", "files.info", "team.info",
-                             "users.info"}) {
+  for (const char* method :
+       {"auth.test", "conversations.info", "files", "files.info", "team.info", "users.info"}) {
     EXPECT_EQ(door_.slack().calls(method), 0U) << method;
   }
   EXPECT_THAT(door_.slack().faults(), IsEmpty());

@@ -43,7 +43,7 @@ struct AttemptsOptions {
 struct ReserveRequest {
   Subject subject;
   Name name;
-  std::string attempt_id;  // Chosen by the caller, different for each try of a person.
+  std::string attempt_id = {};  // Chosen by the caller, different for each try of a person.
   // A device that the caller recognised: its lane is its own once it has succeeded.
   std::string device = {};
   // Kept with the count when given. The type of the method chooses the rule, and stands for the
