@@ -185,7 +185,7 @@ TEST_F(ServeCommandsTest, StopsWhenToldAndLeavesAFolderThatOpens) {
     EXPECT_EQ(server_->AwaitExit(), kOk) << server_->err();
     EXPECT_THAT(server_->err(), HasSubstr("info stopped"));
     EXPECT_THAT(Do({"tables", "list"}),
-                AllOf(HasSubstr("tidemark-inbox"), HasSubstr("tidemark-quarantine"),
+                AllOf(HasSubstr("SlackArchive"), HasSubstr("tidemark-quarantine"),
                       HasSubstr("slack-existence-check-cache"),
                       HasSubstr("slack-classify-bot-processed-events")));
   }
