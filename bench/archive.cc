@@ -298,6 +298,7 @@ bool MeasureImport(uint64_t messages, Surroundings* around) {
   archive::Archive archive({.raw_events = false}, tables.get(), nullptr, nullptr);
   archive::State state("tidemark-archive-state", tables.get());
   archive::Ledger ledger("SlackArchive", tables.get());
+  archive::ChannelIndex index({}, tables.get(), nullptr);
   Must(archive.CreateTable());
   Must(state.CreateTable());
   archive::ImportProgress progress;
@@ -306,6 +307,7 @@ bool MeasureImport(uint64_t messages, Surroundings* around) {
                                                   .tables = tables.get(),
                                                   .ledger = &ledger,
                                                   .state = &state,
+                                                  .index = &index,
                                                   .clock = &around->clock},
                                                  &progress));
   CHECK(report.MessageCount() == messages);
@@ -315,7 +317,6 @@ bool MeasureImport(uint64_t messages, Surroundings* around) {
              "", kImportGoal, met ? "met" : "MISSED");
   met &= Bound("memory of the import, MB", "", PeakMemoryMb(), kMemoryGoalMb);
   fmt::print("{:<44} {:>12.1f}\n", "  of it before the import, MB", memory_before);
-  archive::ChannelIndex index({}, tables.get(), nullptr);
   archive::Reader reader({}, tables.get(), &index, &around->clock);
   const std::vector<double> pages = PageMs(&reader, messages);
   met &= Bound(fmt::format("page of 100 of {} messages, p99, ms", messages), "",
