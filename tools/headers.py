@@ -1,4 +1,5 @@
-"""Compiles headers on their own, and twice: each includes what it uses.
+"""Compiles headers on their own, and twice: each includes what it uses. And all of a folder of src/
+together: two types of one name would be one to the linker, which nobody else notices.
 
 Usage: tools/headers.py [--jobs N] [--self-test]
 
@@ -26,18 +27,28 @@ def name_of(header):
     return str(header.relative_to("src")) if header.parts[0] == "src" else str(header)
 
 
-def compile_alone(root, header, out):
-    """The compiler's complaint about a header, or None."""
-    name = name_of(header)
-    source = out / (str(header) + ".cc")
+def complaint(root, source, headers):
+    """What the compiler says about a source that includes these headers; empty: nothing."""
     source.parent.mkdir(parents=True, exist_ok=True)
-    text = f'#include "{name}"\n#include "{name}"\n'
+    text = "".join(f'#include "{name_of(header)}"\n' for header in headers)
     if not source.exists() or files.read(source) != text:
         source.write_text(text, encoding="utf-8")
     done = subprocess.run(
         COMPILER + FLAGS + [str(source), "-o", str(source.with_suffix(".o"))],
         cwd=root, capture_output=True, text=True, check=False)
-    return None if done.returncode == 0 else f"{header}: does not compile alone\n{done.stderr}"
+    return "" if done.returncode == 0 else done.stderr
+
+
+def compile_alone(root, header, out):
+    """The finding about a header, or None."""
+    said = complaint(root, out / (str(header) + ".cc"), [header, header])
+    return f"{header}: does not compile alone\n{said}" if said else None
+
+
+def compile_together(root, folder, headers, out):
+    """The finding about a folder's headers, or None."""
+    said = complaint(root, out / folder / "together.cc", headers)
+    return f"{folder}: its headers do not go together\n{said}" if said else None
 
 
 def is_first_somewhere(root, header):
@@ -55,11 +66,19 @@ def is_first_somewhere(root, header):
 
 def check(root, out, jobs):
     """All findings, and how many headers were compiled."""
-    headers = [path for path in files.project_files(root)
-               if path.suffix == ".h" and not is_first_somewhere(root, path)]
+    every = [path for path in files.project_files(root) if path.suffix == ".h"]
+    alone = [path for path in every if not is_first_somewhere(root, path)]
+    folders = {}
+    for path in every:
+        if path.parts[0] == "src":
+            folders.setdefault(path.parent, []).append(path)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        found = pool.map(lambda header: compile_alone(root, header, out), headers)
-        return [fault for fault in found if fault], len(headers)
+        found = list(pool.map(lambda header: compile_alone(root, header, out), alone))
+        # What does not compile alone spoils its folder, and is told of already.
+        if not any(found):
+            found += pool.map(lambda one: compile_together(root, one[0], one[1], out),
+                              sorted(folders.items()))
+        return [fault for fault in found if fault], len(alone)
 
 
 def self_test():
@@ -80,7 +99,16 @@ def self_test():
         names = [fault.split(":")[0] for fault in found]
         assert looked_at == 4, looked_at
         assert names == ["src/a/forgets.h", "src/a/later.h", "src/a/twice.h"], names
-    print("headers: 3 planted faults found")
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        files.plant(root, {
+            "src/a/one.h": "#pragma once\nstruct Options { int a; };\n",
+            "src/a/two.h": "#pragma once\nstruct Options { char b; };\n",
+            "src/b/three.h": "#pragma once\nnamespace b {\nstruct Options { int c; };\n}\n",
+        })
+        found, _ = check(root, root / "build", 2)
+        assert [fault.split(":")[0] for fault in found] == ["src/a"], found
+    print("headers: 4 planted faults found")
 
 
 def main():
@@ -93,7 +121,7 @@ def main():
         self_test()
         return 0
     found, looked_at = check(files.ROOT, files.ROOT / "build" / "headers", arguments.jobs)
-    print("\n".join(found + [f"headers: {looked_at} compiled, {len(found)} do not stand alone"]))
+    print("\n".join(found + [f"headers: {looked_at} compiled, {len(found)} findings"]))
     return 1 if found else 0
 
 
