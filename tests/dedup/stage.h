@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/sleeper.h"
+#include "item/attributes.h"
 #include "tests/model/model_tables.h"
 #include "tests/support/faulty_tables.h"
 #include "tests/support/print_items.h"
@@ -64,16 +65,10 @@ inline testing::Decide First(std::vector<testing::Fault> faults) {
   };
 }
 
-inline int64_t NumberIn(const item::Item& item, std::string_view name) {
-  const item::Value* value = item.Find(name);
-  const auto* number = value ? value->As<item::Number>() : nullptr;
-  return number ? number->Floor().value_or(-1) : -1;
-}
+using item::TextIn;
 
-inline std::string TextIn(const item::Item& item, std::string_view name) {
-  const item::Value* value = item.Find(name);
-  const auto* text = value ? value->As<std::string>() : nullptr;
-  return text ? *text : "";
+inline int64_t NumberIn(const item::Item& item, std::string_view name) {
+  return item::IntIn(item, name).value_or(-1);
 }
 
 }  // namespace tidemark::dedup

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/base64.h"
+#include "item/attributes.h"
 #include "tests/front_door/front_door.h"
 #include "tests/support/print_items.h"
 
@@ -16,12 +17,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-std::string TextOf(const item::Item& row, std::string_view name) {
-  const item::Value* value = row.Find(name);
-  const auto* text = value ? value->As<std::string>() : nullptr;
-  return text ? *text : "";
-}
 
 class ArchiveTest : public ::testing::Test {
  protected:
@@ -39,7 +34,7 @@ class ArchiveTest : public ::testing::Test {
   }
   std::vector<item::Item> RowsOfType(const std::string& type) {
     std::vector<item::Item> rows = door_.Archived();
-    std::erase_if(rows, [&](const item::Item& row) { return TextOf(row, "type") != type; });
+    std::erase_if(rows, [&](const item::Item& row) { return item::TextIn(row, "type") != type; });
     return rows;
   }
   std::string NewMessage(const std::string& event_id) {
@@ -54,9 +49,9 @@ class ArchiveTest : public ::testing::Test {
 TEST_F(ArchiveTest, AKnownEventIsOneRowBeforeItIsAcknowledged) {
   EXPECT_EQ(Post(NewMessage("Ev1")), 200);
   ASSERT_THAT(door_.Archived(), SizeIs(1));
-  EXPECT_EQ(TextOf(door_.Archived()[0], "itemId"),
+  EXPECT_EQ(item::TextIn(door_.Archived()[0], "itemId"),
             fmt::format("message#{}#{}", ids_.team, ids_.channel));
-  EXPECT_EQ(TextOf(door_.Archived()[0], "text"), "hello");
+  EXPECT_EQ(item::TextIn(door_.Archived()[0], "text"), "hello");
   // The second time by the short way: the gate knows the ids by now.
   EXPECT_EQ(Post(door_.Callback("Ev2", ids_,
                                 fmt::format(R"({{"type":"message","channel":"{}","user":"{}",)"
@@ -124,9 +119,9 @@ TEST_F(ArchiveTest, AStoreThatFailsIsAServerErrorAndTheRetryIsStored) {
   };
   EXPECT_EQ(Post(event), 500);
   door_.faults().decide = nullptr;
-  EXPECT_EQ(TextOf(RowsOfType("message")[0], "text"), "hello");
+  EXPECT_EQ(item::TextIn(RowsOfType("message")[0], "text"), "hello");
   EXPECT_EQ(Post(event), 200);
-  EXPECT_EQ(TextOf(RowsOfType("message")[0], "text"), "changed");
+  EXPECT_EQ(item::TextIn(RowsOfType("message")[0], "text"), "changed");
 }
 
 // Spec: 001-07
@@ -165,7 +160,7 @@ TEST_F(ArchiveTest, ALostReplyStoresTheEventOnce) {
   const std::string event = Edit("Ev1", "1700000005", "changed");
   EXPECT_EQ(Post(event), 200);
   EXPECT_EQ(door_.Send(event, {.offset = 1}).status, 200);  // Signed anew, as retries are.
-  EXPECT_EQ(TextOf(RowsOfType("message")[0], "text"), "changed");
+  EXPECT_EQ(item::TextIn(RowsOfType("message")[0], "text"), "changed");
   EXPECT_THAT(RowsOfType("version"), SizeIs(1));
   EXPECT_EQ(door_.CounterOf("tidemark_events_total{result=\"duplicate\"}"), 1);
 }
@@ -183,7 +178,7 @@ TEST_F(ArchiveTest, EditsAtTheSameMomentAreAllKept) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(TextOf(RowsOfType("message")[0], "text"), fmt::format("edit {}", kEdits));
+  EXPECT_EQ(item::TextIn(RowsOfType("message")[0], "text"), fmt::format("edit {}", kEdits));
   EXPECT_THAT(RowsOfType("version"), SizeIs(kEdits));
 }
 
@@ -194,8 +189,8 @@ TEST_F(ArchiveTest, ARateLimitedMinuteIsNotedAsLost) {
                              ids_.team)),
             200);
   ASSERT_THAT(RowsOfType("coverage"), SizeIs(1));
-  EXPECT_EQ(TextOf(RowsOfType("coverage")[0], "from"), "1700000040.000000");
-  EXPECT_EQ(TextOf(RowsOfType("coverage")[0], "to"), "1700000100.000000");
+  EXPECT_EQ(item::TextIn(RowsOfType("coverage")[0], "from"), "1700000040.000000");
+  EXPECT_EQ(item::TextIn(RowsOfType("coverage")[0], "to"), "1700000100.000000");
 }
 
 }  // namespace

@@ -214,6 +214,32 @@ TEST_F(SlackEventsTest, RefusesADeactivatedUserAtOnce) {
   EXPECT_EQ(door_->Send(FrontDoor::Message("Ev3", ids_)).status, 403);
 }
 
+// Also when all that it names was verified a moment ago.
+TEST_F(SlackEventsTest, AnEventThatEndsSomethingTakesTheLongWay) {
+  const std::string archived = R"(,"subtype":"channel_archive")";
+  for (const char* number : {"1", "2"}) {
+    EXPECT_EQ(door_->Send(FrontDoor::Message(std::string("EvM") + number, ids_)).status, 200);
+    EXPECT_EQ(door_->Send(FrontDoor::Message(std::string("EvA") + number, ids_, archived)).status,
+              200);
+  }
+  EXPECT_EQ(door_->Send(FrontDoor::Message("EvM3", ids_)).status, 200);
+  // Once at first, and once after each time that it was said to be archived.
+  EXPECT_EQ(door_->slack().calls("conversations.info"), 3U);
+}
+
+// Slack's next delivery comes at once: it must not wait for the end of a lease.
+TEST_F(SlackEventsTest, AFailedDeliveryLeavesNoClaimBehind) {
+  const std::string body = FrontDoor::Message("Ev1", ids_);
+  door_->faults().decide = [](Operation operation) -> std::optional<Fault> {
+    if (operation != Operation::kTransact) return std::nullopt;
+    return Throttled();
+  };
+  EXPECT_EQ(door_->Send(body).status, 500);
+  door_->faults().decide = nullptr;
+  EXPECT_EQ(door_->Send(body, {.offset = 1}).status, 200);
+  EXPECT_EQ(door_->InboxSize(), 1U);
+}
+
 TEST_F(SlackEventsTest, AcceptsTheEventThatRevokesItsOwnToken) {
   door_->slack().RevokeToken();
   EXPECT_EQ(door_

@@ -9,38 +9,17 @@
 #include <utility>
 #include <vector>
 
+#include "item/attributes.h"
 #include "item/value.h"
 #include "slack/timestamp.h"
 
 namespace tidemark::archive {
 
-// nullptr when there is no such text.
-inline const std::string* FindText(const item::Item& row, std::string_view name) {
-  const item::Value* value = row.Find(name);
-  return value ? value->As<std::string>() : nullptr;
-}
-
-inline std::string TextIn(const item::Item& row, std::string_view name) {
-  const std::string* text = FindText(row, name);
-  return text ? *text : std::string();
-}
-
-inline std::optional<std::string> MaybeTextIn(const item::Item& row, std::string_view name) {
-  const std::string* text = FindText(row, name);
-  return text ? std::optional(*text) : std::nullopt;
-}
-
-inline std::optional<int64_t> IntIn(const item::Item& row, std::string_view name) {
-  const item::Value* value = row.Find(name);
-  const item::Number* number = value ? value->As<item::Number>() : nullptr;
-  return number ? number->Floor() : std::nullopt;
-}
-
-inline bool IsTrueIn(const item::Item& row, std::string_view name) {
-  const item::Value* value = row.Find(name);
-  const bool* flag = value ? value->As<bool>() : nullptr;
-  return flag && *flag;
-}
+using item::FindText;
+using item::IntIn;
+using item::IsTrueIn;
+using item::MaybeTextIn;
+using item::TextIn;
 
 // nullopt also when the text is no timestamp.
 inline std::optional<slack::Timestamp> ParseTimestamp(std::string_view text) {

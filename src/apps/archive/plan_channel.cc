@@ -30,13 +30,7 @@ Plan Archive::Planner::PlanChannel(Channel channel, const item::Item* row) {
   if (!next) return Plan{.outcome = Outcome::kIncomplete};
   Plan plan;
   if (row && !Differs(*row, *next)) return plan;
-  plan.outcome = Outcome::kStored;
-  NoteSize(*next);
-  if (row) {
-    plan.actions.emplace_back(UpdateRow(options_.table, *row, *next));
-  } else {
-    plan.actions.emplace_back(PutNew(*std::move(next)));
-  }
+  AddRow(row, *std::move(next), &plan);
   return plan;
 }
 

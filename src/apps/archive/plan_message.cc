@@ -53,13 +53,7 @@ Plan Archive::Planner::PlanMessage(MessageState state, const std::optional<item:
   Plan plan;
   AddVersions(state, known_older, &plan);
   if (row && plan.actions.empty() && !Differs(*row, *next)) return plan;
-  plan.outcome = Outcome::kStored;
-  NoteSize(*next);
-  if (row) {
-    plan.actions.emplace_back(UpdateRow(options_.table, *row, *next));
-  } else {
-    plan.actions.emplace_back(PutNew(*std::move(next)));
-  }
+  AddRow(row ? &*row : nullptr, *std::move(next), &plan);
   return plan;
 }
 

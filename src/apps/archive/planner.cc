@@ -4,6 +4,7 @@
 
 #include "apps/archive/attributes.h"
 #include "apps/archive/partition.h"
+#include "apps/archive/row_update.h"
 #include "item/limits.h"
 #include "item/size.h"
 
@@ -86,6 +87,16 @@ tables::PutRequest Archive::Planner::PutNew(item::Item row) const {
           .item = std::move(row),
           .condition = "attribute_not_exists(#id)",
           .names = {{"#id", "itemId"}}};
+}
+
+void Archive::Planner::AddRow(const item::Item* row, item::Item next, Plan* plan) {
+  plan->outcome = Outcome::kStored;
+  NoteSize(next);
+  if (row) {
+    plan->actions.emplace_back(UpdateRow(options_.table, *row, next));
+  } else {
+    plan->actions.emplace_back(PutNew(std::move(next)));
+  }
 }
 
 Status Archive::Planner::AddOnce(item::Item row, Plan* plan) {

@@ -67,6 +67,8 @@ class Archive::Planner {
   void NoteSize(const item::Item& row);
 
   tables::PutRequest PutNew(item::Item row) const;
+  // Makes the row, or changes the one that was read.
+  void AddRow(const item::Item* row, item::Item next, Plan* plan);
 
   const ArchiveOptions& options_;
   tables::Tables& tables_;

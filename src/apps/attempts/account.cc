@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/expiry.h"
+#include "item/attributes.h"
 #include "item/number.h"
 
 namespace tidemark::attempts {
@@ -13,6 +14,7 @@ namespace tidemark::attempts {
 namespace {
 
 using item::Number;
+using item::TextIn;
 
 // Sorts before every name: it is read first, so a write behind it is noticed.
 constexpr std::string_view kHeadKey = "!";
@@ -26,23 +28,15 @@ constexpr EpochSeconds kHeadGraceSeconds = 86'400;
 // What is stored is not trusted to stay where sums of it stay numbers.
 constexpr int64_t kMostOfAnything = 1'000'000'000'000;
 
-std::string TextIn(const item::Map& row, std::string_view name) {
-  const item::Value* value = row.Find(name);
-  const auto* text = value ? value->As<std::string>() : nullptr;
-  return text ? *text : "";
-}
-
-std::optional<int64_t> IntIn(const item::Map& row, std::string_view name) {
-  const item::Value* value = row.Find(name);
-  const auto* number = value ? value->As<Number>() : nullptr;
-  const auto whole = number ? number->Floor() : std::nullopt;
+std::optional<int64_t> BoundedIntIn(const item::Map& row, std::string_view name) {
+  const auto whole = item::IntIn(row, name);
   if (!whole) return std::nullopt;
   return std::clamp(*whole, -kMostOfAnything, kMostOfAnything);
 }
 
 // 0 for what is missing or below it.
 uint64_t CountIn(const item::Map& row, std::string_view name) {
-  return static_cast<uint64_t>(std::max<int64_t>(0, IntIn(row, name).value_or(0)));
+  return static_cast<uint64_t>(std::max<int64_t>(0, BoundedIntIn(row, name).value_or(0)));
 }
 
 const item::List& ListIn(const item::Map& row, std::string_view name) {
@@ -93,7 +87,7 @@ std::optional<OpenAttempt> DecodeOpen(const item::Map& map) {
   auto name = ParseSortKey(TextIn(map, "sk"));
   if (!name) return std::nullopt;
   return OpenAttempt{.id = TextIn(map, "id"),
-                     .at = IntIn(map, "at").value_or(0),
+                     .at = BoundedIntIn(map, "at").value_or(0),
                      .name = *std::move(name),
                      .notification_type = TextIn(map, "notification_type"),
                      .method_type = TextIn(map, "mfa_method_type")};
@@ -124,13 +118,13 @@ item::Map EncodeSettled(const Settled& settled) {
 // ---- Rows ----
 
 std::optional<CountRow> DecodeCount(const Name& name, const item::Item& row) {
-  const auto count = IntIn(row, "count");
-  const auto until = IntIn(row, "ttl");
+  const auto count = BoundedIntIn(row, "count");
+  const auto until = BoundedIntIn(row, "ttl");
   if (!count || *count < 0 || !until) return std::nullopt;
   CountRow decoded{.name = name,
                    .count = static_cast<uint64_t>(*count),
                    .until = *until,
-                   .last_updated = IntIn(row, "last_updated").value_or(0),
+                   .last_updated = BoundedIntIn(row, "last_updated").value_or(0),
                    .notification_type = TextIn(row, "notification_type"),
                    .method_type = TextIn(row, "mfa_method_type")};
   for (const item::Value& one : ListIn(row, "ids")) {
@@ -141,9 +135,9 @@ std::optional<CountRow> DecodeCount(const Name& name, const item::Item& row) {
 
 LockRow DecodeLock(const Name& name, const item::Item& row) {
   LockRow decoded{
-      .lock = {.name = name, .reason = TextIn(row, "reason"), .until = IntIn(row, "ttl")},
-      .length = IntIn(row, "block_duration").value_or(0),
-      .last_updated = IntIn(row, "last_updated").value_or(0),
+      .lock = {.name = name, .reason = TextIn(row, "reason"), .until = BoundedIntIn(row, "ttl")},
+      .length = BoundedIntIn(row, "block_duration").value_or(0),
+      .last_updated = BoundedIntIn(row, "last_updated").value_or(0),
       .notification_type = TextIn(row, "notification_type"),
       .method_type = TextIn(row, "mfa_method_type")};
   const std::string kind = TextIn(row, "block_type");
@@ -160,10 +154,10 @@ StateRow DecodeState(const std::string& sort_key, const item::Item& row) {
   StateRow decoded{.sort_key = sort_key,
                    .value = TextIn(row, "intervention_state"),
                    .reason = TextIn(row, "reason"),
-                   .last_updated = IntIn(row, "last_updated").value_or(0)};
+                   .last_updated = BoundedIntIn(row, "last_updated").value_or(0)};
   // One that is called permanent stays, whatever else its writer put there.
   if (TextIn(row, "block_type") != ToString(LockKind::kPermanent))
-    decoded.until = IntIn(row, "ttl");
+    decoded.until = BoundedIntIn(row, "ttl");
   return decoded;
 }
 
@@ -247,7 +241,7 @@ void Account::DecodeHead(const item::Item& row) {
   if (std::string version = TextIn(row, "version"); !version.empty()) {
     version_ = std::move(version);
   }
-  now_ = std::max(now_, IntIn(row, "seen_at").value_or(0));
+  now_ = std::max(now_, BoundedIntIn(row, "seen_at").value_or(0));
   failures_in_a_row_ = DecodeFailures(row);
   for (const item::Value& one : ListIn(row, "open")) {
     const auto* map = one.As<item::Map>();
@@ -264,7 +258,7 @@ void Account::DecodeHead(const item::Item& row) {
 bool Account::DecodeRow(const std::string& sort_key, const item::Item& row) {
   if (sort_key.starts_with(kDevicePrefix)) {
     rows_.emplace(sort_key, DeviceRow{.lane = sort_key.substr(kDevicePrefix.size()),
-                                      .until = IntIn(row, "ttl").value_or(0),
+                                      .until = BoundedIntIn(row, "ttl").value_or(0),
                                       .failures_in_a_row = DecodeFailures(row)});
     return true;
   }

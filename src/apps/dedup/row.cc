@@ -6,10 +6,15 @@
 #include <fmt/format.h>
 
 #include "base/expiry.h"
+#include "item/attributes.h"
 
 namespace tidemark::dedup {
 
 namespace {
+
+using item::IntIn;
+using item::MaybeTextIn;
+using item::TextIn;
 
 constexpr std::array<std::string_view, 13> kOwnNames = {
     "event_key",    "processed_at", "ttl",          "status",   "owner",
@@ -18,18 +23,6 @@ constexpr std::array<std::string_view, 13> kOwnNames = {
 
 bool IsOwnName(std::string_view name) {
   return std::find(kOwnNames.begin(), kOwnNames.end(), name) != kOwnNames.end();
-}
-
-std::optional<std::string> TextIn(const item::Item& item, std::string_view name) {
-  const item::Value* value = item.Find(name);
-  const std::string* text = value ? value->As<std::string>() : nullptr;
-  return text ? std::optional(*text) : std::nullopt;
-}
-
-std::optional<int64_t> IntIn(const item::Item& item, std::string_view name) {
-  const item::Value* value = item.Find(name);
-  const item::Number* number = value ? value->As<item::Number>() : nullptr;
-  return number ? number->Floor() : std::nullopt;
 }
 
 void SetText(item::Item* item, std::string_view name, const std::string& text) {
@@ -41,7 +34,7 @@ void SetInt(item::Item* item, std::string_view name, int64_t number) {
 }
 
 RowStatus StatusIn(const item::Item& item) {
-  const std::optional<std::string> text = TextIn(item, "status");
+  const std::optional<std::string> text = MaybeTextIn(item, "status");
   for (RowStatus status : {RowStatus::kClaimed, RowStatus::kReleased, RowStatus::kFailed}) {
     if (text == ToString(status)) return status;
   }
@@ -103,19 +96,19 @@ item::Item EncodeRow(const Row& row) {
 }
 
 Row DecodeRow(const item::Item& item) {
-  return {.key = TextIn(item, "event_key").value_or(""),
+  return {.key = TextIn(item, "event_key"),
           .status = StatusIn(item),
-          .owner = TextIn(item, "owner").value_or(""),
+          .owner = TextIn(item, "owner"),
           .generation = IntIn(item, "generation").value_or(0),
           .processed_at = IntIn(item, "processed_at").value_or(0),
           .completed_at = IntIn(item, "completed_at").value_or(0),
           .lease_until = IntIn(item, "lease_until").value_or(0),
           .expires = IntIn(item, "ttl"),
           .failures = IntIn(item, "failures").value_or(0),
-          .failure = TextIn(item, "failure").value_or(""),
-          .payload_hash = TextIn(item, "payload_hash"),
-          .result = TextIn(item, "result"),
-          .main_key = TextIn(item, "main_key").value_or(""),
+          .failure = TextIn(item, "failure"),
+          .payload_hash = MaybeTextIn(item, "payload_hash"),
+          .result = MaybeTextIn(item, "result"),
+          .main_key = TextIn(item, "main_key"),
           .metadata = MetadataIn(item)};
 }
 

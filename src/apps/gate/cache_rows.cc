@@ -6,6 +6,7 @@
 
 #include "apps/gate/limits.h"
 #include "base/expiry.h"
+#include "item/attributes.h"
 #include "tables/ensure_table.h"
 
 namespace tidemark::gate {
@@ -27,11 +28,6 @@ constexpr std::string_view kUnlessNewer =
     "AND #verified_at > :verified_at)";
 
 item::KeySchema CacheKeys() { return {.partition = {.name = std::string(kKey)}}; }
-
-const std::string* FindText(const item::Item& row, std::string_view name) {
-  const item::Value* value = row.Find(name);
-  return value ? value->As<std::string>() : nullptr;
-}
 
 // nullopt when there is none, or it is no whole number.
 std::optional<int64_t> FindInt(const item::Item& row, std::string_view name) {
@@ -111,14 +107,14 @@ Status VerifyRow(const item::Item& row, EpochSeconds now) {
 Belief Believe(const item::Item& row, std::string_view generation, EpochSeconds now) {
   std::optional<int64_t> ttl = FindInt(row, kTtl);
   if (!ttl) return Belief::kCorrupt;
-  const std::string* written_under = FindText(row, kGeneration);
+  const std::string* written_under = item::FindText(row, kGeneration);
   bool is_current = written_under != nullptr && *written_under == generation;
   bool is_live = IsLive(*ttl, now) && *ttl <= Horizon(now);
   return is_current && is_live ? Belief::kBelieved : Belief::kNot;
 }
 
 std::optional<Observation> ObservationIn(const item::Item& row) {
-  const std::string* text = FindText(row, kState);
+  const std::string* text = item::FindText(row, kState);
   std::optional<EntityState> state = text ? StateOf(*text) : std::nullopt;
   std::optional<int64_t> ttl = FindInt(row, kTtl);
   if (!state || !ttl) return std::nullopt;
@@ -146,7 +142,7 @@ Result<Rows> CacheRows::Read(const std::vector<std::string>& keys) {
   }
   Rows rows;
   for (item::Item& row : reply.items[table_]) {
-    std::string key = *FindText(row, kKey);
+    std::string key = *item::FindText(row, kKey);
     rows.emplace(std::move(key), std::move(row));
   }
   return rows;
@@ -155,7 +151,7 @@ Result<Rows> CacheRows::Read(const std::vector<std::string>& keys) {
 Result<CacheRows::Written> CacheRows::Write(const item::Item& row) {
   const EpochSeconds now = clock_.NowSeconds();
   TRY(VerifyRow(row, now));
-  const std::string* generation = FindText(row, kGeneration);
+  const std::string* generation = item::FindText(row, kGeneration);
   tables::PutRequest request{
       .table = table_,
       .item = row,
@@ -168,7 +164,7 @@ Result<CacheRows::Written> CacheRows::Write(const item::Item& row) {
                  {":generation", generation ? *generation : std::string()},
                  {":verified_at", Number::FromInt(FindInt(row, kVerifiedAt).value_or(now))}},
       .return_values = tables::ReturnValues::kAllOld};
-  tables::WriteReply reply = TRY(tables_.Put(request).WithContext(*FindText(row, kKey)));
+  tables::WriteReply reply = TRY(tables_.Put(request).WithContext(*item::FindText(row, kKey)));
   return Written{.applied = reply.applied, .previous = std::move(reply.attributes)};
 }
 

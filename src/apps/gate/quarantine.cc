@@ -7,12 +7,15 @@
 
 #include "apps/gate/limits.h"
 #include "base/hashing.h"
+#include "item/attributes.h"
 #include "item/number.h"
 #include "tables/ensure_table.h"
 
 namespace tidemark::gate {
 
+using item::IntIn;
 using item::Number;
+using item::TextIn;
 
 namespace {
 
@@ -20,18 +23,6 @@ namespace {
 std::string EventKey(const slack::EventCallback& callback, std::string_view body) {
   return fmt::format("{}:{}", callback.team_id,
                      callback.event_id.empty() ? ToHex(Sha256(body)) : callback.event_id);
-}
-
-int64_t IntOr(const item::Item& row, std::string_view name, int64_t otherwise) {
-  const item::Value* value = row.Find(name);
-  const Number* number = value ? value->As<Number>() : nullptr;
-  return number ? number->Floor().value_or(otherwise) : otherwise;
-}
-
-std::string TextIn(const item::Item& row, std::string_view name) {
-  const item::Value* value = row.Find(name);
-  const item::String* text = value ? value->As<item::String>() : nullptr;
-  return text ? *text : std::string();
 }
 
 std::string BodyOf(const item::Item& row) {
@@ -114,9 +105,9 @@ Result<QuarantinePage> Quarantine::List(const std::optional<std::string>& after,
     kept.events.push_back({.key = TextIn(row, "event_key"),
                            .team_id = TextIn(row, "team_id"),
                            .reason = TextIn(row, "reason"),
-                           .received_at = IntOr(row, "received_at", 0),
-                           .checks = IntOr(row, "checks", 0),
-                           .next_check = IntOr(row, "next_check", 0)});
+                           .received_at = IntIn(row, "received_at").value_or(0),
+                           .checks = IntIn(row, "checks").value_or(0),
+                           .next_check = IntIn(row, "next_check").value_or(0)});
   }
   if (page.last) kept.last = TextIn(*page.last, "event_key");
   return kept;
@@ -139,7 +130,7 @@ Result<bool> Quarantine::RecheckOne(const item::Item& row, const Check& check,
 }
 
 Status Quarantine::Postpone(const item::Item& row) {
-  const int64_t checks = IntOr(row, "checks", 0) + 1;
+  const int64_t checks = IntIn(row, "checks").value_or(0) + 1;
   const EpochSeconds next = clock_.NowSeconds() + WaitAfter(options_.first_recheck, checks);
   // Another process may have promoted it meanwhile: it must not come back as half a row.
   TRY(tables_.Update(
