@@ -233,6 +233,30 @@ const Setting kProgramSettings[] = {
      .default_value = "",
      .help = "The folder that holds objects; empty for the folder objects in that of data."},
 
+    {.name = "attempts.enabled",
+     .kind = SettingKind::kBool,
+     .default_value = "true",
+     .help = "Count attempts at passwords and codes for other programs, below /api/v1/subjects."},
+    {.name = "attempts.table",
+     .kind = SettingKind::kText,
+     .default_value = "authentication-attempts",
+     .help = "The table of attempts, locks and states."},
+    {.name = "attempts.policy",
+     .kind = SettingKind::kText,
+     .default_value = "",
+     .help = "A JSON file that says what is counted, how far, and what follows; empty for the one "
+             "built in, which `tidemark attempts policy` prints."},
+    {.name = "attempts.email-key",
+     .kind = SettingKind::kSecret,
+     .default_value = "",
+     .help = "The key of the hash that stands for an e-mail address; file:PATH reads it from a "
+             "file. Without it addresses are refused; with another one they are others."},
+    {.name = "attempts.max-yearly-odds",
+     .kind = SettingKind::kDecimal,
+     .default_value = "0.01",
+     .help = "The server does not start when somebody who guesses all year under a rule of the "
+             "policy is right with more than this chance."},
+
     {.name = "work.url",
      .kind = SettingKind::kText,
      .default_value = "",

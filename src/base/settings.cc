@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -34,6 +35,8 @@ std::string Expected(const Setting& setting) {
       return "a text";
     case SettingKind::kInteger:
       return "a whole number";
+    case SettingKind::kDecimal:
+      return "a number such as 0.01";
     case SettingKind::kBool:
       return "true or false";
     case SettingKind::kDuration:
@@ -48,6 +51,14 @@ std::optional<int64_t> ParseInteger(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> ParseDecimal(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_whole = error == std::errc() && end == text.data() + text.size();
+  if (!is_whole || !std::isfinite(value)) return std::nullopt;
   return value;
 }
 
@@ -68,7 +79,7 @@ std::optional<int64_t> ParseMilliseconds(std::string_view text) {
 }
 
 // What a text means as a value of the setting: the number, 0 or 1, milliseconds, the place
-// among the choices, and for a text nothing but 0. nullopt when it means nothing.
+// among the choices, and for a text or a decimal nothing but 0. nullopt when it means nothing.
 std::optional<int64_t> ParseValue(const Setting& setting, std::string_view text) {
   switch (setting.kind) {
     case SettingKind::kText:
@@ -76,6 +87,9 @@ std::optional<int64_t> ParseValue(const Setting& setting, std::string_view text)
       return 0;
     case SettingKind::kInteger:
       return ParseInteger(text);
+    case SettingKind::kDecimal:
+      if (!ParseDecimal(text)) return std::nullopt;
+      return 0;
     case SettingKind::kDuration:
       return ParseMilliseconds(text);
     case SettingKind::kBool:
@@ -166,6 +180,8 @@ void Flatten(const toml::table& table, const std::string& prefix, const std::str
 std::optional<std::string> TextOf(const toml::node& node, SettingKind kind) {
   if (kind == SettingKind::kInteger) {
     if (auto number = node.value_exact<int64_t>()) return std::to_string(*number);
+  } else if (kind == SettingKind::kDecimal) {
+    if (auto number = node.value<double>()) return fmt::format("{}", *number);
   } else if (kind == SettingKind::kBool) {
     if (auto flag = node.value_exact<bool>()) return *flag ? "true" : "false";
   } else {
@@ -288,6 +304,10 @@ const std::string& Settings::Text(std::string_view name) const {
 
 int64_t Settings::Integer(std::string_view name) const {
   return Find(name, {SettingKind::kInteger}).number;
+}
+
+double Settings::Decimal(std::string_view name) const {
+  return ParseDecimal(Find(name, {SettingKind::kDecimal}).text).value();
 }
 
 bool Settings::Bool(std::string_view name) const {

@@ -31,6 +31,7 @@ namespace tidemark {
 enum class SettingKind {
   kText,
   kInteger,
+  kDecimal,   // a number such as 0.01
   kBool,      // true or false
   kDuration,  // a whole number and a unit: 250ms, 30s, 5m, 2h, 90d
   kChoice,    // one of Setting::choices
@@ -76,6 +77,7 @@ class Settings {
   // kind, is a fault of the program.
   const std::string& Text(std::string_view name) const;  // kText and kChoice
   int64_t Integer(std::string_view name) const;
+  double Decimal(std::string_view name) const;
   bool Bool(std::string_view name) const;
   std::chrono::milliseconds Duration(std::string_view name) const;
   // Empty when it is not set. kNotFound when it is to be read from a file that cannot be read.

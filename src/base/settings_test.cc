@@ -20,6 +20,7 @@ const Setting kTable[] = {
      .default_value = "cache",
      .other_variables = {"DYNAMODB_CACHE_TABLE_NAME", "CACHE_TABLE"}},
     {.name = "cache.max-entries", .kind = SettingKind::kInteger, .default_value = "100"},
+    {.name = "cache.share", .kind = SettingKind::kDecimal, .default_value = "0.25"},
     {.name = "cache.enabled", .kind = SettingKind::kBool, .default_value = "true"},
     {.name = "cache.keep", .kind = SettingKind::kDuration, .default_value = "30s"},
     {.name = "log.level",
@@ -57,6 +58,7 @@ TEST_F(SettingsTest, HasDefaultsForEverything) {
   const Settings settings = Settings::Load(kTable, {}).value();
   EXPECT_EQ(settings.Text("data"), "folder");
   EXPECT_EQ(settings.Integer("cache.max-entries"), 100);
+  EXPECT_EQ(settings.Decimal("cache.share"), 0.25);
   EXPECT_TRUE(settings.Bool("cache.enabled"));
   EXPECT_EQ(settings.Duration("cache.keep"), std::chrono::seconds(30));
   EXPECT_EQ(settings.Text("log.level"), "info");
@@ -79,12 +81,14 @@ log = { level = "debug" }
 [cache]
 enabled = false
 max-entries = -5
+share = 0.01
 keep = "90d"
 )");
   ASSERT_TRUE(settings) << settings.error().message;
   EXPECT_EQ(settings->Text("data"), "/srv/tidemark");
   EXPECT_FALSE(settings->Bool("cache.enabled"));
   EXPECT_EQ(settings->Integer("cache.max-entries"), -5);
+  EXPECT_EQ(settings->Decimal("cache.share"), 0.01);
   EXPECT_EQ(settings->Duration("cache.keep"), std::chrono::hours(24 * 90));
   EXPECT_EQ(settings->Text("log.level"), "debug");
 }
@@ -136,6 +140,7 @@ TEST_F(SettingsTest, SaysWhatWasExpectedWhereInTheFile) {
   EXPECT_THAT(FileError("[data]"), HasSubstr(":1: data should be a text"));
   EXPECT_THAT(FileError("cache.max-entries = \"5\""), HasSubstr("should be a whole number"));
   EXPECT_THAT(FileError("cache.max-entries = 5.0"), HasSubstr("should be a whole number"));
+  EXPECT_THAT(FileError("cache.share = \"0.5\""), HasSubstr("should be a number such as 0.01"));
   EXPECT_THAT(FileError("cache.enabled = 1"), HasSubstr("should be true or false"));
   EXPECT_THAT(FileError("cache.keep = 30"), HasSubstr("should be a duration"));
   EXPECT_THAT(FileError("log.level = \"loud\""),
@@ -147,6 +152,7 @@ TEST_F(SettingsTest, NamesTheVariableOrFlagAtFault) {
             "environment variable TIDEMARK_LOG_LEVEL: log.level should be one of debug, info, "
             "not \"loud\"");
   EXPECT_THAT(VariableError("TIDEMARK_CACHE_MAX_ENTRIES", "5x"), HasSubstr("a whole number"));
+  EXPECT_THAT(VariableError("TIDEMARK_CACHE_SHARE", "nan"), HasSubstr("a number such as"));
   EXPECT_THAT(VariableError("TIDEMARK_CACHE_ENABLED", "yes"), HasSubstr("true or false"));
   const auto settings = Settings::Load(kTable, {.flags = {{"log.level", "loud"}}});
   EXPECT_THAT(settings.error().message, StartsWith("--log-level: log.level should be"));
@@ -195,6 +201,7 @@ TEST_F(SettingsTest, DescribesEachValueWithItsSource) {
                 ":2)\n"
                 "cache.table = \"cache\"  (default)\n"
                 "cache.max-entries = \"100\"  (default)\n"
+                "cache.share = \"0.25\"  (default)\n"
                 "cache.enabled = \"true\"  (default)\n"
                 "cache.keep = \"5m\"  (environment variable TIDEMARK_CACHE_KEEP)\n"
                 "log.level = \"debug\"  (--log-level)\n"

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace tidemark::http {
 
-Observer::Observer(const Logger* logger, Metrics* metrics) : logger_(logger) {
+Observer::Observer(const Logger* logger, Metrics* metrics, PathForLog path_for_log)
+    : logger_(logger), path_for_log_(std::move(path_for_log)) {
   if (metrics == nullptr) return;
   for (size_t i = 0; i < answered_.size(); ++i) {
     answered_[i] = &metrics->AddCounter({.name = "tidemark_http_requests_total",
@@ -34,7 +36,7 @@ void Observer::Answered(const Served& served) {
   if (logger_ == nullptr) return;
   logger_->Log(LogLevel::kInfo, "request",
                {{"method", served.method},
-                {"path", served.path},
+                {"path", path_for_log_ ? path_for_log_(served.path) : std::string(served.path)},
                 {"status", served.status},
                 {"bytes", served.body_bytes},
                 {"ms", std::chrono::duration<double, std::milli>(served.time).count()},

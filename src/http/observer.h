@@ -5,6 +5,8 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "base/log.h"
@@ -24,8 +26,9 @@ struct Served {
 
 class Observer {
  public:
-  // Both may be null, and outlive the observer.
-  Observer(const Logger* logger, Metrics* metrics);
+  using PathForLog = std::function<std::string(std::string_view)>;
+  // Logger and metrics may be null, and outlive the observer.
+  Observer(const Logger* logger, Metrics* metrics, PathForLog path_for_log);
 
   // Whether paths are of any use to it.
   bool logs() const { return logger_ != nullptr; }
@@ -40,6 +43,7 @@ class Observer {
 
  private:
   const Logger* const logger_;
+  const PathForLog path_for_log_;          // Unset: the path as it is.
   std::array<Counter*, 5> answered_ = {};  // By the first digit of the status.
   Histogram* seconds_ = nullptr;
   Gauge* connections_ = nullptr;

@@ -29,7 +29,7 @@ class Server::State {
         tls_(std::move(parts.tls)),
         address_(parts.listeners.address),
         address_text_(address_.ToText()),
-        observer_(context.logger, context.metrics),
+        observer_(context.logger, context.metrics, context.path_for_log),
         admission_(limits_),
         readers_({.threads = kBodyReaders, .max_waiting = limits_.max_connections}) {
     const LoopContext shared{.limits = limits_,

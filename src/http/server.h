@@ -62,6 +62,8 @@ struct ServerContext {
   const Clock* clock = nullptr;
   Random* random = nullptr;
   const Logger* logger = nullptr;  // One access line a request, without query, headers and body.
+  // What the access line shows of a path; unset: all of it.
+  std::function<std::string(std::string_view)> path_for_log = {};
   Metrics* metrics = nullptr;
 };
 

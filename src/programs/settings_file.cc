@@ -34,7 +34,8 @@ std::string Comment(std::string_view text) {
 }
 
 std::string Quoted(const Setting& setting) {
-  if (setting.kind == SettingKind::kInteger || setting.kind == SettingKind::kBool) {
+  if (setting.kind == SettingKind::kInteger || setting.kind == SettingKind::kDecimal ||
+      setting.kind == SettingKind::kBool) {
     return std::string(setting.default_value);
   }
   std::string quoted;

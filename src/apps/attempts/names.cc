@@ -13,9 +13,11 @@ namespace {
 
 constexpr size_t kMaxSubjectBytes = 256;
 constexpr size_t kMaxPartBytes = 64;
-// Between the kind of an identifier and the identifier; in none of them.
-constexpr char kKindMark = '~';
+// The '~' between the kind of an identifier and the identifier is in none of them.
+constexpr std::string_view kPairwiseKind = "pairwise~";
 constexpr std::string_view kSessionKind = "session~";
+constexpr std::string_view kEmailKind = "email~";
+constexpr size_t kEmailDigits = 64;
 constexpr char kPartMark = '#';
 constexpr char kLaneMark = '@';
 
@@ -74,7 +76,7 @@ Result<Subject> Subject::Of(std::string_view subject_id) {
 
 Result<Subject> Subject::OfPairwise(std::string_view pairwise_id) {
   TRY(CheckIdentifier("pairwise id", pairwise_id));
-  return Subject(fmt::format("pairwise{}{}", kKindMark, pairwise_id));
+  return Subject(fmt::format("{}{}", kPairwiseKind, pairwise_id));
 }
 
 Result<Subject> Subject::OfSession(std::string_view session_id) {
@@ -91,7 +93,20 @@ Result<Subject> Subject::OfEmail(std::string_view email, const Secret& key) {
     return Invalid("attempts.email-key is not set: addresses are kept as a keyed hash alone");
   }
   const std::string lower = InLowerCase(email);
-  return Subject(fmt::format("email{}{}", kKindMark, ToHex(HmacSha256(key, {lower}))));
+  return Subject(fmt::format("{}{}", kEmailKind, ToHex(HmacSha256(key, {lower}))));
+}
+
+Result<Subject> Subject::Parse(std::string_view text) {
+  if (text.starts_with(kPairwiseKind)) return OfPairwise(text.substr(kPairwiseKind.size()));
+  if (text.starts_with(kSessionKind)) return OfSession(text.substr(kSessionKind.size()));
+  if (!text.starts_with(kEmailKind)) return Of(text);
+  const std::string_view digits = text.substr(kEmailKind.size());
+  const bool is_hex = digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  if (is_hex && digits.size() == kEmailDigits) return Subject(std::string(text));
+  return Invalid(fmt::format(
+      "an e-mail address is known by email~ and the {} hexadecimal digits of its keyed hash, "
+      "never by itself",
+      kEmailDigits));
 }
 
 Status CheckPart(std::string_view what, std::string_view text) {

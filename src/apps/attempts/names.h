@@ -21,6 +21,8 @@ class Subject {
   static Result<Subject> OfSession(std::string_view session_id);
   // Kept as a keyed hash of the address in lower case: the address itself is nowhere.
   static Result<Subject> OfEmail(std::string_view email, const Secret& key);
+  // From the text of one that was made: "ann", "pairwise~…", "session~…" or "email~…".
+  static Result<Subject> Parse(std::string_view text);
   // As it stands in the table, from Of and its kin.
   const std::string& text() const { return text_; }
   // The same, but for a session, whose id opens it: that is left out.

@@ -1,5 +1,7 @@
 #include "servers/api/service_options.h"
 
+#include <fstream>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -157,6 +159,25 @@ archive::DeletedPolicy ReadDeletedPolicy(const Settings& settings) {
   return policy;
 }
 
+Result<attempts::Policy> ReadPolicy(const std::string& path) {
+  if (path.empty()) return attempts::Policy::Default();
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (!(text << file.rdbuf())) {
+    return Invalid(fmt::format("attempts.policy: the file '{}' cannot be read, or is empty", path));
+  }
+  return attempts::Policy::Parse(text.str()).WithContext(path);
+}
+
+Status CheckOdds(const Settings& settings, const attempts::Policy& policy) {
+  const double bound = settings.Decimal("attempts.max-yearly-odds");
+  if (bound < 0 || bound > 1) {
+    return Invalid(
+        fmt::format("attempts.max-yearly-odds should be between 0 and 1, not {}", bound));
+  }
+  return attempts::CheckOdds(policy, bound).WithContext("attempts.max-yearly-odds");
+}
+
 }  // namespace
 
 Result<ArchiveServiceOptions> ReadArchiveOptions(const Settings& settings) {
@@ -181,6 +202,14 @@ Result<ArchiveServiceOptions> ReadArchiveOptions(const Settings& settings) {
   return options;
 }
 
+Result<AttemptsServiceOptions> ReadAttemptsOptions(const Settings& settings) {
+  AttemptsServiceOptions options;
+  options.attempts.table = settings.Text("attempts.table");
+  options.policy = TRY(ReadPolicy(settings.Text("attempts.policy")));
+  options.email_key = TRY(settings.GetSecret("attempts.email-key"));
+  return options;
+}
+
 Result<ServiceOptions> ReadOptions(const Settings& settings) {
   ServiceOptions options;
   options.server = TRY(ReadServer(settings));
@@ -195,6 +224,10 @@ Result<ServiceOptions> ReadOptions(const Settings& settings) {
   if (settings.Bool("archive.enabled")) {
     TRY(CheckConsent(settings));
     options.archive = TRY(ReadArchiveOptions(settings));
+  }
+  if (settings.Bool("attempts.enabled")) {
+    options.attempts = TRY(ReadAttemptsOptions(settings));
+    TRY(CheckOdds(settings, options.attempts->policy));
   }
   options.work_url = settings.Text("work.url");
   options.work = {.own_bot_id = settings.Text("slack.bot-id"),

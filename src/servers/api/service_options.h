@@ -17,6 +17,7 @@
 #include "base/settings.h"
 #include "http/server.h"
 #include "servers/api/archive_service.h"
+#include "servers/api/attempts_service.h"
 #include "servers/api/inbox.h"
 #include "slack/signature.h"
 #include "slack/web_api.h"
@@ -40,7 +41,8 @@ struct ServiceOptions {
   dedup::ClaimsOptions claims;
   dedup::DeduplicatorOptions dedup;
   bool content_advice = false;
-  std::optional<ArchiveServiceOptions> archive;  // nullopt: nothing is archived.
+  std::optional<ArchiveServiceOptions> archive;    // nullopt: nothing is archived.
+  std::optional<AttemptsServiceOptions> attempts;  // nullopt: none are counted.
   InboxOptions inbox;
   std::string work_url;  // Empty: no work is handed out.
   dedup::WorkOptions work;
@@ -49,9 +51,12 @@ struct ServiceOptions {
 
 // kInvalid, naming the setting and what would be right, when a value is out of its range: so that
 // a mistake stops the start and not the first request. Likewise when the archive is enabled and
-// nobody said that the workspace agreed.
+// nobody said that the workspace agreed, and when attempts leave more to guessing than
+// attempts.max-yearly-odds.
 Result<ServiceOptions> ReadOptions(const Settings& settings);
 // The archive's part alone, for commands that work on its table; consent is not asked for.
 Result<ArchiveServiceOptions> ReadArchiveOptions(const Settings& settings);
+// Likewise for attempts, whatever the odds are.
+Result<AttemptsServiceOptions> ReadAttemptsOptions(const Settings& settings);
 
 }  // namespace tidemark::api

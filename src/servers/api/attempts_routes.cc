@@ -1,0 +1,410 @@
+#include "servers/api/attempts_routes.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "http/url.h"
+#include "servers/api/attempts_json.h"
+#include "servers/api/json_body.h"
+#include "servers/api/respond.h"
+
+namespace tidemark::api {
+
+namespace {
+
+using attempts::AccountState;
+using attempts::EmailFraud;
+using attempts::LockKind;
+using attempts::Name;
+using attempts::Subject;
+using http::RoutedRequest;
+using Answer = Result<std::string>;
+
+constexpr std::string_view kSubjects = "/api/v1/subjects/";
+constexpr std::string_view kIdentify = "identify";
+// Of one person, who has a handful.
+constexpr size_t kMaxIdentifiers = 16;
+
+// The text of an object whose members `fill` writes.
+template <typename Fill>
+std::string ObjectOf(const Fill& fill) {
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  fill(&writer);
+  writer.EndObject();
+  return text;
+}
+
+template <typename Things>
+void WriteAll(std::string_view name, const Things& things, JsonWriter* writer) {
+  writer->Key(name);
+  writer->BeginArray();
+  for (const auto& thing : things) Write(thing, writer);
+  writer->EndArray();
+}
+
+std::string NumberOf(std::string_view name, uint64_t number) {
+  return ObjectOf([&](JsonWriter* writer) {
+    writer->Key(name);
+    writer->Int(static_cast<int64_t>(number));
+  });
+}
+
+std::string Nothing() { return "{}"; }
+
+const std::string& Part(const RoutedRequest& routed, std::string_view name) {
+  return routed.parameters.find(name)->second;
+}
+
+// Of the path and its query, in which only these may be.
+Result<Name> NameIn(const RoutedRequest& routed, std::initializer_list<std::string_view> known) {
+  Name name{
+      .journey = Part(routed, "journey"), .count = {}, .classifier = Part(routed, "classifier")};
+  const auto count = routed.parameters.find("count_type");
+  if (count != routed.parameters.end()) name.count = count->second;
+  for (auto& [key, value] : TRY(http::ParseQuery(routed.request.query))) {
+    if (std::ranges::find(known, key) == known.end()) {
+      return Invalid(fmt::format("the parameter '{}' is not known here", key));
+    }
+    (key == "lane" ? name.lane : name.method) = value;
+  }
+  return name;
+}
+
+// One of the values by its name; the message lists them.
+template <typename Value, size_t kSize>
+Result<Value> ParseOneOf(std::string_view field, const std::string& text,
+                         const std::array<Value, kSize>& values) {
+  std::string names;
+  for (const Value value : values) {
+    if (ToString(value) == text) return value;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", ToString(value));
+  }
+  return Invalid(fmt::format("'{}' should be one of {}", field, names));
+}
+
+constexpr std::array kKinds = {LockKind::kStandard, LockKind::kReduced, LockKind::kPermanent};
+constexpr std::array kStates = {AccountState::kBlocked, AccountState::kSuspended,
+                                AccountState::kResetPassword, AccountState::kReproveIdentity};
+constexpr std::array kFrauds = {EmailFraud::kPending, EmailFraud::kAllow, EmailFraud::kDeny};
+
+class AttemptsRoutes {
+ public:
+  explicit AttemptsRoutes(const AttemptsRoutesParts& parts)
+      : attempts_(*parts.attempts), email_key_(*parts.email_key) {}
+
+  Answer Identify(const RoutedRequest& routed) const;
+  Answer Show(const RoutedRequest& routed) const;
+
+  Answer Reserve(const RoutedRequest& routed) const;
+  Answer Settle(const RoutedRequest& routed) const;
+  Answer Spend(const RoutedRequest& routed) const;
+  Answer Decide(const RoutedRequest& routed) const;
+
+  Answer Increment(const RoutedRequest& routed) const;
+  Answer Counts(const RoutedRequest& routed) const;
+  Answer Count(const RoutedRequest& routed) const;
+  Answer Sum(const RoutedRequest& routed) const;
+  Answer Reset(const RoutedRequest& routed) const;
+  Answer ResetAll(const RoutedRequest& routed) const;
+
+  Answer Locks(const RoutedRequest& routed) const;
+  Answer SetLock(const RoutedRequest& routed) const;
+  Answer Unlock(const RoutedRequest& routed) const;
+  Answer LiftCeiling(const RoutedRequest& routed) const;
+
+  Answer States(const RoutedRequest& routed) const;
+  Answer SetState(const RoutedRequest& routed) const;
+  Answer ClearState(const RoutedRequest& routed) const;
+  Answer GetFraud(const RoutedRequest& routed) const;
+  Answer SetFraud(const RoutedRequest& routed) const;
+
+  Answer DecideJourney(const RoutedRequest& routed) const;
+  Answer ClearJourney(const RoutedRequest& routed) const;
+
+ private:
+  Result<std::vector<std::string>> CeilingsOf(const Subject& subject) const;
+
+  attempts::Attempts& attempts_;
+  const Secret& email_key_;
+};
+
+Answer AttemptsRoutes::Identify(const RoutedRequest& routed) const {
+  const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"email"}));
+  const std::string email = TRY(body.Text("email"));
+  const Subject subject = TRY(Subject::OfEmail(email, email_key_));
+  return ObjectOf([&](JsonWriter* writer) {
+    writer->Key("id");
+    writer->String(subject.text());
+  });
+}
+
+// ---- Attempts ----
+
+Answer AttemptsRoutes::Reserve(const RoutedRequest& routed) const {
+  const attempts::ReserveRequest request = TRY(ParseReserve(routed));
+  return ToJson(TRY(attempts_.Reserve(request)));
+}
+
+Answer AttemptsRoutes::Settle(const RoutedRequest& routed) const {
+  const attempts::SettleRequest request = TRY(ParseSettle(routed));
+  return ToJson(TRY(attempts_.Settle(request)));
+}
+
+Answer AttemptsRoutes::Spend(const RoutedRequest& routed) const {
+  const attempts::ReserveRequest request = TRY(ParseReserve(routed));
+  return ToJson(TRY(attempts_.Spend(request)));
+}
+
+Answer AttemptsRoutes::Decide(const RoutedRequest& routed) const {
+  const attempts::ReserveRequest request = TRY(ParseReserve(routed));
+  return ToJson(TRY(attempts_.Decide(request)));
+}
+
+// ---- Counts ----
+
+Answer AttemptsRoutes::Increment(const RoutedRequest& routed) const {
+  const attempts::IncrementRequest request = TRY(ParseIncrement(routed));
+  return NumberOf("count", TRY(attempts_.Increment(request)));
+}
+
+Answer AttemptsRoutes::Counts(const RoutedRequest& routed) const {
+  const Subject subject = TRY(SubjectIn(routed));
+  const auto counts = TRY(attempts_.GetAll(subject));
+  return ObjectOf([&](JsonWriter* writer) { WriteAll("counts", counts, writer); });
+}
+
+Answer AttemptsRoutes::Count(const RoutedRequest& routed) const {
+  const Subject subject = TRY(SubjectIn(routed));
+  const Name name = TRY(NameIn(routed, {"method", "lane"}));
+  return NumberOf("count", TRY(attempts_.Get(subject, name)));
+}
+
+Answer AttemptsRoutes::Sum(const RoutedRequest& routed) const {
+  const Subject subject = TRY(SubjectIn(routed));
+  const Name name = TRY(NameIn(routed, {"lane"}));
+  return NumberOf("sum", TRY(attempts_.Sum(subject, name)));
+}
+
+Answer AttemptsRoutes::Reset(const RoutedRequest& routed) const {
+  const Subject subject = TRY(SubjectIn(routed));
+  const Name name = TRY(NameIn(routed, {"method", "lane"}));
+  TRY(attempts_.Reset(subject, name));
+  return Nothing();
+}
+
+Answer AttemptsRoutes::ResetAll(const RoutedRequest& routed) const {
+  const Subject subject = TRY(SubjectIn(routed));
+  TRY(attempts_.ResetAll(subject));
+  return Nothing();
+}
+
+// ---- Locks ----
+
+Answer AttemptsRoutes::Locks(const RoutedRequest& routed) const {
+  const Subject subject = TRY(SubjectIn(routed));
+  const auto locks = TRY(attempts_.Locks(subject));
+  return ObjectOf([&](JsonWriter* writer) { WriteAll("locks", locks, writer); });
+}
+
+Answer AttemptsRoutes::SetLock(const RoutedRequest& routed) const {
+  const Subject subject = TRY(SubjectIn(routed));
+  const JsonBody body =
+      TRY(JsonBody::Parse(routed.request.body, {"journey", "classifier", "method", "lane", "kind",
+                                                "reason", "seconds"}));
+  attempts::Lock lock{.name = {}};
+  lock.name.journey = TRY(body.Text("journey"));
+  lock.name.classifier = TRY(body.TextOr("classifier", attempts::kGeneral));
+  lock.name.method = TRY(body.TextOr("method", ""));
+  lock.name.lane = TRY(body.TextOr("lane", ""));
+  lock.reason = TRY(body.TextOr("reason", ""));
+  const std::string kind = TRY(body.TextOr("kind", ToString(LockKind::kStandard)));
+  lock.kind = TRY(ParseOneOf("kind", kind, kKinds));
+  const auto usual = attempts_.policy().LockLength(lock.kind);
+  const std::chrono::seconds length(TRY(body.IntegerOr("seconds", usual.count())));
+  const attempts::Lock holds = TRY(attempts_.SetLock(subject, lock, length));
+  return ObjectOf([&](JsonWriter* writer) {
+    writer->Key("lock");
+    Write(holds, writer);
+  });
+}
+
+Answer AttemptsRoutes::Unlock(const RoutedRequest& routed) const {
+  const Subject subject = TRY(SubjectIn(routed));
+  const Name name = TRY(NameIn(routed, {"method", "lane"}));
+  TRY(attempts_.Unlock(subject, name));
+  return Nothing();
+}
+
+Answer AttemptsRoutes::LiftCeiling(const RoutedRequest& routed) const {
+  const Subject subject = TRY(SubjectIn(routed));
+  TRY(attempts_.LiftCeiling(subject));
+  return Nothing();
+}
+
+// ---- States ----
+
+Answer AttemptsRoutes::States(const RoutedRequest& routed) const {
+  const Subject subject = TRY(SubjectIn(routed));
+  const auto states = TRY(attempts_.States(subject));
+  return ObjectOf([&](JsonWriter* writer) { WriteAll("states", states, writer); });
+}
+
+Answer AttemptsRoutes::SetState(const RoutedRequest& routed) const {
+  const Subject subject = TRY(SubjectIn(routed));
+  const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"state", "reason"}));
+  const std::string text = TRY(body.Text("state"));
+  const AccountState state = TRY(ParseOneOf("state", text, kStates));
+  const std::string reason = TRY(body.TextOr("reason", ""));
+  TRY(attempts_.SetState(subject, state, reason));
+  return Nothing();
+}
+
+Answer AttemptsRoutes::ClearState(const RoutedRequest& routed) const {
+  const Subject subject = TRY(SubjectIn(routed));
+  const AccountState state = TRY(ParseOneOf("state", Part(routed, "state"), kStates));
+  TRY(attempts_.ClearState(subject, state));
+  return Nothing();
+}
+
+Answer AttemptsRoutes::GetFraud(const RoutedRequest& routed) const {
+  const Subject subject = TRY(SubjectIn(routed));
+  const EmailFraud state = TRY(attempts_.GetEmailFraud(subject));
+  return ObjectOf([&](JsonWriter* writer) {
+    writer->Key("state");
+    writer->String(ToString(state));
+  });
+}
+
+Answer AttemptsRoutes::SetFraud(const RoutedRequest& routed) const {
+  const Subject subject = TRY(SubjectIn(routed));
+  const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"state", "life_seconds"}));
+  const std::string text = TRY(body.Text("state"));
+  const EmailFraud state = TRY(ParseOneOf("state", text, kFrauds));
+  std::optional<std::chrono::seconds> life;
+  if (body.Has("life_seconds")) life = std::chrono::seconds(TRY(body.Integer("life_seconds")));
+  TRY(attempts_.SetEmailFraud(subject, state, life));
+  return Nothing();
+}
+
+// ---- Journeys, and all at once ----
+
+// The subject of the path, and those that the body names as the same person's.
+Result<std::vector<Subject>> PersonIn(const RoutedRequest& routed) {
+  std::vector<Subject> subjects = {TRY(SubjectIn(routed))};
+  if (routed.request.body.empty()) return subjects;
+  const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"also"}));
+  if (!body.Has("also")) return subjects;
+  const std::vector<std::string> ids = TRY(body.Texts("also"));
+  if (ids.size() > kMaxIdentifiers) {
+    return Invalid(fmt::format("a person has at most {} ids", kMaxIdentifiers));
+  }
+  for (const std::string& id : ids) subjects.push_back(TRY(Subject::Parse(id)));
+  return subjects;
+}
+
+Answer AttemptsRoutes::DecideJourney(const RoutedRequest& routed) const {
+  const std::vector<Subject> person = TRY(PersonIn(routed));
+  return ToJson(TRY(attempts_.DecideJourney(person, Part(routed, "journey"))));
+}
+
+Answer AttemptsRoutes::ClearJourney(const RoutedRequest& routed) const {
+  const std::vector<Subject> person = TRY(PersonIn(routed));
+  TRY(attempts_.ClearJourney(person, Part(routed, "journey")));
+  return Nothing();
+}
+
+// What is at the ceiling of failures in a row, as the rules would answer.
+Result<std::vector<std::string>> AttemptsRoutes::CeilingsOf(const Subject& subject) const {
+  std::set<std::string> classifiers;
+  for (const attempts::Rule& rule : attempts_.policy().rules()) {
+    if (classifiers.contains(rule.classifier)) continue;
+    const auto decision = TRY(attempts_.Decide(
+        {.subject = subject,
+         .name = {.journey = rule.journey, .count = rule.count, .classifier = rule.classifier}}));
+    if (decision.verdict == attempts::Verdict::kIndefinitelyLocked) {
+      classifiers.insert(rule.classifier);
+    }
+  }
+  return std::vector<std::string>(classifiers.begin(), classifiers.end());
+}
+
+Answer AttemptsRoutes::Show(const RoutedRequest& routed) const {
+  const Subject subject = TRY(SubjectIn(routed));
+  const auto counts = TRY(attempts_.GetAll(subject));
+  const auto locks = TRY(attempts_.Locks(subject));
+  const auto states = TRY(attempts_.States(subject));
+  const auto ceilings = TRY(CeilingsOf(subject));
+  const EmailFraud fraud = TRY(attempts_.GetEmailFraud(subject));
+  return ObjectOf([&](JsonWriter* writer) {
+    writer->Key("id");
+    writer->String(subject.text());
+    WriteAll("counts", counts, writer);
+    WriteAll("locks", locks, writer);
+    WriteAll("states", states, writer);
+    writer->Key("indefinitely_locked");
+    writer->BeginArray();
+    for (const std::string& classifier : ceilings) writer->String(classifier);
+    writer->EndArray();
+    writer->Key("email_fraud");
+    writer->String(ToString(fraud));
+  });
+}
+
+}  // namespace
+
+void AddAttemptsRoutes(http::Router* router, const AttemptsRoutesParts& parts, TokenFile* tokens) {
+  using http::Method;
+  using Handler = Answer (AttemptsRoutes::*)(const RoutedRequest&) const;
+  const auto routes = std::make_shared<const AttemptsRoutes>(parts);
+  const auto add = [&](Method method, std::string pattern, Handler handler) {
+    auto answer = AnswerJson(
+        [routes, handler](const RoutedRequest& routed) { return (*routes.*handler)(routed); });
+    if (tokens != nullptr) answer = WithToken(tokens, std::move(answer));
+    router->Add({.method = method,
+                 .pattern = std::move(pattern),
+                 .run = http::Run::kOnWorker,
+                 .handler = std::move(answer)});
+  };
+  const std::string subject = std::string(kSubjects) + "{id}";
+  const std::string count = subject + "/counts/{journey}/{count_type}/{classifier}";
+  add(Method::kPost, std::string(kSubjects) + std::string(kIdentify), &AttemptsRoutes::Identify);
+  add(Method::kGet, subject, &AttemptsRoutes::Show);
+  add(Method::kPost, subject + "/attempts/reserve", &AttemptsRoutes::Reserve);
+  add(Method::kPost, subject + "/attempts/settle", &AttemptsRoutes::Settle);
+  add(Method::kPost, subject + "/attempts/spend", &AttemptsRoutes::Spend);
+  add(Method::kPost, subject + "/attempts/decide", &AttemptsRoutes::Decide);
+  add(Method::kPost, subject + "/counts/increment", &AttemptsRoutes::Increment);
+  add(Method::kGet, subject + "/counts", &AttemptsRoutes::Counts);
+  add(Method::kDelete, subject + "/counts", &AttemptsRoutes::ResetAll);
+  add(Method::kGet, count, &AttemptsRoutes::Count);
+  add(Method::kDelete, count, &AttemptsRoutes::Reset);
+  add(Method::kGet, count + "/sum", &AttemptsRoutes::Sum);
+  add(Method::kGet, subject + "/locks", &AttemptsRoutes::Locks);
+  add(Method::kPost, subject + "/locks", &AttemptsRoutes::SetLock);
+  add(Method::kDelete, subject + "/locks/{journey}/{classifier}", &AttemptsRoutes::Unlock);
+  add(Method::kDelete, subject + "/ceiling", &AttemptsRoutes::LiftCeiling);
+  add(Method::kGet, subject + "/states", &AttemptsRoutes::States);
+  add(Method::kPost, subject + "/states", &AttemptsRoutes::SetState);
+  add(Method::kDelete, subject + "/states/{state}", &AttemptsRoutes::ClearState);
+  add(Method::kGet, subject + "/email-fraud", &AttemptsRoutes::GetFraud);
+  add(Method::kPost, subject + "/email-fraud", &AttemptsRoutes::SetFraud);
+  add(Method::kPost, subject + "/journeys/{journey}/decide", &AttemptsRoutes::DecideJourney);
+  add(Method::kPost, subject + "/journeys/{journey}/clear", &AttemptsRoutes::ClearJourney);
+}
+
+std::string PathWithoutSubject(std::string_view path) {
+  if (!path.starts_with(kSubjects)) return std::string(path);
+  const std::string_view rest = path.substr(kSubjects.size());
+  if (rest == kIdentify) return std::string(path);
+  const size_t end = rest.find('/');
+  return fmt::format("{}{{id}}{}", kSubjects,
+                     end == std::string_view::npos ? "" : rest.substr(end));
+}
+
+}  // namespace tidemark::api
