@@ -6,6 +6,7 @@
 
 #include "http/router.h"
 #include "servers/api/archive_service.h"
+#include "servers/api/attempts_routes.h"
 #include "servers/api/background.h"
 #include "servers/api/claims_routes.h"
 #include "servers/api/existence_routes.h"
@@ -95,7 +96,8 @@ class Service::State {
   gate::Quarantine quarantine_;
   dedup::Claims claims_;
   dedup::Deduplicator dedup_;
-  const std::unique_ptr<ArchiveService> archive_;  // Null: nothing is archived.
+  const std::unique_ptr<ArchiveService> archive_;    // Null: nothing is archived.
+  const std::unique_ptr<AttemptsService> attempts_;  // Null: none are counted.
   Inbox inbox_;
   SlackEvents events_;
   InboxWorker worker_;
@@ -127,6 +129,9 @@ Service::State::State(ServiceOptions options, const ServiceContext& context, Sla
                    ? std::make_unique<ArchiveService>(*options_.archive, context,
                                                       slack_.web_api.get(), slack_.tokens.get())
                    : nullptr),
+      attempts_(options_.attempts
+                    ? std::make_unique<AttemptsService>(*options_.attempts, context)
+                    : nullptr),
       inbox_(options_.inbox, context.tables, context.clock),
       events_({.archive = archive_ ? &archive_->archive() : nullptr,
                .ledger = archive_ ? &archive_->ledger() : nullptr,
@@ -155,6 +160,7 @@ Status Service::State::CreateTables() {
   TRY(quarantine_.CreateTable());
   TRY(claims_.CreateTable());
   if (archive_) TRY(archive_->Start());
+  if (attempts_) TRY(attempts_->Start());
   return UsesInbox(options_) ? inbox_.CreateTable() : Status(Done{});
 }
 
@@ -169,6 +175,7 @@ void Service::State::AddRoutes() {
   AddExistenceRoutes(&router_, &existence_, &api_tokens_);
   AddQuarantineRoutes(&router_, &quarantine_, &api_tokens_);
   if (archive_) archive_->AddRoutes(&router_, &api_tokens_);
+  if (attempts_) attempts_->AddRoutes(&router_, &api_tokens_);
   AddOperationsRoutes(&router_, context_.tables, context_.metrics, &stopping_, &api_tokens_);
 }
 
@@ -177,6 +184,7 @@ Status Service::State::Listen() {
                                     {.clock = context_.clock,
                                      .random = context_.random,
                                      .logger = context_.logger,
+                                     .path_for_log = PathWithoutSubject,
                                      .metrics = context_.metrics}));
   return Done{};
 }
