@@ -1,0 +1,70 @@
+// Documents is all of it, wired: a cache of documents over a table, with the object store as the
+// truth. The server and the command line speak to this.
+//
+//   auto documents = TRY(Documents::Open(options, {.tables = &tables, .objects = &objects, …}));
+//   ReadReply reply = ...documents->reader().Get(documents->NewContext(), id)
+//
+// With the cache disabled only the object store is used: reads and ranges come from it, writes go
+// to it alone. May be called from any thread.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "apps/documents/backfill.h"
+#include "apps/documents/event_handler.h"
+#include "apps/documents/fallback_reader.h"
+#include "apps/documents/fsck.h"
+#include "apps/documents/range_reader.h"
+#include "apps/documents/repairs.h"
+#include "apps/documents/settler.h"
+#include "apps/documents/staleness_sampler.h"
+#include "apps/documents/write_through.h"
+
+namespace tidemark::documents {
+
+// All outlive what is made of them; logger and metrics may be null.
+struct Dependencies {
+  tables::Tables* tables = nullptr;
+  objects::Objects* objects = nullptr;
+  const Clock* clock = nullptr;
+  Pauser* pauser = nullptr;
+  Random* random = nullptr;
+  const Logger* logger = nullptr;
+  Metrics* metrics = nullptr;
+};
+
+class Documents {
+ public:
+  // Makes the table when the cache is enabled and it is not there. kInvalid when an option is
+  // wrong.
+  static Result<std::unique_ptr<Documents>> Open(const DocumentsOptions& options,
+                                                 const Dependencies& dependencies);
+  ~Documents();
+
+  // For one request, with the options' deadline.
+  Context NewContext(std::stop_token stop = {}) const;
+
+  Outcome<WriteResult> Write(const Context& context, const WriteRequest& request);
+  Outcome<WriteResult> Delete(const Context& context, const DeleteRequest& request);
+  Outcome<ReadReply> Get(const Context& context, const std::string& id);
+  Outcome<RangeReply> Range(const Context& context, const RangeQuery& query, Beyond beyond);
+  EventReport HandleEvents(const Context& context, std::string_view notification_json);
+  // A file or object that changed, when somebody watches the store.
+  Outcome<SyncReply> Sync(const Context& context, const std::string& id);
+
+  Outcome<BackfillReport> RunBackfill(const Context& context, const WalkOptions& walk);
+  Outcome<FsckReport> RunFsck(const Context& context, const WalkOptions& walk,
+                              const std::function<void(const FsckFinding&)>& tell);
+  // Settles what is stale and repairs what was noted; from time to time.
+  Outcome<RepairReport> Housekeep(const Context& context);
+  Outcome<StalenessReport> SampleStaleness(const Context& context, size_t count);
+
+ private:
+  struct Parts;
+  explicit Documents(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace tidemark::documents
