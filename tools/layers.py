@@ -23,6 +23,7 @@ LAYERS = {
     "expression": ["base", "item"],
     "tables": ["base", "item"],
     "objects": ["base"],
+    "redis": ["base"],
     "aws": ["base", "http"],
     "wire": ["base", "item", "tables"],
     "slack": ["base", "http"],
@@ -34,6 +35,10 @@ LAYERS = {
 APPS = ["gate", "dedup", "archive", "documents", "attempts"]
 SERVERS = ["dynamodb", "api", "lambda", "demo"]
 LAYERS.update({f"apps/{app}": ["base", "item", "tables", "objects", "slack"] for app in APPS})
+# An app's own parts: moving attempts from an old store, and the old store that is a Redis.
+LAYERS["apps/attempts/moving"] = ["base", "item", "tables", "apps/attempts"]
+LAYERS["apps/attempts/moving/redis"] = ["base", "item", "redis", "apps/attempts",
+                                        "apps/attempts/moving"]
 BELOW_SERVERS = list(LAYERS)
 LAYERS.update({f"servers/{server}": BELOW_SERVERS for server in SERVERS})
 LAYERS["programs"] = list(LAYERS)
@@ -51,6 +56,7 @@ THIRD_PARTY = {
     "CLI/": ["base", "programs"],
     "boost/": ["http"],
     "curl/": ["http"],
+    "hiredis/": ["redis"],
     "argon2.h": ["apps/attempts"],
     "fmt/": list(LAYERS),
 }

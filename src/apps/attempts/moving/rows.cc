@@ -1,0 +1,342 @@
+#include "apps/attempts/moving/rows.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "apps/attempts/account.h"
+#include "base/expiry.h"
+#include "item/attributes.h"
+
+namespace tidemark::moving {
+
+namespace {
+
+using item::IntIn;
+using item::Item;
+using item::Number;
+using item::TextIn;
+
+constexpr EpochSeconds kDay = 86'400;
+// For how long the generation of a row without an end is remembered.
+constexpr EpochSeconds kRememberPermanent = 400 * kDay;
+
+enum class Kind { kHead, kCount, kLock, kState, kDevice };
+
+Kind KindOf(std::string_view sort_key) {
+  if (sort_key == kHeadKey) return Kind::kHead;
+  if (sort_key.starts_with("DEVICE#KNOWN#")) return Kind::kDevice;
+  if (sort_key.find("#LOCK#") != std::string_view::npos) return Kind::kLock;
+  if (sort_key.find("#STATE#") != std::string_view::npos) return Kind::kState;
+  return Kind::kCount;
+}
+
+// A head's is housekeeping, and what is called permanent has none, whatever stands there.
+std::optional<EpochSeconds> EndOf(Kind kind, const Item& item) {
+  if (kind == Kind::kHead || TextIn(item, "block_type") == "PERMANENT") return std::nullopt;
+  return IntIn(item, "ttl");
+}
+
+// ---- Parts of rows ----
+
+const item::List& ListIn(const Item& item, std::string_view name) {
+  static const item::List none;
+  const item::Value* value = item.Find(name);
+  const auto* list = value ? value->As<item::List>() : nullptr;
+  return list ? *list : none;
+}
+
+const item::Map& MapIn(const Item& item, std::string_view name) {
+  static const item::Map none;
+  const item::Value* value = item.Find(name);
+  const auto* map = value ? value->As<item::Map>() : nullptr;
+  return map ? *map : none;
+}
+
+// What tells the entries of a list apart: the id of an attempt, alone or with its count.
+std::string EntryKey(const item::Value& entry) {
+  if (const auto* id = entry.As<std::string>()) return *id;
+  const auto* map = entry.As<item::Map>();
+  return map ? TextIn(*map, "id") + "\n" + TextIn(*map, "sk") : std::string();
+}
+
+std::set<std::string> EntryKeys(const item::List& list) {
+  std::set<std::string> keys;
+  for (const item::Value& entry : list) keys.insert(EntryKey(entry));
+  return keys;
+}
+
+bool HasAll(const item::List& list, const item::List& of) {
+  const std::set<std::string> keys = EntryKeys(list);
+  return std::all_of(of.begin(), of.end(),
+                     [&](const item::Value& entry) { return keys.contains(EntryKey(entry)); });
+}
+
+// What only the right one has stands first: the order of the left one is kept, the newest last.
+item::List Union(const item::List& left, const item::List& right) {
+  const std::set<std::string> known = EntryKeys(left);
+  item::List all;
+  for (const item::Value& entry : right) {
+    if (!known.contains(EntryKey(entry))) all.push_back(entry);
+  }
+  all.insert(all.end(), left.begin(), left.end());
+  return all;
+}
+
+int64_t CountIn(const Item& item) { return std::max<int64_t>(0, IntIn(item, "count").value_or(0)); }
+
+// Counted by somebody who gave no id, or so long ago that the id is forgotten.
+int64_t WithoutId(const Item& item) {
+  return std::max<int64_t>(0, CountIn(item) - static_cast<int64_t>(ListIn(item, "ids").size()));
+}
+
+bool HasFailures(const Item& item, const Item& of) {
+  const item::Map& failures = MapIn(item, "failures_in_a_row");
+  const item::Map& wanted = MapIn(of, "failures_in_a_row");
+  return std::all_of(wanted.begin(), wanted.end(), [&](const item::Attribute& one) {
+    return IntIn(failures, one.name).value_or(0) >= IntIn(wanted, one.name).value_or(0);
+  });
+}
+
+void JoinFailures(const Item& other, Item* item) {
+  item::Map failures = MapIn(*item, "failures_in_a_row");
+  for (const auto& [classifier, count] : MapIn(other, "failures_in_a_row")) {
+    const auto known = IntIn(failures, classifier).value_or(0);
+    const auto more = IntIn(MapIn(other, "failures_in_a_row"), classifier).value_or(0);
+    if (more > known) failures.Set(classifier, count);
+  }
+  if (!failures.empty()) item->Set("failures_in_a_row", std::move(failures));
+}
+
+void JoinList(std::string_view name, const Item& other, Item* item) {
+  item::List joined = Union(ListIn(*item, name), ListIn(other, name));
+  if (!joined.empty()) item->Set(name, std::move(joined));
+}
+
+void JoinLater(std::string_view name, const Item& other, Item* item) {
+  const auto later = IntIn(other, name);
+  if (later && *later > IntIn(*item, name).value_or(0)) item->Set(name, Number::FromInt(*later));
+}
+
+bool EndsBefore(Kind kind, const Item& item, const Item& other) {
+  const auto end = EndOf(kind, item);
+  const auto of_other = EndOf(kind, other);
+  return end && (!of_other || *end < *of_other);
+}
+
+// ---- Joining ----
+
+// Whether nothing of the other one is missing here.
+bool Covers(Kind kind, const Item& item, const Item& other) {
+  if (EndsBefore(kind, item, other)) return false;
+  switch (kind) {
+    case Kind::kHead:
+      return HasAll(ListIn(item, "open"), ListIn(other, "open")) && HasFailures(item, other) &&
+             IntIn(item, "seen_at").value_or(0) >= IntIn(other, "seen_at").value_or(0);
+    case Kind::kCount:
+      return HasAll(ListIn(item, "ids"), ListIn(other, "ids")) &&
+             WithoutId(item) >= WithoutId(other);
+    case Kind::kDevice:
+      return HasFailures(item, other);
+    case Kind::kLock:
+      return true;
+    case Kind::kState:
+      return TextIn(item, "intervention_state") == TextIn(other, "intervention_state");
+  }
+  return false;
+}
+
+Item JoinCounts(const Item& left, const Item& right) {
+  Item joined = left;
+  const int64_t without_id = std::max(WithoutId(left), WithoutId(right));
+  JoinList("ids", right, &joined);
+  const auto ids = static_cast<int64_t>(ListIn(joined, "ids").size());
+  joined.Set("count", Number::FromInt(ids + without_id));
+  JoinLater("ttl", right, &joined);
+  JoinLater("last_updated", right, &joined);
+  return joined;
+}
+
+Item JoinHeads(const Item& left, const Item& right) {
+  Item joined = left;
+  JoinList("open", right, &joined);
+  JoinList("settled", right, &joined);
+  JoinFailures(right, &joined);
+  JoinLater("seen_at", right, &joined);
+  if (!right.Contains("ttl")) joined.Erase("ttl");
+  return joined;
+}
+
+Item JoinDevices(const Item& left, const Item& right) {
+  Item joined = left;
+  JoinLater("ttl", right, &joined);
+  JoinFailures(right, &joined);
+  return joined;
+}
+
+// Of one generation.
+Item JoinItems(Kind kind, const Item& left, const Item& right) {
+  if (Covers(kind, left, right)) return left;
+  if (Covers(kind, right, left)) return right;
+  if (kind == Kind::kHead) return JoinHeads(left, right);
+  if (kind == Kind::kCount) return JoinCounts(left, right);
+  if (kind == Kind::kDevice) return JoinDevices(left, right);
+  return EndsBefore(kind, left, right) ? right : left;
+}
+
+Row JoinRows(Kind kind, const Row& left, const Row& right) {
+  Row joined = left.generation >= right.generation ? left : right;
+  joined.until = std::max(left.until, right.until);
+  if (left.generation != right.generation) return joined;
+  if (left.item && right.item) joined.item = JoinItems(kind, *left.item, *right.item);
+  // Removed and there in one generation: the stricter one.
+  if (!left.item) joined.item = right.item;
+  return joined;
+}
+
+// ---- Rows of a store ----
+
+void DecodeGenerations(const Item& item, EpochSeconds now, Rows* rows) {
+  for (const auto& [sort_key, value] : MapIn(item, "generations")) {
+    const auto* one = value.As<item::Map>();
+    if (one == nullptr) continue;
+    const EpochSeconds until = IntIn(*one, "until").value_or(0);
+    if (!IsLive(until, now)) continue;
+    const auto generation = static_cast<uint64_t>(IntIn(*one, kGeneration).value_or(0));
+    Row& row = (*rows)[sort_key];
+    row = JoinRows(KindOf(sort_key), row, {.generation = generation, .until = until});
+  }
+}
+
+// What joining would bring back needs a generation of its own. The head has its own beyond all
+// that it is about.
+void BeginGeneration(const std::string& sort_key, EpochSeconds now, Row* row) {
+  const Kind kind = KindOf(sort_key);
+  ++row->generation;
+  if (kind == Kind::kHead) return;
+  const auto end = EndOf(kind, *row->item);
+  row->until = std::max(row->until, end ? *end + kDay : now + kRememberPermanent);
+}
+
+std::vector<std::string> DecisiveKeys(const Rows& rows) {
+  std::vector<std::string> keys;
+  for (const auto& [sort_key, row] : rows) {
+    const Kind kind = KindOf(sort_key);
+    if (row.item && kind != Kind::kHead && kind != Kind::kDevice) keys.push_back(sort_key);
+  }
+  return keys;
+}
+
+}  // namespace
+
+EpochSeconds LatestOf(const std::vector<Item>& items, EpochSeconds now) {
+  for (const Item& item : items) {
+    if (TextIn(item, attempts::kSortAttribute) != kHeadKey) continue;
+    now = std::max(now, IntIn(item, "seen_at").value_or(0));
+  }
+  return now;
+}
+
+Rows DecodeRows(const std::vector<Item>& items, EpochSeconds now) {
+  Rows rows;
+  const Item* generations = nullptr;
+  for (const Item& item : items) {
+    const std::string sort_key = TextIn(item, attempts::kSortAttribute);
+    if (sort_key == kGenerationsKey) {
+      generations = &item;
+      continue;
+    }
+    const auto end = EndOf(KindOf(sort_key), item);
+    if (end && !IsLive(*end, now)) continue;
+    const auto generation = static_cast<uint64_t>(IntIn(item, kGeneration).value_or(0));
+    rows[sort_key] = {.generation = generation, .item = item};
+  }
+  if (generations != nullptr) DecodeGenerations(*generations, now, &rows);
+  return rows;
+}
+
+std::vector<Item> EncodeRows(const attempts::Subject& subject, const Rows& rows) {
+  std::vector<Item> items;
+  item::Map generations;
+  EpochSeconds end = 0;
+  for (const auto& [sort_key, row] : rows) {
+    const Number generation = Number::FromInt(static_cast<int64_t>(row.generation));
+    if (row.item) {
+      items.push_back(*row.item);
+      items.back().Erase(kGeneration);
+      if (row.generation > 0) items.back().Set(kGeneration, generation);
+    }
+    if (row.until == 0) continue;
+    generations.Set(sort_key, item::Map{{std::string(kGeneration), generation},
+                                        {"until", Number::FromInt(row.until)}});
+    end = std::max(end, row.until);
+  }
+  if (generations.empty()) return items;
+  items.push_back({{std::string(attempts::kPartitionAttribute), subject.text()},
+                   {std::string(attempts::kSortAttribute), std::string(kGenerationsKey)},
+                   {"generations", std::move(generations)},
+                   {"ttl", Number::FromInt(end)}});
+  return items;
+}
+
+Rows Join(const Rows& left, const Rows& right) {
+  Rows joined = left;
+  for (const auto& [sort_key, row] : right) {
+    const auto known = joined.find(sort_key);
+    if (known == joined.end()) {
+      joined.emplace(sort_key, row);
+    } else {
+      known->second = JoinRows(KindOf(sort_key), known->second, row);
+    }
+  }
+  return joined;
+}
+
+void Put(const std::string& sort_key, Item item, EpochSeconds now, Rows* rows) {
+  Row& row = (*rows)[sort_key];
+  if (row.item && !Covers(KindOf(sort_key), item, *row.item)) BeginGeneration(sort_key, now, &row);
+  row.item = std::move(item);
+}
+
+void Remove(const std::string& sort_key, EpochSeconds now, Rows* rows) {
+  const auto found = rows->find(sort_key);
+  if (found == rows->end() || !found->second.item) return;
+  BeginGeneration(sort_key, now, &found->second);
+  found->second.item = std::nullopt;
+}
+
+bool SayTheSame(const Rows& left, const Rows& right) {
+  const std::vector<std::string> keys = DecisiveKeys(left);
+  if (keys != DecisiveKeys(right)) return false;
+  return std::all_of(keys.begin(), keys.end(), [&](const std::string& sort_key) {
+    const Kind kind = KindOf(sort_key);
+    const Item& one = *left.at(sort_key).item;
+    const Item& other = *right.at(sort_key).item;
+    return EndOf(kind, one) == EndOf(kind, other) && CountIn(one) == CountIn(other);
+  });
+}
+
+size_t CountPermanent(const Rows& rows) {
+  return static_cast<size_t>(std::count_if(rows.begin(), rows.end(), [](const auto& entry) {
+    const Kind kind = KindOf(entry.first);
+    return entry.second.item && kind != Kind::kHead && !EndOf(kind, *entry.second.item);
+  }));
+}
+
+std::string VersionOf(const Rows& rows) {
+  const auto head = rows.find(kHeadKey);
+  return head == rows.end() || !head->second.item ? "" : TextIn(*head->second.item, "version");
+}
+
+void SetVersion(const attempts::Subject& subject, const std::string& version, EpochSeconds now,
+                Rows* rows) {
+  Row& head = (*rows)[std::string(kHeadKey)];
+  if (!head.item) {
+    head.item = Item{{std::string(attempts::kPartitionAttribute), subject.text()},
+                     {std::string(attempts::kSortAttribute), std::string(kHeadKey)},
+                     {"seen_at", Number::FromInt(now)}};
+  }
+  head.item->Set("version", version);
+}
+
+}  // namespace tidemark::moving

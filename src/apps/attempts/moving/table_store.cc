@@ -1,0 +1,198 @@
+#include "apps/attempts/moving/table_store.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/attempts/account.h"
+#include "apps/attempts/moving/rows.h"
+#include "item/attributes.h"
+
+namespace tidemark::moving {
+
+namespace {
+
+using item::IntIn;
+using item::Item;
+using item::Number;
+using item::TextIn;
+
+// No subject begins with it: '~' stands only behind the kind of an identifier.
+constexpr const char* kMovePartition = "move~";
+constexpr const char* kPhaseKey = "PHASE";
+constexpr const char* kDriftKey = "DRIFT";
+constexpr uint32_t kScanPage = 200;
+
+Item KeyOf(const std::string& partition, const std::string& sort_key) {
+  return {{std::string(attempts::kPartitionAttribute), partition},
+          {std::string(attempts::kSortAttribute), sort_key}};
+}
+
+Number NumberOf(uint64_t value) { return Number::FromInt(static_cast<int64_t>(value)); }
+
+uint64_t WholeIn(const Item& item, std::string_view name) {
+  return static_cast<uint64_t>(std::max<int64_t>(0, IntIn(item, name).value_or(0)));
+}
+
+std::map<std::string, const Item*> BySortKey(const std::vector<Item>& items) {
+  std::map<std::string, const Item*> by_key;
+  for (const Item& item : items) by_key[TextIn(item, attempts::kSortAttribute)] = &item;
+  return by_key;
+}
+
+void OnVersion(const std::string& version, tables::PutRequest* put) {
+  put->names = {{"#version", "version"}};
+  put->condition = "attribute_not_exists(#version)";
+  if (version.empty()) return;
+  put->condition = "#version = :version";
+  put->values = {{":version", version}};
+}
+
+tables::ConditionCheck CheckEpoch(const std::string& table, uint64_t epoch) {
+  return {.table = table,
+          .key = KeyOf(kMovePartition, kPhaseKey),
+          .condition = "epoch = :epoch",
+          .values = {{":epoch", NumberOf(epoch)}}};
+}
+
+bool Failed(const std::vector<tables::CancellationReason>& reasons, size_t action) {
+  return action < reasons.size() &&
+         reasons[action].code == tables::CancellationCode::kConditionalCheckFailed;
+}
+
+}  // namespace
+
+Result<std::vector<Item>> TableStore::LoadItems(const attempts::Subject& subject) {
+  tables::QueryRequest query{.table = table_,
+                             .key_condition = "subject_id = :subject",
+                             .values = {{":subject", subject.text()}},
+                             .consistent = true};
+  std::vector<Item> items;
+  for (;;) {
+    tables::Page page = TRY(tables_.Query(query));
+    std::move(page.items.begin(), page.items.end(), std::back_inserter(items));
+    if (!page.last) return items;
+    query.start_after = std::move(page.last);
+  }
+}
+
+Result<StoredAccount> TableStore::Load(const attempts::Subject& subject) {
+  StoredAccount account{.items = TRY(LoadItems(subject))};
+  for (const Item& item : account.items) {
+    if (TextIn(item, attempts::kSortAttribute) == kHeadKey) {
+      account.version = TextIn(item, "version");
+    }
+  }
+  account.epoch = TRY(GetPhase()).epoch;
+  return account;
+}
+
+std::vector<tables::TransactAction> TableStore::ActionsFor(const Replacement& replacement) const {
+  std::vector<tables::TransactAction> actions;
+  if (replacement.epoch) actions.emplace_back(CheckEpoch(table_, *replacement.epoch));
+  const auto before = BySortKey(replacement.before.items);
+  const auto after = BySortKey(replacement.items);
+  for (const auto& [sort_key, item] : after) {
+    const auto known = before.find(sort_key);
+    if (known != before.end() && *known->second == *item) continue;
+    tables::PutRequest put{.table = table_, .item = *item};
+    if (sort_key == kHeadKey) OnVersion(replacement.before.version, &put);
+    actions.emplace_back(std::move(put));
+  }
+  for (const auto& [sort_key, item] : before) {
+    if (after.contains(sort_key)) continue;
+    actions.emplace_back(
+        tables::DeleteRequest{.table = table_, .key = KeyOf(replacement.subject.text(), sort_key)});
+  }
+  return actions;
+}
+
+Result<Outcome> TableStore::Replace(const Replacement& replacement) {
+  auto actions = ActionsFor(replacement);
+  if (actions.size() <= (replacement.epoch ? 1u : 0u)) return Outcome::kApplied;
+  const auto reply = tables_.TransactWrite({.actions = std::move(actions)});
+  if (!reply && reply.error().code == ErrorCode::kConflict) return Outcome::kChanged;
+  if (!reply) return reply.error();
+  if (reply->outcome == tables::TransactOutcome::kApplied) return Outcome::kApplied;
+  for (const tables::CancellationReason& reason : reply->reasons) {
+    if (reason.code == tables::CancellationCode::kValidationError) return Invalid(reason.message);
+  }
+  const bool is_other_epoch = replacement.epoch && Failed(reply->reasons, 0);
+  return is_other_epoch ? Outcome::kOtherEpoch : Outcome::kChanged;
+}
+
+Result<PhaseRecord> TableStore::GetPhase() {
+  const auto item = TRY(tables_.Get({.table = table_, .key = KeyOf(kMovePartition, kPhaseKey)}));
+  if (!item) return PhaseRecord{};
+  const auto phase = ParsePhase(TextIn(*item, "phase"));
+  if (!phase) {
+    return Error{ErrorCode::kCorrupt,
+                 fmt::format("the table {} says that the move from the old store is in the phase "
+                             "\"{}\", which there is not",
+                             table_, TextIn(*item, "phase"))};
+  }
+  return PhaseRecord{.phase = *phase,
+                     .epoch = WholeIn(*item, "epoch"),
+                     .since = IntIn(*item, "since").value_or(0)};
+}
+
+Result<bool> TableStore::SetPhase(const PhaseRecord& record, uint64_t expected_epoch) {
+  tables::PutRequest put{.table = table_, .item = KeyOf(kMovePartition, kPhaseKey)};
+  put.item.Set("phase", std::string(ToString(record.phase)));
+  put.item.Set("epoch", NumberOf(record.epoch));
+  put.item.Set("since", Number::FromInt(record.since));
+  put.condition = "attribute_not_exists(epoch)";
+  if (expected_epoch > 0) {
+    put.condition = "epoch = :epoch";
+    put.values = {{":epoch", NumberOf(expected_epoch)}};
+  }
+  return TRY(tables_.Put(put)).applied;
+}
+
+Status TableStore::NoteDrift(uint64_t epoch, EpochSeconds now) {
+  tables::UpdateRequest update{.table = table_, .key = KeyOf(kMovePartition, kDriftKey)};
+  update.names = {{"#count", "count"}};
+  update.values = {
+      {":one", Number::FromInt(1)}, {":now", Number::FromInt(now)}, {":epoch", NumberOf(epoch)}};
+  update.update = "SET last_at = :now ADD #count :one";
+  update.condition = "epoch = :epoch";
+  if (TRY(tables_.Update(update)).applied) return Done{};
+  // The first of this epoch. Of several at once some are not counted, but the time is there.
+  update.update = "SET last_at = :now, #count = :one, epoch = :epoch";
+  update.condition = "attribute_not_exists(epoch) OR epoch < :epoch";
+  TRY(tables_.Update(update));
+  return Done{};
+}
+
+Result<Drift> TableStore::GetDrift(uint64_t epoch) {
+  const auto item = TRY(tables_.Get({.table = table_, .key = KeyOf(kMovePartition, kDriftKey)}));
+  if (!item || WholeIn(*item, "epoch") != epoch) return Drift{};
+  return Drift{.count = WholeIn(*item, "count"), .last_at = IntIn(*item, "last_at").value_or(0)};
+}
+
+Result<SubjectPage> TableStore::ListSubjects(const std::optional<std::string>& cursor) {
+  tables::ScanRequest scan{.table = table_, .consistent = true, .limit = kScanPage};
+  // "SUBJECT\nSORT KEY", neither of which has a line end.
+  if (cursor) {
+    const size_t end = cursor->find('\n');
+    if (end == std::string::npos) return Invalid("this is no place to go on from");
+    scan.start_after = KeyOf(cursor->substr(0, end), cursor->substr(end + 1));
+  }
+  const tables::Page page = TRY(tables_.Scan(scan));
+  SubjectPage reply;
+  for (const Item& item : page.items) {
+    auto subject = attempts::Subject::Parse(TextIn(item, attempts::kPartitionAttribute));
+    if (!subject) continue;
+    if (!reply.subjects.empty() && reply.subjects.back() == *subject) continue;
+    reply.subjects.push_back(*std::move(subject));
+  }
+  if (page.last) {
+    reply.next = TextIn(*page.last, attempts::kPartitionAttribute) + "\n" +
+                 TextIn(*page.last, attempts::kSortAttribute);
+  }
+  return reply;
+}
+
+}  // namespace tidemark::moving

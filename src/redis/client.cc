@@ -1,0 +1,224 @@
+#include "redis/client.h"
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <sys/time.h>
+#include <utility>
+
+#include <fmt/format.h>
+#include <hiredis/hiredis.h>
+
+namespace tidemark::redis {
+
+namespace {
+
+constexpr size_t kMaxIdle = 64;
+constexpr int kMaxDepth = 8;
+constexpr std::string_view kTcpScheme = "redis://";
+constexpr std::string_view kUnixScheme = "unix:";
+
+struct Address {
+  std::string host;
+  int port = 6379;
+  std::string database = "0";
+  std::string path;  // Of a unix socket; empty for TCP.
+};
+
+Error NoAddress(std::string_view text) {
+  return Invalid(fmt::format(
+      "\"{}\" is no address of a Redis: redis://HOST:PORT, redis://HOST:PORT/DATABASE or unix:PATH",
+      text));
+}
+
+std::optional<int> ParseWhole(std::string_view text, int most) {
+  int number = 0;
+  const auto end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  if (failure != std::errc() || stop != end || number < 0 || number > most) return std::nullopt;
+  return number;
+}
+
+Result<Address> ParseAddress(std::string_view text) {
+  Address address;
+  if (text.starts_with(kUnixScheme)) {
+    address.path = text.substr(kUnixScheme.size());
+    if (address.path.empty()) return NoAddress(text);
+    return address;
+  }
+  if (!text.starts_with(kTcpScheme)) return NoAddress(text);
+  std::string_view rest = text.substr(kTcpScheme.size());
+  // A password in an address ends up in logs; it has a setting of its own.
+  if (rest.find('@') != std::string_view::npos) return NoAddress("redis://…@…");
+  if (const size_t slash = rest.find('/'); slash != std::string_view::npos) {
+    address.database = rest.substr(slash + 1);
+    if (!ParseWhole(address.database, 65'535)) return NoAddress(text);
+    rest = rest.substr(0, slash);
+  }
+  const size_t colon = rest.rfind(':');
+  address.host = rest.substr(0, colon);
+  if (colon != std::string_view::npos) {
+    const auto port = ParseWhole(rest.substr(colon + 1), 65'535);
+    if (!port || *port == 0) return NoAddress(text);
+    address.port = *port;
+  }
+  if (address.host.empty()) return NoAddress(text);
+  return address;
+}
+
+timeval TimeOf(std::chrono::milliseconds length) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(length);
+  return {.tv_sec = seconds.count(),
+          .tv_usec = std::chrono::microseconds(length - seconds).count()};
+}
+
+Reply Decode(const redisReply& reply, int depth) {
+  switch (reply.type) {
+    case REDIS_REPLY_INTEGER:
+      return {static_cast<int64_t>(reply.integer)};
+    case REDIS_REPLY_STRING:
+    case REDIS_REPLY_STATUS:
+    case REDIS_REPLY_ERROR:
+      return {std::string(reply.str, reply.len)};
+    case REDIS_REPLY_ARRAY: {
+      std::vector<Reply> list;
+      if (depth >= kMaxDepth) return {};
+      for (size_t i = 0; i < reply.elements; ++i) {
+        list.push_back(Decode(*reply.element[i], depth + 1));
+      }
+      return {std::move(list)};
+    }
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+int64_t Reply::AsInt() const {
+  const auto* number = std::get_if<int64_t>(&value);
+  return number ? *number : 0;
+}
+
+const std::string& Reply::AsText() const {
+  static const std::string none;
+  const auto* text = std::get_if<std::string>(&value);
+  return text ? *text : none;
+}
+
+const std::vector<Reply>& Reply::AsList() const {
+  static const std::vector<Reply> none;
+  const auto* list = std::get_if<std::vector<Reply>>(&value);
+  return list ? *list : none;
+}
+
+Status CheckAddress(const std::string& address) {
+  TRY(ParseAddress(address));
+  return Done{};
+}
+
+// One connection, for one thread at a time.
+class Client::Connection {
+ public:
+  static Result<std::unique_ptr<Connection>> Open(const ClientOptions& options) {
+    const Address address = TRY(ParseAddress(options.address));
+    const timeval timeout = TimeOf(options.connect_timeout);
+    redisContext* context =
+        address.path.empty() ? redisConnectWithTimeout(address.host.c_str(), address.port, timeout)
+                             : redisConnectUnixWithTimeout(address.path.c_str(), timeout);
+    std::unique_ptr<Connection> connection(new Connection(context));
+    if (context == nullptr || context->err != 0 ||
+        redisSetTimeout(context, TimeOf(options.reply_timeout)) != REDIS_OK) {
+      return Error{ErrorCode::kUnavailable,
+                   fmt::format("the Redis at {} cannot be reached: {}", options.address,
+                               context ? context->errstr : "out of memory")};
+    }
+    TRY(connection->Greet(options, address));
+    return connection;
+  }
+
+  Result<Reply> Run(const std::vector<std::string>& words) {
+    std::vector<const char*> texts;
+    std::vector<size_t> lengths;
+    for (const std::string& word : words) {
+      texts.push_back(word.data());
+      lengths.push_back(word.size());
+    }
+    const std::unique_ptr<void, void (*)(void*)> reply(
+        redisCommandArgv(context_.get(), static_cast<int>(words.size()), texts.data(),
+                         lengths.data()),
+        freeReplyObject);
+    if (!reply) {
+      is_broken_ = true;
+      return Error{ErrorCode::kUnknown,
+                   fmt::format("no reply from the Redis: {}", context_->errstr)};
+    }
+    const auto& decoded = *static_cast<const redisReply*>(reply.get());
+    if (decoded.type == REDIS_REPLY_ERROR) {
+      return Invalid(fmt::format("the Redis answers: {}", std::string(decoded.str, decoded.len)));
+    }
+    return Decode(decoded, 0);
+  }
+
+  bool is_broken() const { return is_broken_; }
+
+ private:
+  explicit Connection(redisContext* context) : context_(context, redisFree) {}
+
+  // Nothing that was asked for has been sent yet: whatever fails here leaves nothing unknown.
+  Status Greet(const ClientOptions& options, const Address& address) {
+    std::vector<std::vector<std::string>> commands;
+    if (!options.password.empty()) {
+      commands.push_back({"AUTH"});
+      if (!options.user.empty()) commands.back().push_back(options.user);
+      commands.back().emplace_back(options.password.Reveal());
+    }
+    if (address.database != "0") commands.push_back({"SELECT", address.database});
+    for (const auto& command : commands) {
+      const auto reply = Run(command);
+      if (reply) continue;
+      return Error{ErrorCode::kUnavailable,
+                   fmt::format("the Redis at {} refuses {}: {}", options.address, command.front(),
+                               reply.error().message)};
+    }
+    return Done{};
+  }
+
+  std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
+  bool is_broken_ = false;
+};
+
+Client::Client(ClientOptions options) : options_(std::move(options)) {}
+
+Client::~Client() = default;
+
+Result<std::unique_ptr<Client::Connection>> Client::Take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      auto connection = std::move(idle_.back());
+      idle_.pop_back();
+      return connection;
+    }
+  }
+  return Connection::Open(options_);
+}
+
+void Client::GiveBack(std::unique_ptr<Connection> connection) {
+  const std::lock_guard lock(mutex_);
+  if (connection->is_broken()) {
+    // The others were made to the same server and have most likely gone with it.
+    idle_.clear();
+  } else if (idle_.size() < kMaxIdle) {
+    idle_.push_back(std::move(connection));
+  }
+}
+
+Result<Reply> Client::Run(const std::vector<std::string>& words) {
+  auto connection = TRY(Take());
+  auto reply = connection->Run(words);
+  GiveBack(std::move(connection));
+  return reply;
+}
+
+}  // namespace tidemark::redis
