@@ -54,9 +54,9 @@ struct DocumentFacts {
 bool IsFor(const DocumentFacts& facts, std::string_view customer);
 
 // kInvalid when a text cannot be a document's id: empty, too long, with a control character, '/'
-// or '#', or only of dots.
+// or '#', beginning with '~', or only of dots.
 Status ValidateId(std::string_view id);
-// The same for a customer's code, without the dots.
+// The same for a customer's code, which may begin with '~' and be of dots.
 Status ValidateCustomer(std::string_view code);
 
 class Document {

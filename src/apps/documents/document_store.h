@@ -30,7 +30,8 @@ struct ObjectState {
 };
 
 struct StoredDocument {
-  std::string json;  // Not parsed: others write here too.
+  // Not parsed: others write here too. Empty when it is larger than kMaxDocumentBytes.
+  std::string json;
   ObjectState state;
 };
 
@@ -80,7 +81,7 @@ class DocumentStore {
   Outcome<ObjectPage> List(const Context& context, const std::string& after, size_t limit);
 
  private:
-  Outcome<std::optional<StoredDocument>> ReadOnce(const Context& context, const std::string& key);
+  Result<std::optional<StoredDocument>> ReadOnce(const std::string& key);
 
   const DocumentsOptions options_;
   objects::Objects& objects_;

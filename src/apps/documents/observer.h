@@ -4,8 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +16,8 @@
 namespace tidemark::documents {
 
 enum class CacheResult { kNone, kHit, kMiss };
+
+std::string_view ToString(CacheResult result);  // "none", "hit", "miss"
 
 // One operation that is over.
 struct Operation {

@@ -19,6 +19,7 @@
 #include "apps/documents/cache_error.h"
 #include "apps/documents/context.h"
 #include "apps/documents/pause.h"
+#include "apps/documents/token_bucket.h"
 #include "base/clock.h"
 #include "base/retry.h"
 
@@ -42,8 +43,9 @@ inline constexpr RetryPolicy kNetworkRetries = {.max_retries = 3,
 
 class Retrier {
  public:
-  // Outlives this.
-  explicit Retrier(Pauser* pauser) : pauser_(*pauser) {}
+  // Both outlive this. Every call of a table takes a token of the bucket; null: none is needed.
+  explicit Retrier(Pauser* pauser, TokenBucket* table_calls = nullptr)
+      : pauser_(*pauser), table_calls_(table_calls) {}
 
   template <typename T>
   Outcome<T> Run(const Context& context, Store store, std::string_view doing,
@@ -51,6 +53,7 @@ class Retrier {
     Attempts attempts(pauser_, context, store, doing);
     while (true) {
       if (auto given_up = attempts.GivenUp()) return *std::move(given_up);
+      if (store == Store::kTable && table_calls_) TRY(table_calls_->Take(context));
       Result<T> result = call();
       if (result) return *std::move(result);
       if (auto last = attempts.After(std::move(result).error())) return *std::move(last);
@@ -77,6 +80,7 @@ class Retrier {
   };
 
   Pauser& pauser_;
+  TokenBucket* const table_calls_;
 };
 
 }  // namespace tidemark::documents

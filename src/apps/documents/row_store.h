@@ -1,5 +1,5 @@
-// RowStore reads and writes the cache's table: the only one who does. Every call takes its turn at
-// the rate limit and is retried as the Retrier says.
+// RowStore reads and writes the cache's table: the only one who does. Calls are limited in rate and
+// retried as the Retrier says.
 //
 //   std::optional<Row> before = TRY(rows.Load(context, id));
 //   const bool applied = TRY(rows.Replace(context, before, next));
@@ -24,7 +24,6 @@
 #include "apps/documents/options.h"
 #include "apps/documents/retrier.h"
 #include "apps/documents/row.h"
-#include "apps/documents/token_bucket.h"
 #include "base/random.h"
 #include "tables/tables.h"
 
@@ -67,8 +66,8 @@ struct CoverageMark {
 class RowStore {
  public:
   // All outlive this.
-  RowStore(const DocumentsOptions& options, tables::Tables* tables, TokenBucket* bucket,
-           const Retrier* retrier, Random* random);
+  RowStore(const DocumentsOptions& options, tables::Tables* tables, const Retrier* retrier,
+           Random* random);
 
   // nullopt when there is none. An expired row is a row.
   Outcome<std::optional<Row>> Load(const Context& context, const std::string& id);
@@ -93,14 +92,12 @@ class RowStore {
   Outcome<Done> StoreMark(const Context& context, const CoverageMark& mark);
 
  private:
-  template <typename T>
-  Outcome<T> Call(const Context& context, std::string_view doing,
-                  const std::function<Result<T>()>& call);
-  Outcome<bool> Write(const Context& context, const std::optional<Row>& previous, const Row& next);
+  // One conditional write of the row with its pointers; safe to repeat.
+  Result<bool> WriteOnce(const std::vector<tables::TransactAction>& actions,
+                         const std::string& revision);
 
   const DocumentsOptions options_;
   tables::Tables& tables_;
-  TokenBucket& bucket_;
   const Retrier& retrier_;
   Random& random_;
 };

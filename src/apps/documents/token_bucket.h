@@ -45,8 +45,9 @@ class TokenBucket {
 
  private:
   TokenBucket(std::chrono::nanoseconds interval, int64_t burst, const Clock* clock, Pauser* pauser);
-  // When the next comer's turn is, and how that moves the end of what is given out.
-  std::chrono::nanoseconds TurnAt(std::chrono::nanoseconds now) const;
+  // False when the caller or Stop ended it.
+  bool Wait(const Context& context, std::chrono::nanoseconds length);
+  // The turn that ends here, unless others were given out behind it.
   void GiveBack(std::chrono::nanoseconds end);
 
   const std::chrono::nanoseconds interval_;

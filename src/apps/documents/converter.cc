@@ -1,0 +1,218 @@
+#include "apps/documents/converter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/documents/limits.h"
+#include "base/expiry.h"
+#include "item/attributes.h"
+#include "item/size.h"
+
+namespace tidemark::documents {
+
+namespace {
+
+using item::IntIn;
+using item::Item;
+using item::MaybeTextIn;
+using item::Number;
+using item::TextIn;
+
+constexpr std::string_view kObjectSuffix = ".json";
+constexpr std::string_view kIntentType = "~intent";
+
+void SetInt(Item& item, std::string_view name, int64_t value) {
+  item.Set(name, Number::FromInt(value));
+}
+
+// Indexes refuse empty keys: what a document does not have is left out.
+void EncodeFacts(const DocumentFacts& facts, Item& item) {
+  item.Set("object_type", std::string(ToString(facts.kind)));
+  item.Set("status", std::string(ToString(facts.status)));
+  SetInt(item, "created_at", facts.created_at);
+  SetInt(item, "modified_at", facts.modified_at);
+  if (facts.customers.empty()) return;
+  item.Set("customer_code", facts.customers.front());
+  item.Set("customers", item::StringSet(facts.customers));
+}
+
+void EncodeCommitted(const DocumentsOptions& options, const Row& row, Item& item) {
+  EncodeFacts(row.committed->facts, item);
+  item.Set("s3_bucket", options.bucket);
+  item.Set("s3_key", ObjectKey(options, row.id));
+  item.Set("s3_etag", row.committed->etag);
+  if (row.committed->document) item.Set("document_json", row.committed->document->json());
+}
+
+// The end of what the row holds, if it holds anything.
+std::optional<EpochSeconds> TtlOf(const Row& row) {
+  if (row.committed) return row.committed->ttl;
+  return row.tombstone ? std::optional(row.tombstone->ttl) : std::nullopt;
+}
+
+// With an intent the row must outlive its end: the intent keeps the ttl from the sweeper.
+void EncodeIntent(const Row& row, Item& item) {
+  Item intent{{"txn", row.intent->txn},
+              {"kind", row.intent->kind == IntentKind::kPut ? "put" : "delete"},
+              {"started_at", Number::FromInt(row.intent->started.count())}};
+  if (row.intent->base_etag) intent.Set("base_etag", *row.intent->base_etag);
+  if (const auto ttl = TtlOf(row)) SetInt(intent, "ttl", *ttl);
+  item.Set("intent", std::move(intent));
+  if (row.committed) return;
+  item.Set("object_type", std::string(kIntentType));
+  SetInt(item, "created_at",
+         std::chrono::duration_cast<std::chrono::seconds>(row.intent->started).count());
+}
+
+std::optional<Intent> DecodeIntent(const Item& item) {
+  const item::Value* value = item.Find("intent");
+  const item::Map* map = value ? value->As<item::Map>() : nullptr;
+  if (!map) return std::nullopt;
+  return Intent{.txn = TextIn(*map, "txn"),
+                .kind = TextIn(*map, "kind") == "delete" ? IntentKind::kDelete : IntentKind::kPut,
+                .base_etag = MaybeTextIn(*map, "base_etag"),
+                .started = std::chrono::milliseconds(IntIn(*map, "started_at").value_or(0))};
+}
+
+// 0, long over, when there is none: such a row is never served.
+EpochSeconds DecodeTtl(const Item& item) {
+  if (const auto ttl = IntIn(item, "ttl")) return *ttl;
+  const item::Value* value = item.Find("intent");
+  const item::Map* intent = value ? value->As<item::Map>() : nullptr;
+  return intent ? IntIn(*intent, "ttl").value_or(0) : 0;
+}
+
+// A set has no order: the first customer is the one of the index, and the others follow.
+std::vector<std::string> DecodeCustomers(const Item& item) {
+  std::vector<std::string> customers;
+  if (auto first = MaybeTextIn(item, "customer_code")) customers.push_back(*std::move(first));
+  const item::Value* value = item.Find("customers");
+  const item::StringSet* set = value ? value->As<item::StringSet>() : nullptr;
+  if (!set) return customers;
+  for (const std::string& customer : set->members()) {
+    if (customers.empty() || customer != customers.front()) customers.push_back(customer);
+  }
+  return customers;
+}
+
+std::optional<DocumentFacts> DecodeFacts(const Item& item) {
+  const auto kind = ParseDocumentKind(TextIn(item, "object_type"));
+  const auto status = ParseDocumentStatus(TextIn(item, "status"));
+  const auto created_at = IntIn(item, "created_at");
+  if (!kind || !status || !created_at) return std::nullopt;
+  return DocumentFacts{.kind = *kind,
+                       .status = *status,
+                       .customers = DecodeCustomers(item),
+                       .created_at = *created_at,
+                       .modified_at = IntIn(item, "modified_at").value_or(*created_at)};
+}
+
+std::optional<Document> DecodeDocument(const Item& item, const std::string& id) {
+  const std::string* json = item::FindText(item, "document_json");
+  if (!json) return std::nullopt;
+  Result<Document> document = Document::Parse(*json);
+  if (!document || document->id() != id) return std::nullopt;
+  return *std::move(document);
+}
+
+std::optional<Committed> DecodeCommitted(const Item& item, const std::string& id) {
+  std::optional<DocumentFacts> facts = DecodeFacts(item);
+  if (!facts) return std::nullopt;
+  Committed committed{.facts = *std::move(facts),
+                      .document = DecodeDocument(item, id),
+                      .etag = TextIn(item, "s3_etag"),
+                      .ttl = DecodeTtl(item)};
+  // The document has its customers' order, which the set has not.
+  if (committed.document) committed.facts = committed.document->facts();
+  return committed;
+}
+
+}  // namespace
+
+std::string ObjectKey(const DocumentsOptions& options, std::string_view id) {
+  return fmt::format("{}{}{}", options.prefix, id, kObjectSuffix);
+}
+
+std::optional<std::string> IdOfKey(const DocumentsOptions& options, std::string_view key) {
+  if (!key.starts_with(options.prefix)) return std::nullopt;
+  key.remove_prefix(options.prefix.size());
+  if (!key.ends_with(kObjectSuffix)) return std::nullopt;
+  key.remove_suffix(kObjectSuffix.size());
+  if (!ValidateId(key)) return std::nullopt;
+  return std::string(key);
+}
+
+EpochSeconds CalculateTtl(EpochSeconds created_at, EpochSeconds modified_at,
+                          std::chrono::seconds life) {
+  return std::max(created_at, modified_at) + life.count();
+}
+
+std::optional<Committed> CommittedFrom(const DocumentsOptions& options, Document document,
+                                       std::string etag, EpochSeconds now) {
+  const DocumentFacts facts = document.facts();
+  const EpochSeconds ttl = CalculateTtl(facts.created_at, facts.modified_at, options.ttl);
+  if (!IsLive(ttl, now)) return std::nullopt;
+  return Committed{
+      .facts = facts, .document = std::move(document), .etag = std::move(etag), .ttl = ttl};
+}
+
+Item EncodeRow(const DocumentsOptions& options, const Row& row) {
+  Item item{{"object_id", row.id}, {"revision", row.revision}};
+  SetInt(item, "verified_at", row.verified.count());
+  if (!row.sequencer.empty()) item.Set("sequencer", row.sequencer);
+  if (row.committed) EncodeCommitted(options, row, item);
+  if (row.tombstone) {
+    item.Set("s3_etag", row.tombstone->etag);
+    SetInt(item, "deleted_at", row.tombstone->deleted_at);
+  }
+  if (row.intent) {
+    EncodeIntent(row, item);
+  } else if (const auto ttl = TtlOf(row)) {
+    SetInt(item, "ttl", *ttl);
+  }
+  if (item::SizeBytes(item) > kMaxRowBytes) item.Erase("document_json");
+  return item;
+}
+
+std::optional<Row> DecodeRow(const Item& item) {
+  std::optional<std::string> id = MaybeTextIn(item, "object_id");
+  if (!id || !ValidateId(*id)) return std::nullopt;
+  Row row{.id = *std::move(id),
+          .revision = TextIn(item, "revision"),
+          .intent = DecodeIntent(item),
+          .verified = std::chrono::milliseconds(IntIn(item, "verified_at").value_or(0)),
+          .sequencer = TextIn(item, "sequencer")};
+  if (const auto deleted_at = IntIn(item, "deleted_at")) {
+    row.tombstone = Tombstone{
+        .etag = TextIn(item, "s3_etag"), .deleted_at = *deleted_at, .ttl = DecodeTtl(item)};
+  } else {
+    row.committed = DecodeCommitted(item, row.id);
+  }
+  return row;
+}
+
+std::string PointerKey(std::string_view id, std::string_view customer) {
+  return fmt::format("{}#{}", id, customer);
+}
+
+std::vector<Item> EncodePointers(const Row& row) {
+  std::vector<Item> pointers;
+  if (!row.committed) return pointers;
+  const DocumentFacts& facts = row.committed->facts;
+  for (size_t i = 1; i < facts.customers.size(); ++i) {
+    pointers.push_back({{"object_id", PointerKey(row.id, facts.customers[i])},
+                        {"document_id", row.id},
+                        {"customer_code", facts.customers[i]},
+                        {"created_at", Number::FromInt(facts.created_at)},
+                        {"ttl", Number::FromInt(row.committed->ttl)}});
+  }
+  return pointers;
+}
+
+std::optional<std::string> DecodePointer(const Item& item) {
+  return MaybeTextIn(item, "document_id");
+}
+
+}  // namespace tidemark::documents
