@@ -1,0 +1,235 @@
+// What tests of moving attempts need: an old store in memory that fails on demand, the model of the
+// tables for the new one, and processes that work on both.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "apps/attempts/attempts.h"
+#include "apps/attempts/moving/migration.h"
+#include "apps/attempts/moving/moving_tables.h"
+#include "apps/attempts/moving/table_store.h"
+#include "apps/attempts/moving/two_stores.h"
+#include "base/log.h"
+#include "tests/attempts/stage.h"
+#include "tests/model/model_tables.h"
+#include "tests/support/faulty_tables.h"
+
+namespace tidemark::moving {
+
+inline void PrintTo(Phase phase, std::ostream* out) { *out << ToString(phase); }
+
+// An old store that behaves as the Redis one, without one.
+class MemoryStore final : public AccountStore {
+ public:
+  enum class Call { kRead, kWrite };
+
+  Result<StoredAccount> Load(const attempts::Subject& subject) override {
+    TRY(Fail(Call::kRead));
+    const std::lock_guard lock(mutex_);
+    StoredAccount account;
+    const auto found = accounts_.find(subject);
+    if (found != accounts_.end()) account = found->second;
+    account.epoch = record_.epoch;
+    return account;
+  }
+  Result<Outcome> Replace(const Replacement& replacement) override {
+    TRY(Fail(Call::kWrite));
+    const std::lock_guard lock(mutex_);
+    if (replacement.epoch && *replacement.epoch != record_.epoch) return Outcome::kOtherEpoch;
+    StoredAccount& account = accounts_[replacement.subject];
+    if (account.version != replacement.before.version) return Outcome::kChanged;
+    account.items = replacement.items;
+    account.version = account.items.empty() ? "" : std::to_string(++last_version_);
+    return Outcome::kApplied;
+  }
+  Result<PhaseRecord> GetPhase() override {
+    TRY(Fail(Call::kRead));
+    const std::lock_guard lock(mutex_);
+    return record_;
+  }
+  Result<bool> SetPhase(const PhaseRecord& record, uint64_t expected_epoch) override {
+    TRY(Fail(Call::kWrite));
+    const std::lock_guard lock(mutex_);
+    if (record_.epoch != expected_epoch) return false;
+    record_ = record;
+    return true;
+  }
+  Status NoteDrift(uint64_t epoch, EpochSeconds now) override {
+    TRY(Fail(Call::kWrite));
+    const std::lock_guard lock(mutex_);
+    if (drift_epoch_ < epoch) drift_ = {};
+    drift_epoch_ = epoch;
+    drift_ = {.count = drift_.count + 1, .last_at = now};
+    return Done{};
+  }
+  Result<Drift> GetDrift(uint64_t epoch) override {
+    TRY(Fail(Call::kRead));
+    const std::lock_guard lock(mutex_);
+    return drift_epoch_ == epoch ? drift_ : Drift{};
+  }
+  Result<SubjectPage> ListSubjects(const std::optional<std::string>&) override {
+    TRY(Fail(Call::kRead));
+    const std::lock_guard lock(mutex_);
+    SubjectPage page;
+    for (const auto& [subject, account] : accounts_) {
+      if (!account.items.empty()) page.subjects.push_back(subject);
+    }
+    return page;
+  }
+
+  std::optional<item::Item> Find(const attempts::Subject& subject, const std::string& sort_key) {
+    for (const item::Item& item : accounts_[subject].items) {
+      if (item::TextIn(item, "sk") == sort_key) return item;
+    }
+    return std::nullopt;
+  }
+  // As a program before us writes: without ids or versions of ours.
+  void Store(const attempts::Subject& subject, item::Item item) {
+    item.Set("subject_id", subject.text());
+    accounts_[subject].items.push_back(std::move(item));
+    accounts_[subject].version = std::to_string(++last_version_);
+  }
+
+  // Set while nothing is being called: the error a call ends with, if any.
+  std::function<std::optional<Error>(Call)> decide;
+  int calls = 0;
+
+ private:
+  Status Fail(Call call) {
+    ++calls;
+    if (!decide) return Done{};
+    if (auto error = decide(call)) return *error;
+    return Done{};
+  }
+
+  std::mutex mutex_;
+  std::map<attempts::Subject, StoredAccount> accounts_;
+  PhaseRecord record_;
+  Drift drift_;
+  uint64_t drift_epoch_ = 0;
+  int last_version_ = 0;
+};
+
+inline Error Away() { return {ErrorCode::kUnavailable, "away, for the test"}; }
+
+// One process, with stores that others use too.
+struct Process {
+  Process(AccountStore* old_store, tables::Tables* tables, const Clock* clock, Random* random,
+          const Logger* logger)
+      : table_store(attempts::AttemptsOptions().table, tables),
+        stores(old_store, &table_store, clock, random, logger, &metrics),
+        moving(attempts::AttemptsOptions().table, tables, &stores),
+        attempts({}, attempts::Policy::Default(), &moving, clock, random, logger, nullptr),
+        migration(&stores, LongestLife(attempts::Policy::Default())) {}
+
+  double MetricOf(const std::string& name) {
+    const std::string text = metrics.Expose();
+    const size_t at = text.find("\n" + name + " ");
+    return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
+  }
+
+  Metrics metrics;
+  TableStore table_store;
+  TwoStores stores;
+  MovingTables moving;
+  attempts::Attempts attempts;
+  Migration migration;
+};
+
+class MoveStage {
+ public:
+  explicit MoveStage(Phase phase) : process(&old_store, &tables, &clock, &random, &logger) {
+    CHECK(process.attempts.CreateTable().has_value());
+    CHECK(process.stores.Start(phase).has_value());
+  }
+
+  std::unique_ptr<Process> Another() {
+    return std::make_unique<Process>(&old_store, &tables, &clock, &random, &logger);
+  }
+
+  std::string NextId() { return "id-" + std::to_string(++last_id_); }
+  attempts::Decision Fail(Process* by, const attempts::Name& name = attempts::kPassword,
+                          int times = 1) {
+    attempts::Decision last;
+    for (int i = 0; i < times; ++i) {
+      const std::string id = NextId();
+      const auto reserved =
+          by->attempts.Reserve({.subject = person, .name = name, .attempt_id = id});
+      EXPECT_TRUE(reserved.has_value()) << reserved.error().message;
+      if (!reserved) return {.verdict = attempts::Verdict::kBlocked};
+      EXPECT_EQ(reserved->verdict, attempts::Verdict::kPermitted);
+      const auto settled =
+          by->attempts.Settle({.subject = person, .name = name, .attempt_id = id, .right = false});
+      EXPECT_TRUE(settled.has_value()) << settled.error().message;
+      if (settled) last = settled->decision;
+    }
+    return last;
+  }
+  attempts::Decision Fail(int times = 1) { return Fail(&process, attempts::kPassword, times); }
+  attempts::Verdict VerdictOf(Process* by, const attempts::Name& name = attempts::kPassword) {
+    const auto decision = by->attempts.Decide({.subject = person, .name = name});
+    EXPECT_TRUE(decision.has_value()) << decision.error().message;
+    return decision ? decision->verdict : attempts::Verdict::kBlocked;
+  }
+  attempts::Verdict VerdictOf() { return VerdictOf(&process); }
+  uint64_t CountOf() { return *process.attempts.Get(person, attempts::kPassword); }
+
+  // By the operator's way when it is free, and past the gate otherwise.
+  void GoTo(Phase phase) {
+    while (process.stores.CurrentPhase()->phase != phase) {
+      const PhaseRecord record = *process.stores.CurrentPhase();
+      const bool is_forward = static_cast<int>(record.phase) < static_cast<int>(phase);
+      CHECK(*process.stores.ChangePhase(
+          record, is_forward ? *NextOf(record.phase) : *PreviousOf(record.phase)));
+    }
+  }
+
+  std::optional<item::Item> InOld(const std::string& sort_key) {
+    return old_store.Find(person, sort_key);
+  }
+  std::optional<item::Item> InNew(const std::string& sort_key) {
+    return *model.Get({.table = attempts::AttemptsOptions().table,
+                       .key = {{"subject_id", person.text()}, {"sk", sort_key}}});
+  }
+  void OldIsAway(bool is_away) {
+    old_store.decide = nullptr;
+    if (is_away) old_store.decide = [](MemoryStore::Call) { return Away(); };
+  }
+  void NewIsAway(bool is_away) {
+    tables.decide = nullptr;
+    if (is_away) tables.decide = [](testing::Operation) { return testing::Throttled(); };
+  }
+  void Pass(int64_t seconds) { clock.Advance(std::chrono::seconds(seconds)); }
+  Phase PhaseNow() { return process.stores.CurrentPhase()->phase; }
+
+  ManualClock clock;
+  model::ModelTables model{clock};
+  testing::FaultyTables tables{&model};
+  MemoryStore old_store;
+  SeededRandom random{1};
+  std::ostringstream log;
+  Logger logger{{}, clock, &log};
+  attempts::Subject person = attempts::SubjectOf("subject-a");
+  Process process;
+
+ private:
+  int last_id_ = 0;
+};
+
+inline constexpr Phase kAllPhases[] = {Phase::kOld, Phase::kDualOldDecides, Phase::kDualNewDecides,
+                                       Phase::kNewOldReadable, Phase::kNew};
+inline const std::string kCountKey = "SIGN_IN#ERROR_COUNT#PASSWORD_ENTRY";
+inline const std::string kLockKey = "SIGN_IN#LOCK#PASSWORD_RESET";
+inline const std::string kBlockedKey = "ACCOUNT_INTERVENTION#STATE#BLOCKED";
+
+}  // namespace tidemark::moving
