@@ -83,10 +83,12 @@ class CacheManager {
                                                       EpochSeconds to);
 
  private:
-  class RangeWalk;
-
-  Outcome<CachePut> PutOnce(const Context& context, const Document& document,
-                            const std::string& etag);
+  // Both are tried again, from reading the row on, while others change it.
+  Outcome<CachePut> Store(const Context& context, const Document& document,
+                          const std::string& etag);
+  Outcome<Done> Bury(const Context& context, const std::string& id);
+  Outcome<CachedPage> Collect(const Context& context, const Filter& filter,
+                              const RangeQuery& query);
   Outcome<std::vector<Document>> QueryAll(const Context& context, RangeQuery query);
 
   const DocumentsOptions options_;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,24 @@ class Observer {
   // A line beside the operations: a repair that is due, a part of an answer that is missing.
   void Warn(std::string_view message, std::string_view key, std::string_view what) const;
   const Clock& clock() const { return clock_; }
+
+  // Does the work and tells of it, with its time, its error and its retries. The work may fill in
+  // what else there is to say.
+  template <typename T>
+  Outcome<T> Observe(const Context& context, Operation operation,
+                     const std::function<Outcome<T>(const Context&, Operation&)>& work) const {
+    Tally tally;
+    Context counted = context;
+    counted.tally = &tally;
+    const std::chrono::nanoseconds start = clock_.Monotonic();
+    Outcome<T> outcome = work(counted, operation);
+    operation.duration = clock_.Monotonic() - start;
+    operation.retries = tally.retries;
+    if (!outcome) operation.error = &outcome.error();
+    Tell(operation);
+    if (context.tally) context.tally->retries += operation.retries;
+    return outcome;
+  }
 
  private:
   struct Counters {

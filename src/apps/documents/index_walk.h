@@ -1,0 +1,37 @@
+// IndexWalk goes over parts of indexes at once, in the order of creation, page by page as they are
+// needed. Belongs to one thread.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "apps/documents/row_store.h"
+
+namespace tidemark::documents {
+
+class IndexWalk {
+ public:
+  // The rows outlive this. Begins behind `after`, when that is given.
+  IndexWalk(RowStore* rows, const std::vector<IndexRange>& ranges,
+            const std::optional<RowPosition>& after, uint32_t page);
+
+  // nullopt at the end.
+  Outcome<std::optional<IndexHit>> Next(const Context& context);
+
+ private:
+  struct Part {
+    IndexRange range;
+    std::optional<RowPosition> after;
+    bool at_end = false;
+    std::deque<IndexHit> hits = {};
+  };
+
+  Outcome<Done> Fill(const Context& context, Part& part);
+
+  RowStore& rows_;
+  const uint32_t page_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace tidemark::documents

@@ -1,0 +1,64 @@
+#include "apps/documents/query.h"
+
+#include <fmt/format.h>
+
+#include "apps/documents/table.h"
+
+namespace tidemark::documents {
+
+namespace {
+
+Outcome<Done> CheckBounds(const RangeQuery& query) {
+  if (query.from > query.to) {
+    return Refused(
+        fmt::format("the range starts at {}, behind its end at {}", query.from, query.to));
+  }
+  if (query.limit == 0 || query.limit > kMaxPage) {
+    return Refused(fmt::format("a page of {} documents: between 1 and {} can be asked for",
+                               query.limit, kMaxPage));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Outcome<Filter> ParseFilter(const RangeQuery& query) {
+  TRY(CheckBounds(query));
+  Filter filter{.from = query.from, .to = query.to, .customer = query.customer};
+  if (query.type) {
+    filter.kind = ParseDocumentKind(*query.type);
+    if (!filter.kind) return Refused("the type is neither change nor announcement");
+  }
+  if (query.status) {
+    filter.status = ParseDocumentStatus(*query.status);
+    if (!filter.status) {
+      return Refused("the status is none of draft, submitted, approved, completed and cancelled");
+    }
+  }
+  if (query.customer) {
+    if (Status valid = ValidateCustomer(*query.customer); !valid) return Refused(valid.error());
+  }
+  return filter;
+}
+
+bool Matches(const Filter& filter, const DocumentFacts& facts) {
+  return facts.created_at >= filter.from && facts.created_at <= filter.to &&
+         (!filter.kind || facts.kind == *filter.kind) &&
+         (!filter.status || facts.status == *filter.status) &&
+         (!filter.customer || IsFor(facts, *filter.customer));
+}
+
+std::vector<IndexRange> RangesOf(const Filter& filter) {
+  const auto range = [&](std::string_view index, std::string_view value) {
+    return IndexRange{
+        .index = index, .value = std::string(value), .from = filter.from, .to = filter.to};
+  };
+  // The most selective first.
+  if (filter.customer) return {range(kCustomerTimeIndex, *filter.customer)};
+  if (filter.status) return {range(kStatusTimeIndex, ToString(*filter.status))};
+  if (filter.kind) return {range(kTimeRangeIndex, ToString(*filter.kind))};
+  return {range(kTimeRangeIndex, ToString(DocumentKind::kChange)),
+          range(kTimeRangeIndex, ToString(DocumentKind::kAnnouncement))};
+}
+
+}  // namespace tidemark::documents
