@@ -25,21 +25,6 @@ bool IsName(std::string_view segment) {
   return segment.size() > 2 && segment.front() == '{' && segment.back() == '}';
 }
 
-Response RunRoute(const Route& route, const RoutedRequest& routed, const Logger* logger) {
-  std::string what = "not a std::exception";
-  try {
-    return route.handler(routed);
-  } catch (const std::exception& exception) {
-    what = exception.what();
-  } catch (...) {
-  }
-  if (logger != nullptr) {
-    logger->Log(LogLevel::kError, "http handler failed",
-                {{"pattern", route.pattern}, {"request_id", routed.request.id}, {"what", what}});
-  }
-  return Problem(500, "The server failed at this request; its log has the request's id.");
-}
-
 }  // namespace
 
 struct Router::Node {
@@ -100,7 +85,29 @@ struct Router::Node {
 Router::Router(WorkerPool* workers, const Logger* logger)
     : root_(std::make_unique<Node>()), workers_(*workers), logger_(logger) {}
 
-Router::~Router() = default;
+// A handler that has begun, until the last copy of its Finish is gone. What it works on is owned
+// by whoever owns the router, so the router goes first and waits for this.
+class Router::Begun {
+ public:
+  explicit Begun(Router* router) : router_(*router) {
+    const std::lock_guard lock(router_.mutex_);
+    ++router_.begun_;
+  }
+  ~Begun() {
+    const std::lock_guard lock(router_.mutex_);
+    if (--router_.begun_ == 0) router_.all_finished_.notify_all();
+  }
+  Begun(const Begun&) = delete;
+  Begun& operator=(const Begun&) = delete;
+
+ private:
+  Router& router_;
+};
+
+Router::~Router() {
+  std::unique_lock lock(mutex_);
+  all_finished_.wait(lock, [&] { return begun_ == 0; });
+}
 
 void Router::Add(Route route) {
   CHECK(route.pattern.starts_with('/'));
@@ -142,14 +149,55 @@ void Router::Handle(Request request, Reply reply) {
   for (size_t i = 0; i < matched.size(); ++i) {
     routed.parameters.emplace(entry->names[i], std::move(matched[i]));
   }
-  if (entry->route.run == Run::kOnLoop) {
-    return reply(RunRoute(entry->route, routed, logger_));
-  }
   // Work is copyable, and a body is not copied for it.
-  const auto shared = std::make_shared<RoutedRequest>(std::move(routed));
-  const bool taken = workers_.Submit(
-      [this, entry, shared, reply] { reply(RunRoute(entry->route, *shared, logger_)); });
-  if (taken) return;
+  const auto shared = std::make_shared<const RoutedRequest>(std::move(routed));
+  const auto run = [this, entry, shared, reply] { RunRoute(entry->route, shared, reply); };
+  return entry->route.run == Run::kOnLoop ? run() : OnWorker(run, reply);
+}
+
+void Router::RunRoute(const Route& route, const SharedRequest& routed, const Reply& reply) {
+  if (route.begin) return RunBegin(route, routed, reply);
+  reply(Respond(route, *routed, [&] { return route.handler(*routed); }));
+}
+
+void Router::RunBegin(const Route& route, const SharedRequest& routed, const Reply& reply) {
+  Finish finish = [this, &route, routed, reply,
+                   begun = std::make_shared<Begun>(this)](std::variant<Response, Rest> end) {
+    if (auto* response = std::get_if<Response>(&end)) return reply(std::move(*response));
+    const auto work = [this, &route, routed, reply, rest = std::get<Rest>(std::move(end))] {
+      reply(Respond(route, *routed, rest));
+    };
+    OnWorker(work, reply);
+  };
+  try {
+    route.begin(routed, std::move(finish));
+  } catch (const std::exception& exception) {
+    reply(Failed(route, *routed, exception.what()));
+  }
+}
+
+Response Router::Respond(const Route& route, const RoutedRequest& routed,
+                         const std::function<Response()>& work) const {
+  try {
+    return work();
+  } catch (const std::exception& exception) {
+    return Failed(route, routed, exception.what());
+  } catch (...) {
+    return Failed(route, routed, "not a std::exception");
+  }
+}
+
+Response Router::Failed(const Route& route, const RoutedRequest& routed,
+                        const std::string& what) const {
+  if (logger_ != nullptr) {
+    logger_->Log(LogLevel::kError, "http handler failed",
+                 {{"pattern", route.pattern}, {"request_id", routed.request.id}, {"what", what}});
+  }
+  return Problem(500, "The server failed at this request; its log has the request's id.");
+}
+
+void Router::OnWorker(std::function<void()> work, const Reply& reply) {
+  if (workers_.Submit(std::move(work))) return;
   Response busy = Problem(503, "Too much is waiting already: try again in a moment.");
   busy.headers.Add("Retry-After", "1");
   reply(std::move(busy));

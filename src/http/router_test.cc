@@ -1,10 +1,14 @@
 #include "http/router.h"
 
+#include <atomic>
 #include <future>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -34,11 +38,12 @@ class RouterTest : public ::testing::Test {
                  }});
   }
 
-  Response Ask(Method method, const std::string& path) {
+  Response Ask(Method method, const std::string& path, const std::string& query = "") {
     std::promise<Response> reply;
     Request request;
     request.method = method;
     request.path = path;
+    request.query = query;
     router_.Handle(std::move(request),
                    [&](Response response) { reply.set_value(std::move(response)); });
     return reply.get_future().get();
@@ -132,6 +137,72 @@ TEST_F(RouterTest, AnswersAFailedHandler) {
     EXPECT_EQ(response.body.find("cat"), std::string::npos);
   }
   EXPECT_NE(log_.str().find("the cat ate it"), std::string::npos);
+}
+
+// What was begun on one thread is finished on another, with a response or with work to do.
+TEST_F(RouterTest, FinishesWhatBegan) {
+  for (const http::Run run : {http::Run::kOnLoop, http::Run::kOnWorker}) {
+    router_.Add({.method = Method::kGet,
+                 .pattern = run == http::Run::kOnLoop ? "/loop" : "/worker",
+                 .run = run,
+                 .begin = [](std::shared_ptr<const RoutedRequest> routed, http::Finish finish) {
+                   std::thread([=] {
+                     if (routed->request.query == "at once") return finish(Text(200, "at once"));
+                     finish(http::Rest([=] { return Text(200, "later " + routed->request.path); }));
+                   }).detach();
+                 }});
+  }
+  for (const std::string path : {"/loop", "/worker"}) {
+    EXPECT_EQ(Ask(Method::kGet, path, "at once").body, "at once");
+    EXPECT_EQ(Ask(Method::kGet, path, "").body, "later " + path);
+  }
+}
+
+TEST_F(RouterTest, AnswersWhatFailsAtItsBeginOrInItsRest) {
+  router_.Add({.method = Method::kGet,
+               .pattern = "/begin",
+               .begin = [](const std::shared_ptr<const RoutedRequest>&, const http::Finish&) {
+                 throw std::runtime_error("the dog ate it");
+               }});
+  router_.Add(
+      {.method = Method::kGet,
+       .pattern = "/rest",
+       .begin = [](const std::shared_ptr<const RoutedRequest>&, const http::Finish& finish) {
+         finish(http::Rest([]() -> Response { throw std::runtime_error("the cow did"); }));
+       }});
+  EXPECT_EQ(Ask(Method::kGet, "/begin").status, 500);
+  EXPECT_EQ(Ask(Method::kGet, "/rest").status, 500);
+  EXPECT_NE(log_.str().find("the dog ate it"), std::string::npos);
+  EXPECT_NE(log_.str().find("the cow did"), std::string::npos);
+}
+
+// Who owns the router owns what its handlers work on.
+TEST(RouterEndTest, WaitsForWhatHasBegun) {
+  WorkerPool workers({.threads = 1, .max_waiting = 1});
+  http::Finish finish;
+  auto router = std::make_unique<Router>(&workers, nullptr);
+  router->Add({.method = Method::kGet,
+               .pattern = "/",
+               .run = http::Run::kOnLoop,
+               .begin = [&](const std::shared_ptr<const RoutedRequest>&, http::Finish given) {
+                 finish = std::move(given);
+               }});
+  Request request;
+  request.path = "/";
+  std::promise<Response> reply;
+  router->Handle(std::move(request),
+                 [&](Response response) { reply.set_value(std::move(response)); });
+  std::atomic<bool> finished = false;
+  std::thread other([&, taken = std::exchange(finish, nullptr)]() mutable {
+    std::this_thread::yield();
+    finished = true;
+    taken(Text(200, "in the end"));
+    taken = nullptr;
+  });
+  router.reset();
+  EXPECT_TRUE(finished);
+  EXPECT_EQ(reply.get_future().get().body, "in the end");
+  other.join();
 }
 
 // Blocking work runs elsewhere, and what finds no place is told to come again.

@@ -8,11 +8,15 @@
 // checked against the item as stored. A success is durable before it is returned, unless
 // the implementation was opened in a mode that says otherwise.
 //
-// All methods may be called from any thread, and block until they are done. Every method
-// fails with kInvalid when the request is wrong (nothing was written then), kNotFound when
+// All methods may be called from any thread and, but for Submit, block until they are done. Every
+// method fails with kInvalid when the request is wrong (nothing was written then), kNotFound when
 // the table or stream does not exist, kUnavailable when nothing was done and trying
 // later may help, and kUnknown when a write may or may not have been applied.
 #pragma once
+
+#include <functional>
+#include <utility>
+#include <variant>
 
 #include "base/result.h"
 #include "tables/requests.h"
@@ -51,6 +55,15 @@ class Tables {
   virtual Result<BatchWriteReply> BatchWrite(const BatchWriteRequest& request) = 0;
   virtual Result<TransactGetReply> TransactGet(const TransactGetRequest& request) = 0;
   virtual Result<TransactWriteReply> TransactWrite(const TransactWriteRequest& request) = 0;
+
+  // A write for a caller that does not wait for it, such as one with many requests in flight:
+  // `done` gets the reply, on this thread or another, and must not block. Everything submitted is
+  // answered before the tables are gone. Without a way of its own to do this, an implementation
+  // does the write here and now.
+  using WriteRequest = std::variant<PutRequest, UpdateRequest, DeleteRequest>;
+  virtual void Submit(const WriteRequest& request, std::function<void(Result<WriteReply>)> done);
+  virtual void Submit(const TransactWriteRequest& request,
+                      std::function<void(Result<TransactWriteReply>)> done);
 
   virtual Result<ListStreamsReply> ListStreams(const ListStreamsRequest& request) = 0;
   virtual Result<StreamDescription> DescribeStream(const std::string& arn) = 0;

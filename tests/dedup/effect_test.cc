@@ -37,6 +37,15 @@ class EffectTest : public ::testing::Test {
     return *dedup_.MarkWith({.keys = {key}}, effect);
   }
 
+  // The same without waiting; the model answers at once.
+  std::optional<ClaimReply> TryMark(const std::string& key, const Effect& effect) {
+    std::optional<std::optional<ClaimReply>> answer;
+    dedup_.TryMarkWith({.keys = {key}}, effect,
+                       [&](std::optional<ClaimReply> reply) { answer = std::move(reply); });
+    EXPECT_TRUE(answer.has_value());
+    return answer.value_or(std::nullopt);
+  }
+
   Stage stage_;
   Deduplicator dedup_{{}, &stage_.claims, &stage_.clock, &stage_.random, nullptr, nullptr};
 };
@@ -53,6 +62,56 @@ TEST_F(EffectTest, LeavesNoMarkWhenItsConditionFails) {
   EXPECT_FALSE(Mark("Ev1", Count(7)).has_value());
   EXPECT_FALSE(stage_.Stored("Ev1").has_value());
   EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kNew);
+  EXPECT_EQ(Counted(), 1);
+}
+
+// Without waiting only the usual case is decided: a new event that can be taken in at once.
+TEST_F(EffectTest, IsTriedWithoutWaiting) {
+  EXPECT_EQ(TryMark("Ev1", Count())->outcome, ClaimOutcome::kNew);
+  EXPECT_EQ(TextIn(stage_.RowOf("Ev1"), "status"), "done");
+  EXPECT_FALSE(TryMark("Ev1", Count()).has_value());
+  EXPECT_FALSE(TryMark("Ev2", Count(7)).has_value());
+  EXPECT_FALSE(stage_.Stored("Ev2").has_value());
+  stage_.Taken("Ev3");
+  EXPECT_FALSE(TryMark("Ev3", Count()).has_value());
+  EXPECT_EQ(Counted(), 1);
+  // A try leaves nothing behind that would be in the way of the next.
+  EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kDone);
+  EXPECT_EQ(Mark("Ev2", Count())->outcome, ClaimOutcome::kNew);
+  EXPECT_EQ(Counted(), 2);
+}
+
+// Of a lost reply the try knows nothing; asking again finds out.
+TEST_F(EffectTest, HappensOnceWhenTheReplyToATryIsLost) {
+  stage_.tables.decide = First({LostReply()});
+  EXPECT_FALSE(TryMark("Ev1", Count()).has_value());
+  EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kDone);
+  EXPECT_EQ(Counted(), 1);
+}
+
+// What memory decided while the store was away comes before anything new.
+TEST_F(EffectTest, IsNotTriedBeforeTheStoreKnowsWhatHappenedWithoutIt) {
+  stage_.tables.decide = [](testing::Operation) { return Throttled(); };
+  const auto local = Mark("Ev1", Count());
+  ASSERT_TRUE(local && local->claim && local->claim->local);
+  stage_.tables.decide = nullptr;
+  EXPECT_FALSE(TryMark("Ev1", Count()).has_value());
+  EXPECT_FALSE(TryMark("Ev2", Count()).has_value());
+  EXPECT_EQ(Counted(), 0);
+}
+
+// Two deliveries at the same moment: the second is told to ask, and hears that it is under way.
+TEST_F(EffectTest, IsTriedOnceAtATime) {
+  bool asked = false;
+  stage_.tables.decide = [&](testing::Operation operation) -> std::optional<testing::Fault> {
+    if (!testing::Writes(operation) || asked) return std::nullopt;
+    asked = true;
+    EXPECT_FALSE(TryMark("Ev1", Count()).has_value());
+    EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kRunning);
+    return std::nullopt;
+  };
+  EXPECT_EQ(TryMark("Ev1", Count())->outcome, ClaimOutcome::kNew);
+  EXPECT_TRUE(asked);
   EXPECT_EQ(Counted(), 1);
 }
 

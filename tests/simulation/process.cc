@@ -188,7 +188,15 @@ Process::~Process() = default;
 
 Status Process::Start() { return service_->Start(); }
 http::Response Process::Receive(const http::Request& request) {
-  return service_->events().Receive(request);
+  http::Response response;
+  // These tables answer at once, so it has ended on return.
+  service_->events().Receive(
+      std::make_shared<http::RoutedRequest>(http::RoutedRequest{.request = request}),
+      [&](std::variant<http::Response, http::Rest> end) {
+        auto* ready = std::get_if<http::Response>(&end);
+        response = ready != nullptr ? std::move(*ready) : std::get<http::Rest>(end)();
+      });
+  return response;
 }
 Status Process::StepRows() { return service_->archive().StepRows(); }
 Status Process::StepFiles() { return service_->archive().StepFiles(); }

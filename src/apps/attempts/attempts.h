@@ -18,9 +18,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "apps/attempts/decision.h"
@@ -80,6 +82,19 @@ struct IncrementRequest {
   std::string method_type = {};
 };
 
+// What a call that does not wait gives: the reply, or the rest of the work, which may block and is
+// to be done on a thread that may. It is given exactly once, on this thread or another; whoever
+// gets it must not block.
+template <typename Reply>
+using Rest = std::function<Result<Reply>()>;
+template <typename Reply>
+using Outcome = std::variant<Result<Reply>, Rest<Reply>>;
+template <typename Reply>
+using Later = std::function<void(Outcome<Reply>)>;
+
+class Account;
+class Engine;
+
 class Attempts {
  public:
   // All outlive this; logger and metrics may be null.
@@ -91,6 +106,9 @@ class Attempts {
 
   Result<Decision> Reserve(const ReserveRequest& request);
   Result<SettleReply> Settle(const SettleRequest& request);
+  // The same for a caller with many in flight, who does not wait. This outlives what was begun.
+  void Reserve(ReserveRequest request, Later<Decision> done);
+  void Settle(SettleRequest request, Later<SettleReply> done);
   // Takes a slot that is never given back, for what has no outcome, such as sending a code. The
   // call that reaches the limit is refused.
   Result<Decision> Spend(const ReserveRequest& request);
@@ -133,7 +151,8 @@ class Attempts {
   const Policy& policy() const { return policy_; }
 
  private:
-  class Engine;
+  Result<Decision> ReserveIn(const ReserveRequest& request, Account* account) const;
+  Result<SettleReply> SettleIn(const SettleRequest& request, Account* account) const;
 
   const Policy policy_;
   std::unique_ptr<Engine> engine_;

@@ -66,12 +66,7 @@ Result<std::optional<ClaimReply>> Claims::TakeAs(ClaimRequest request, RowStatus
   const Deadline deadline = Deadline::After(clock_, options_.deadline);
   Found found(attempt.keys.size());  // At first all are hoped to be absent: one write decides.
   for (int round = 0; round < kMaxRounds; ++round) {
-    Effect actions;
-    for (size_t i = 0; i < attempt.keys.size(); ++i) {
-      actions.emplace_back(PutFor(attempt, i, found));
-    }
-    actions.insert(actions.end(), effect.begin(), effect.end());
-    const WriteOutcome outcome = TRY(writer_.Write(actions, deadline));
+    const WriteOutcome outcome = TRY(writer_.Write(ActionsFor(attempt, found, effect), deadline));
     if (outcome.applied) return Granted(attempt, RowFor(attempt, 0, found));
     found = Refreshed(std::move(found), outcome, attempt.wish.now);
     if (auto answer = AnswerOf(attempt, found)) return answer;
@@ -79,6 +74,27 @@ Result<std::optional<ClaimReply>> Claims::TakeAs(ClaimRequest request, RowStatus
   }
   return ClaimReply{.outcome = ClaimOutcome::kRunning,
                     .reason = "Others are claiming it at this very moment"};
+}
+
+void Claims::TryMarkWith(const ClaimRequest& request, const Effect& effect, Granting done) {
+  auto attempt = PrepareAttempt(request, RowStatus::kDone, terms(), clock_.NowSeconds());
+  if (!attempt) return done(std::nullopt);
+  const Found absent(attempt->keys.size());
+  writer_.TryWrite(
+      ActionsFor(*attempt, absent, effect),
+      [granted = Granted(*attempt, RowFor(*attempt, 0, absent)), done = std::move(done)](
+          bool applied) { done(applied ? std::optional(granted) : std::nullopt); });
+}
+
+std::vector<tables::TransactAction> Claims::ActionsFor(const Attempt& attempt, const Found& found,
+                                                       const Effect& effect) const {
+  std::vector<tables::TransactAction> actions;
+  actions.reserve(attempt.keys.size() + effect.size());
+  for (size_t i = 0; i < attempt.keys.size(); ++i) {
+    actions.emplace_back(PutFor(attempt, i, found));
+  }
+  actions.insert(actions.end(), effect.begin(), effect.end());
+  return actions;
 }
 
 tables::PutRequest Claims::PutFor(const Attempt& attempt, size_t index, const Found& found) const {

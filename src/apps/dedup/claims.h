@@ -16,6 +16,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,6 +73,11 @@ class Claims {
   // As Mark, in one transaction with an effect: both happen or neither. nullopt when a condition of
   // the effect did not hold; nothing was written then, and the caller may come with another.
   Result<std::optional<ClaimReply>> MarkWith(const ClaimRequest& request, const Effect& effect);
+  // The usual case of MarkWith, without waiting: the key is new and the effect's conditions hold.
+  // `done` gets kNew, or nullopt when it is not the usual case or not known to be: MarkWith
+  // says what it is. It is called on this thread or another, and must not block.
+  using Granting = std::function<void(std::optional<ClaimReply>)>;
+  void TryMarkWith(const ClaimRequest& request, const Effect& effect, Granting done);
 
   // On success the claim's lease_until is moved on, and its window begins anew.
   Result<SettleOutcome> Renew(Claim* claim);
@@ -101,6 +107,8 @@ class Claims {
   Terms terms() const { return {options_.window, options_.lease, options_.skew}; }
   Result<std::optional<ClaimReply>> TakeAs(ClaimRequest request, RowStatus status,
                                            const Effect& effect);
+  std::vector<tables::TransactAction> ActionsFor(const Attempt& attempt, const Found& found,
+                                                 const Effect& effect) const;
   tables::PutRequest PutFor(const Attempt& attempt, size_t index, const Found& found) const;
   tables::UpdateRequest UpdateFor(const Claim& claim, const std::string& key, const Change& change);
   Change CompletionChange(std::string_view result);

@@ -62,6 +62,7 @@ class Deduplicator::State {
   }
 
   Answer Check(ClaimRequest request, const Manner& manner);
+  void TryMarkWith(ClaimRequest request, const Effect& effect, Claims::Granting done);
   Result<SettleOutcome> Settle(Claim* claim, Settlement settlement, std::string_view text = {});
 
   std::vector<tables::TransactAction> Completion(const Claim& claim) {
@@ -85,6 +86,8 @@ class Deduplicator::State {
   Answer DecideAlone(const ClaimRequest& request, const Manner& manner);
   Result<ClaimReply> DecideInMemory(const ClaimRequest& request, RowStatus status);
   bool Reserve(const std::vector<std::string>& keys);
+  void Unreserve(const std::vector<std::string>& keys);
+  bool IsStoreCurrent() const;
   void Remember(const ClaimRequest& request, RowStatus status, const ClaimReply& reply);
   Result<SettleOutcome> SettleAway(Claim* claim, const Pending& settled, Error error);
   SettleOutcome SettleInMemory(Claim* claim, Settlement settlement, std::string_view text);
@@ -145,9 +148,34 @@ Deduplicator::State::Answer Deduplicator::State::Decide(const ClaimRequest& requ
                       .reason = "Another delivery of it is being checked here"};
   }
   Answer answer = DecideAlone(request, manner);
-  const std::lock_guard lock(mutex_);
-  for (const std::string& key : request.keys) being_checked_.erase(key);
+  Unreserve(request.keys);
   return answer;
+}
+
+void Deduplicator::State::TryMarkWith(ClaimRequest request, const Effect& effect,
+                                      Claims::Granting done) {
+  if (!VerifyKeys(request.keys) || !UsesStore(request.keys) || !IsStoreCurrent() ||
+      !Reserve(request.keys)) {
+    return done(std::nullopt);
+  }
+  const auto start = clock_.Monotonic();
+  if (request.nonce.empty()) request.nonce = random_.Hex(kNonceBytes);
+  claims_.TryMarkWith(
+      request, effect,
+      [this, start, request, done = std::move(done)](std::optional<ClaimReply> reply) {
+        if (reply) {
+          Remember(request, RowStatus::kDone, *reply);
+          observer_.Checked(request.keys.front(), *reply, clock_.Monotonic() - start);
+        }
+        Unreserve(request.keys);
+        done(std::move(reply));
+      });
+}
+
+// Whether the store is there, and knows all that was decided without it.
+bool Deduplicator::State::IsStoreCurrent() const {
+  const std::lock_guard lock(mutex_);
+  return !outage_.InEffect() && pending_.size() == 0;
 }
 
 Deduplicator::State::Answer Deduplicator::State::DecideAlone(const ClaimRequest& request,
@@ -179,6 +207,11 @@ bool Deduplicator::State::Reserve(const std::vector<std::string>& keys) {
   }
   being_checked_.insert(keys.begin(), keys.end());
   return true;
+}
+
+void Deduplicator::State::Unreserve(const std::vector<std::string>& keys) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& key : keys) being_checked_.erase(key);
 }
 
 Result<ClaimReply> Deduplicator::State::DecideInMemory(const ClaimRequest& request,
@@ -375,6 +408,9 @@ Result<std::optional<ClaimReply>> Deduplicator::MarkWith(const ClaimRequest& req
                            const ClaimRequest& asked) { return claims.MarkWith(asked, effect); },
                 .in_store = RowStatus::kDone,
                 .in_memory = RowStatus::kClaimed});
+}
+void Deduplicator::TryMarkWith(ClaimRequest request, const Effect& effect, Claims::Granting done) {
+  state_->TryMarkWith(std::move(request), effect, std::move(done));
 }
 Result<SettleOutcome> Deduplicator::Renew(Claim* claim) {
   return state_->Settle(claim, Settlement::kRenewed);

@@ -56,6 +56,9 @@ class Deduplicator {
   // As in Claims. When memory decided, the reply's claim is local and held: the effect is yet to be
   // written by the caller, who then completes the claim.
   Result<std::optional<ClaimReply>> MarkWith(const ClaimRequest& request, const Effect& effect);
+  // As in Claims. It is not the usual case while the store is away, or is yet to hear of what was
+  // decided without it.
+  void TryMarkWith(ClaimRequest request, const Effect& effect, Claims::Granting done);
   Result<SettleOutcome> Renew(Claim* claim);
   Result<SettleOutcome> Complete(const Claim& claim, std::string_view result = {});
   Result<SettleOutcome> Release(const Claim& claim);

@@ -44,6 +44,14 @@ Result<WriteOutcome> RowWriter::Write(const std::vector<tables::TransactAction>&
   }
 }
 
+void RowWriter::TryWrite(const std::vector<tables::TransactAction>& actions,
+                         std::function<void(bool applied)> done) {
+  tables_.Submit(tables::TransactWriteRequest{.actions = actions},
+                 [done = std::move(done)](const Result<tables::TransactWriteReply>& reply) {
+                   done(reply && reply->outcome == tables::TransactOutcome::kApplied);
+                 });
+}
+
 Result<WriteOutcome> RowWriter::WriteOnce(const std::vector<tables::TransactAction>& actions) {
   if (actions.size() != 1) return WriteTogether(actions);
   const auto* put = std::get_if<tables::PutRequest>(&actions.front());

@@ -7,6 +7,7 @@
 // May be called from any thread.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -39,10 +40,14 @@ class RowWriter {
       : tables_(*tables), retry_(retry), random_(*random), sleeper_(*sleeper) {}
 
   // A single action is a Put or an Update. Those that matter to the caller ask for the item on
-  // failure. The error after the
-  // retries is kUnknown when any of the tries may have been applied.
+  // failure. The error after the retries is kUnknown when any of the tries may have been applied.
   Result<WriteOutcome> Write(const std::vector<tables::TransactAction>& actions,
                              const Deadline& deadline);
+
+  // One try of several actions, without waiting for it: `done` hears whether it was applied, on
+  // this thread or another.
+  void TryWrite(const std::vector<tables::TransactAction>& actions,
+                std::function<void(bool applied)> done);
 
  private:
   Result<WriteOutcome> WriteOnce(const std::vector<tables::TransactAction>& actions);

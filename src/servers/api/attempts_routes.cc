@@ -101,8 +101,9 @@ class AttemptsRoutes {
   Answer Identify(const RoutedRequest& routed) const;
   Answer Show(const RoutedRequest& routed) const;
 
-  Answer Reserve(const RoutedRequest& routed) const;
-  Answer Settle(const RoutedRequest& routed) const;
+  // These two are in the way of everybody who signs in, so they do not keep a worker waiting.
+  void Reserve(const RoutedRequest& routed, http::Finish finish) const;
+  void Settle(const RoutedRequest& routed, http::Finish finish) const;
   Answer Spend(const RoutedRequest& routed) const;
   Answer Decide(const RoutedRequest& routed) const;
 
@@ -146,14 +147,30 @@ Answer AttemptsRoutes::Identify(const RoutedRequest& routed) const {
 
 // ---- Attempts ----
 
-Answer AttemptsRoutes::Reserve(const RoutedRequest& routed) const {
-  const attempts::ReserveRequest request = TRY(ParseReserve(routed));
-  return ToJson(TRY(attempts_.Reserve(request)));
+// Finishes with the reply when it has come, or with what is left to do.
+template <typename Reply>
+attempts::Later<Reply> FinishWith(http::Finish finish) {
+  const auto respond = [](const Result<Reply>& reply) {
+    return reply ? http::Json(200, ToJson(*reply)) : ToProblem(reply.error());
+  };
+  return [respond, finish = std::move(finish)](attempts::Outcome<Reply> outcome) {
+    if (const auto* reply = std::get_if<Result<Reply>>(&outcome)) return finish(respond(*reply));
+    finish(http::Rest([respond, rest = std::get<attempts::Rest<Reply>>(std::move(outcome))] {
+      return respond(rest());
+    }));
+  };
 }
 
-Answer AttemptsRoutes::Settle(const RoutedRequest& routed) const {
-  const attempts::SettleRequest request = TRY(ParseSettle(routed));
-  return ToJson(TRY(attempts_.Settle(request)));
+void AttemptsRoutes::Reserve(const RoutedRequest& routed, http::Finish finish) const {
+  auto request = ParseReserve(routed);
+  if (!request) return finish(ToProblem(request.error()));
+  attempts_.Reserve(*std::move(request), FinishWith<attempts::Decision>(std::move(finish)));
+}
+
+void AttemptsRoutes::Settle(const RoutedRequest& routed, http::Finish finish) const {
+  auto request = ParseSettle(routed);
+  if (!request) return finish(ToProblem(request.error()));
+  attempts_.Settle(*std::move(request), FinishWith<attempts::SettleReply>(std::move(finish)));
 }
 
 Answer AttemptsRoutes::Spend(const RoutedRequest& routed) const {
@@ -371,12 +388,22 @@ void AddAttemptsRoutes(http::Router* router, const AttemptsRoutesParts& parts, T
                  .run = http::Run::kOnWorker,
                  .handler = std::move(answer)});
   };
+  using Beginning = void (AttemptsRoutes::*)(const RoutedRequest&, http::Finish) const;
+  const auto add_begun = [&](std::string pattern, Beginning beginning) {
+    http::Begin begin = [routes, beginning](const std::shared_ptr<const RoutedRequest>& routed,
+                                            http::Finish finish) {
+      (*routes.*beginning)(*routed, std::move(finish));
+    };
+    if (tokens != nullptr) begin = WithToken(tokens, std::move(begin));
+    router->Add(
+        {.method = Method::kPost, .pattern = std::move(pattern), .begin = std::move(begin)});
+  };
   const std::string subject = std::string(kSubjects) + "{id}";
   const std::string count = subject + "/counts/{journey}/{count_type}/{classifier}";
   add(Method::kPost, std::string(kSubjects) + std::string(kIdentify), &AttemptsRoutes::Identify);
   add(Method::kGet, subject, &AttemptsRoutes::Show);
-  add(Method::kPost, subject + "/attempts/reserve", &AttemptsRoutes::Reserve);
-  add(Method::kPost, subject + "/attempts/settle", &AttemptsRoutes::Settle);
+  add_begun(subject + "/attempts/reserve", &AttemptsRoutes::Reserve);
+  add_begun(subject + "/attempts/settle", &AttemptsRoutes::Settle);
   add(Method::kPost, subject + "/attempts/spend", &AttemptsRoutes::Spend);
   add(Method::kPost, subject + "/attempts/decide", &AttemptsRoutes::Decide);
   add(Method::kPost, subject + "/counts/increment", &AttemptsRoutes::Increment);

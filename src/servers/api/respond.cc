@@ -27,6 +27,17 @@ int StatusOf(ErrorCode code) {
   return 500;
 }
 
+bool HasToken(TokenFile* tokens, const http::RoutedRequest& routed) {
+  return tokens->Authenticate(routed.request.headers.FindAll("Authorization")).has_value();
+}
+
+http::Response NeedsToken() {
+  http::Response response = http::Problem(
+      401, "this needs a token, made by `tidemark token create`: Authorization: Bearer tm_…");
+  response.headers.Set("WWW-Authenticate", "Bearer");
+  return response;
+}
+
 }  // namespace
 
 http::Response ToProblem(const Error& error) {
@@ -35,23 +46,28 @@ http::Response ToProblem(const Error& error) {
   return response;
 }
 
+http::Response ToResponse(Result<std::string> body) {
+  return body ? http::Json(200, std::move(*body)) : ToProblem(body.error());
+}
+
 std::function<http::Response(const http::RoutedRequest&)> AnswerJson(Work work) {
   return [work = std::move(work)](const http::RoutedRequest& request) {
-    auto body = work(request);
-    return body ? http::Json(200, std::move(*body)) : ToProblem(body.error());
+    return ToResponse(work(request));
   };
 }
 
 std::function<http::Response(const http::RoutedRequest&)> WithToken(
     TokenFile* tokens, std::function<http::Response(const http::RoutedRequest&)> handler) {
   return [tokens, handler = std::move(handler)](const http::RoutedRequest& request) {
-    if (tokens->Authenticate(request.request.headers.FindAll("Authorization"))) {
-      return handler(request);
-    }
-    http::Response response = http::Problem(
-        401, "this needs a token, made by `tidemark token create`: Authorization: Bearer tm_…");
-    response.headers.Set("WWW-Authenticate", "Bearer");
-    return response;
+    return HasToken(tokens, request) ? handler(request) : NeedsToken();
+  };
+}
+
+http::Begin WithToken(TokenFile* tokens, http::Begin begin) {
+  return [tokens, begin = std::move(begin)](std::shared_ptr<const http::RoutedRequest> routed,
+                                            http::Finish finish) {
+    if (!HasToken(tokens, *routed)) return finish(NeedsToken());
+    begin(std::move(routed), std::move(finish));
   };
 }
 

@@ -17,12 +17,14 @@ http::Response ToProblem(const Error& error);
 // A route's work: the body of a 200, or the error.
 using Work = std::function<Result<std::string>(const http::RoutedRequest&)>;
 
-// Answers with the work's JSON, or with the problem.
+// The work's JSON, or the problem.
+http::Response ToResponse(Result<std::string> body);
 std::function<http::Response(const http::RoutedRequest&)> AnswerJson(Work work);
 
 // Runs the handler for callers with a token, and answers all others with 401. The tokens outlive
 // what is returned.
 std::function<http::Response(const http::RoutedRequest&)> WithToken(
     TokenFile* tokens, std::function<http::Response(const http::RoutedRequest&)> handler);
+http::Begin WithToken(TokenFile* tokens, http::Begin begin);
 
 }  // namespace tidemark::api

@@ -165,12 +165,13 @@ Status Service::State::CreateTables() {
 }
 
 void Service::State::AddRoutes() {
-  router_.Add({.method = http::Method::kPost,
-               .pattern = "/slack/events",
-               .run = http::Run::kOnWorker,
-               .handler = [this](const http::RoutedRequest& routed) {
-                 return events_.Receive(routed.request);
-               }});
+  router_.Add(
+      {.method = http::Method::kPost,
+       .pattern = "/slack/events",
+       .run = http::Run::kOnWorker,
+       .begin = [this](std::shared_ptr<const http::RoutedRequest> routed, http::Finish finish) {
+         events_.Receive(routed, std::move(finish));
+       }});
   AddClaimsRoutes(&router_, &dedup_, &claims_, &api_tokens_);
   AddExistenceRoutes(&router_, &existence_, &api_tokens_);
   AddQuarantineRoutes(&router_, &quarantine_, &api_tokens_);

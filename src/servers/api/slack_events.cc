@@ -131,17 +131,50 @@ Counter& SlackEvents::Counters::Of(Outcome outcome) {
 SlackEvents::SlackEvents(SlackEventsParts parts, gate::UnknownPolicy unknown)
     : parts_(parts), unknown_(unknown), counters_(*parts.metrics) {}
 
-http::Response SlackEvents::Receive(const http::Request& received) {
-  const std::optional<http::Request> decoded = Decoded(received);
-  const http::Request& request = decoded ? *decoded : received;
-  const gate::Authentication authentication =
-      parts_.gate->Authenticate(SignedPartsOf(request), request.id);
-  if (!authentication.authentic) return http::Problem(401, "");
-  const auto envelope = slack::ParseEnvelope(request.body);
-  if (!envelope) return NoEvent(request, envelope.error());
-  http::Response response =
-      std::visit([&](const auto& kind) { return Answer(kind, request); }, *envelope);
-  if (response.status != 200) parts_.gate->Forget(authentication);
+void SlackEvents::Receive(const std::shared_ptr<const http::RoutedRequest>& routed,
+                          http::Finish finish) {
+  auto delivery =
+      std::make_shared<Delivery>(Delivery{.routed = routed, .decoded = Decoded(routed->request)});
+  const http::Request& request = delivery->request();
+  delivery->authentication = parts_.gate->Authenticate(SignedPartsOf(request), request.id);
+  if (!delivery->authentication.authentic) return finish(http::Problem(401, ""));
+  auto envelope = slack::ParseEnvelope(request.body);
+  if (!envelope) return finish(NoEvent(request, envelope.error()));
+  delivery->envelope = *std::move(envelope);
+  Begin(delivery, std::move(finish));
+}
+
+void SlackEvents::Begin(const std::shared_ptr<const Delivery>& delivery, http::Finish finish) {
+  http::Rest rest = [this, delivery] { return Answer(*delivery); };
+  const auto* callback = std::get_if<slack::EventCallback>(&delivery->envelope);
+  const auto key = callback != nullptr ? KeyOf(*callback) : Result<std::string>(std::string());
+  if (callback == nullptr || !key) return finish(std::move(rest));
+  const auto plan = PlanRecalled(*key, *callback, delivery->request().body);
+  if (!plan) return finish(std::move(rest));
+  parts_.dedup->TryMarkWith(
+      ClaimOf(*key, *callback, delivery->request().id), plan->effect,
+      [this, delivery, callback, archived = plan->archived, rest = std::move(rest),
+       finish = std::move(finish)](const std::optional<dedup::ClaimReply>& reply) {
+        if (!reply) return finish(rest);
+        CountRetry(*callback, delivery->request());
+        CountStored(archived);
+        counters_.accepted.Add();
+        finish(http::Text(200, ""));
+      });
+}
+
+std::optional<SlackEvents::Stored> SlackEvents::PlanRecalled(const std::string& key,
+                                                             const slack::EventCallback& callback,
+                                                             std::string_view body) {
+  if (!parts_.gate->Recall(callback)) return std::nullopt;
+  auto plan = Plan(key, callback, body);
+  return plan ? std::optional(*std::move(plan)) : std::nullopt;
+}
+
+http::Response SlackEvents::Answer(const Delivery& delivery) {
+  http::Response response = std::visit(
+      [&](const auto& kind) { return Answer(kind, delivery.request()); }, delivery.envelope);
+  if (response.status != 200) parts_.gate->Forget(delivery.authentication);
   return response;
 }
 
@@ -263,7 +296,7 @@ SlackEvents::Outcome SlackEvents::HandleRecalled(const std::string& key,
     if (!*reply) continue;  // Somebody else wrote one of its rows.
     if (!(*reply)->claim) return WithoutClaim((*reply)->outcome);
     if ((*reply)->claim->local) return Accept(callback, request.body, *(*reply)->claim);
-    CountStored(*plan);
+    CountStored(plan->archived);
     return Outcome::kAccepted;
   }
   return Unavailable(callback, "storing the event", TooBusy());
@@ -308,8 +341,8 @@ Result<SlackEvents::Stored> SlackEvents::Plan(const std::string& key,
   return stored;
 }
 
-void SlackEvents::CountStored(const Stored& stored) {
-  if (stored.archived) parts_.archive->Count(*stored.archived);
+void SlackEvents::CountStored(const std::optional<archive::Outcome>& archived) {
+  if (archived) parts_.archive->Count(*archived);
 }
 
 SlackEvents::Outcome SlackEvents::Accept(const slack::EventCallback& callback,
@@ -343,7 +376,7 @@ std::optional<SlackEvents::Outcome> SlackEvents::TryAccept(const slack::EventCal
     return std::nullopt;
   }
   parts_.dedup->Completed(claim);
-  CountStored(*plan);
+  CountStored(plan->archived);
   return Outcome::kAccepted;
 }
 
@@ -358,7 +391,7 @@ SlackEvents::Outcome SlackEvents::AcceptLocally(const slack::EventCallback& call
     }
   }
   (void)parts_.dedup->Complete(claim);
-  CountStored(stored);
+  CountStored(stored.archived);
   return Outcome::kAccepted;
 }
 

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "http/message.h"
+#include "http/router.h"
 #include "servers/api/inbox.h"
 #include "tables/tables.h"
 
@@ -57,8 +59,9 @@ class SlackEvents {
  public:
   SlackEvents(SlackEventsParts parts, gate::UnknownPolicy unknown);
 
-  // Blocks for as long as the disk and the gate take.
-  http::Response Receive(const http::Request& request);
+  // Takes the short way without waiting for the disk; `finish` gets the response, or the long way
+  // as what is left to do.
+  void Receive(const std::shared_ptr<const http::RoutedRequest>& routed, http::Finish finish);
 
   // Takes an event out of quarantine's hands, as if it had just been allowed. An event that was
   // accepted meanwhile is a success too.
@@ -81,6 +84,15 @@ class SlackEvents {
     dedup::Effect effect;
     std::optional<archive::Outcome> archived;
   };
+  // A signed request with what it says.
+  struct Delivery {
+    std::shared_ptr<const http::RoutedRequest> routed;
+    std::optional<http::Request> decoded;  // In its place, when it came encoded.
+    gate::Authentication authentication = {};
+    slack::Envelope envelope = {};
+
+    const http::Request& request() const { return decoded ? *decoded : routed->request; }
+  };
   struct Counters {
     explicit Counters(Metrics& metrics);
     Counter& Of(Outcome outcome);
@@ -94,6 +106,14 @@ class SlackEvents {
     std::map<std::string, Counter*, std::less<>> retries;  // By reason.
   };
 
+  // Tries the short way, once.
+  void Begin(const std::shared_ptr<const Delivery>& delivery, http::Finish finish);
+  // What the short way would write; nullopt when it cannot be taken.
+  std::optional<Stored> PlanRecalled(const std::string& key, const slack::EventCallback& callback,
+                                     std::string_view body);
+
+  // The rest may block for as long as the disk and the gate take.
+  http::Response Answer(const Delivery& delivery);
   http::Response Answer(const slack::EventCallback& callback, const http::Request& request);
   http::Response Answer(const slack::UrlVerification& verification, const http::Request& request);
   http::Response Answer(const slack::AppRateLimited& limited, const http::Request& request);
@@ -107,7 +127,7 @@ class SlackEvents {
 
   Outcome Handle(const std::string& key, const slack::EventCallback& callback,
                  const http::Request& request);
-  // The short way: the gate has nothing to ask.
+  // The short way, as often as it takes: the gate has nothing to ask.
   Outcome HandleRecalled(const std::string& key, const slack::EventCallback& callback,
                          const http::Request& request);
   Outcome HandleClaimed(const slack::EventCallback& callback, const http::Request& request,
@@ -124,7 +144,7 @@ class SlackEvents {
   // The writes that store an event, and what they mean to the archive.
   Result<Stored> Plan(const std::string& key, const slack::EventCallback& callback,
                       std::string_view body);
-  void CountStored(const Stored& stored);
+  void CountStored(const std::optional<archive::Outcome>& archived);
   Outcome Unavailable(const slack::EventCallback& callback, std::string_view step,
                       const Error& error);
 

@@ -136,6 +136,33 @@ TEST_F(CommitterTest, ThoseWhoDoNotWaitHearOfRefusalsAndFailedConditions) {
   EXPECT_FALSE((*answer)->applied);
 }
 
+// Transactions are no different.
+TEST_F(CommitterTest, ThoseWhoDoNotWaitHearOfTheirTransactions) {
+  Open();
+  std::binary_semaphore answered(0);
+  std::optional<Result<tables::TransactWriteReply>> answer;
+  const auto submit = [&](std::vector<tables::TransactAction> actions) {
+    tables_->Submit(tables::TransactWriteRequest{.actions = std::move(actions)},
+                    [&](Result<tables::TransactWriteReply> reply) {
+                      answer = std::move(reply);
+                      answered.release();
+                    });
+    answered.acquire();
+  };
+  const tables::PutRequest first{.table = kTable, .item = {{"id", "1"}}};
+  const tables::PutRequest second{
+      .table = kTable, .item = {{"id", "2"}}, .condition = "attribute_not_exists(id)"};
+  submit({first, second});
+  EXPECT_EQ((*answer)->outcome, tables::TransactOutcome::kApplied);
+  LosePowerAndOpen();
+  EXPECT_TRUE(Has(1) && Has(2));
+  submit({tables::PutRequest{.table = kTable, .item = {{"id", "3"}}}, second});
+  EXPECT_EQ((*answer)->outcome, tables::TransactOutcome::kCancelled);
+  EXPECT_FALSE(Has(3));
+  submit({});
+  EXPECT_EQ(answer->error().code, ErrorCode::kInvalid);
+}
+
 // Closing waits for what was submitted.
 TEST_F(CommitterTest, ClosingAnswersAllThatWasSubmitted) {
   Open(Durability::kEverySecond);

@@ -52,6 +52,15 @@ class EmbeddedTables::Engine {
     return catalog->Describe(definition.table ? *definition.table : *definition.dropped);
   }
 
+  template <typename ChangeType, typename Reply>
+  void Submit(std::unique_ptr<ChangeType> change, std::function<void(Result<Reply>)> done) {
+    ChangeType* decided = change.get();
+    committer.Submit(std::move(change), [decided, done = std::move(done)](Status outcome) {
+      if (!outcome.has_value()) return done(std::move(outcome).error());
+      done(decided->TakeReply());
+    });
+  }
+
   const Options options;
   const Clock& clock;
   Random& random;
@@ -176,12 +185,14 @@ void EmbeddedTables::Submit(const WriteRequest& request,
                             std::function<void(Result<tables::WriteReply>)> done) {
   Result<Write> write = std::visit([](const auto& one) { return Prepare(one); }, request);
   if (!write.has_value()) return done(std::move(write).error());
-  auto change = std::make_unique<WriteChange>(*std::move(write));
-  WriteChange* decided = change.get();
-  engine_->committer.Submit(std::move(change), [decided, done = std::move(done)](Status outcome) {
-    if (!outcome.has_value()) return done(std::move(outcome).error());
-    done(decided->TakeReply());
-  });
+  engine_->Submit(std::make_unique<WriteChange>(*std::move(write)), std::move(done));
+}
+
+void EmbeddedTables::Submit(const tables::TransactWriteRequest& request,
+                            std::function<void(Result<tables::TransactWriteReply>)> done) {
+  Result<TransactChange> change = TransactChange::Prepare(request);
+  if (!change.has_value()) return done(std::move(change).error());
+  engine_->Submit(std::make_unique<TransactChange>(*std::move(change)), std::move(done));
 }
 
 Result<tables::Page> EmbeddedTables::Query(const tables::QueryRequest& request) {

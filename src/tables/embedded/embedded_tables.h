@@ -16,7 +16,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/clock.h"
@@ -103,18 +102,15 @@ class EmbeddedTables final : public tables::Tables {
   Result<tables::TransactGetReply> TransactGet(const tables::TransactGetRequest& request) override;
   Result<tables::TransactWriteReply> TransactWrite(
       const tables::TransactWriteRequest& request) override;
+  void Submit(const WriteRequest& request,
+              std::function<void(Result<tables::WriteReply>)> done) override;
+  void Submit(const tables::TransactWriteRequest& request,
+              std::function<void(Result<tables::TransactWriteReply>)> done) override;
 
   Result<tables::ListStreamsReply> ListStreams(const tables::ListStreamsRequest& request) override;
   Result<tables::StreamDescription> DescribeStream(const std::string& arn) override;
   Result<std::string> GetShardIterator(const tables::ShardIteratorRequest& request) override;
   Result<tables::RecordsReply> GetRecords(const tables::RecordsRequest& request) override;
-
-  // Put, Update or Delete for a caller that must not block, such as a loop with many requests in
-  // flight: `done` gets the reply, on a thread of the engine's or on this one, and must not block
-  // either. Everything submitted is answered before the tables are gone.
-  using WriteRequest =
-      std::variant<tables::PutRequest, tables::UpdateRequest, tables::DeleteRequest>;
-  void Submit(const WriteRequest& request, std::function<void(Result<tables::WriteReply>)> done);
 
   // Does all housekeeping that is due, to its end.
   Status Maintain();

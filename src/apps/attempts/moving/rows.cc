@@ -249,7 +249,9 @@ Rows DecodeRows(const std::vector<Item>& items, EpochSeconds now) {
     const auto end = EndOf(KindOf(sort_key), item);
     if (end && !IsLive(*end, now)) continue;
     const auto generation = static_cast<uint64_t>(IntIn(item, kGeneration).value_or(0));
-    rows[sort_key] = {.generation = generation, .item = item};
+    Row& row = rows[sort_key];
+    row = {.generation = generation, .item = item};
+    row.item->Erase(kGeneration);
   }
   if (generations != nullptr) DecodeGenerations(*generations, now, &rows);
   return rows;
@@ -263,7 +265,6 @@ std::vector<Item> EncodeRows(const attempts::Subject& subject, const Rows& rows)
     const Number generation = Number::FromInt(static_cast<int64_t>(row.generation));
     if (row.item) {
       items.push_back(*row.item);
-      items.back().Erase(kGeneration);
       if (row.generation > 0) items.back().Set(kGeneration, generation);
     }
     if (row.until == 0) continue;
