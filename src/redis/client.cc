@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <optional>
+#include <signal.h>
 #include <string_view>
 #include <sys/time.h>
 #include <utility>
@@ -71,6 +72,28 @@ timeval TimeOf(std::chrono::milliseconds length) {
   return {.tv_sec = seconds.count(),
           .tv_usec = std::chrono::microseconds(length - seconds).count()};
 }
+
+// hiredis writes to a connection whose other end may have gone, which would end the process. The
+// signal is held back on this thread alone, and forgotten.
+class WithoutPipeSignal {
+ public:
+  WithoutPipeSignal() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~WithoutPipeSignal() {
+    constexpr timespec kNow{};
+    if (sigismember(&before_, SIGPIPE) == 0) sigtimedwait(&pipe_, nullptr, &kNow);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WithoutPipeSignal(const WithoutPipeSignal&) = delete;
+  WithoutPipeSignal& operator=(const WithoutPipeSignal&) = delete;
+
+ private:
+  sigset_t pipe_{};
+  sigset_t before_{};
+};
 
 Reply Decode(const redisReply& reply, int depth) {
   switch (reply.type) {
@@ -144,6 +167,7 @@ class Client::Connection {
       texts.push_back(word.data());
       lengths.push_back(word.size());
     }
+    const WithoutPipeSignal without_signal;
     const std::unique_ptr<void, void (*)(void*)> reply(
         redisCommandArgv(context_.get(), static_cast<int>(words.size()), texts.data(),
                          lengths.data()),
