@@ -53,7 +53,8 @@ class RangeReader {
   RangeReader(const DocumentsOptions& options, CacheManager* manager, RowStore* rows,
               DocumentStore* store, const Observer* observer, SettleStale settle = {});
 
-  // kUnavailable naming both when neither store can answer.
+  // kUnavailable naming both when neither store can answer. When only the object store is away, the
+  // answer is what the cache has, flagged.
   Outcome<RangeReply> Read(const Context& context, const RangeQuery& query, Beyond beyond);
 
  private:

@@ -1,0 +1,58 @@
+#include "apps/documents/options.h"
+
+#include <fmt/format.h>
+
+#include "apps/documents/limits.h"
+
+namespace tidemark::documents {
+
+namespace {
+
+constexpr int64_t kDaySeconds = 86'400;
+
+Status CheckRange(std::string_view setting, int64_t value, int64_t most) {
+  if (value >= 1 && value <= most) return Done{};
+  return Invalid(fmt::format("{} is {}: it must be between 1 and {}", setting, value, most));
+}
+
+Status CheckName(std::string_view setting, std::string_view value) {
+  if (!value.empty()) return Done{};
+  return Invalid(fmt::format("{} is empty: give it a name", setting));
+}
+
+}  // namespace
+
+Status ValidateOptions(const DocumentsOptions& options) {
+  TRY(CheckName("documents.table (DYNAMODB_CACHE_TABLE_NAME)", options.table));
+  TRY(CheckName("documents.bucket", options.bucket));
+  TRY(CheckName("documents.prefix", options.prefix));
+  if (options.repair_prefix.starts_with(options.prefix) ||
+      options.prefix.starts_with(options.repair_prefix)) {
+    return Invalid("the prefix of documents and that of repairs lie in each other: change one");
+  }
+  TRY(CheckRange("documents.rate (DYNAMODB_RATE_LIMIT_RPS)", options.rate_per_second,
+                 kMaxRatePerSecond));
+  TRY(CheckRange("the life of a row in seconds, from documents.ttl-days (DYNAMODB_CACHE_TTL_DAYS)",
+                 options.ttl.count(), kMaxTtlDays * kDaySeconds));
+  return CheckRange("the life of \"nobody has it\" in seconds", options.negative_life.count(),
+                    kLongestNegativeLife.count());
+}
+
+Result<DocumentsOptions> OptionsFrom(const Settings& settings) {
+  const int64_t ttl_days = settings.Integer("documents.ttl-days");
+  TRY(CheckRange("documents.ttl-days (DYNAMODB_CACHE_TTL_DAYS)", ttl_days, kMaxTtlDays));
+  DocumentsOptions options{.table = settings.Text("documents.table"),
+                           .ttl = std::chrono::seconds(ttl_days * kDaySeconds),
+                           .enabled = settings.Bool("documents.cache"),
+                           .rate_per_second = settings.Integer("documents.rate"),
+                           .bucket = settings.Text("documents.bucket"),
+                           .prefix = settings.Text("documents.prefix"),
+                           .write_mode = settings.Text("documents.writes") == "lenient"
+                                             ? WriteMode::kLenient
+                                             : WriteMode::kStrict,
+                           .dry_run = settings.Bool("documents.dry-run")};
+  TRY(ValidateOptions(options));
+  return options;
+}
+
+}  // namespace tidemark::documents
