@@ -116,9 +116,13 @@ inline Document DocumentOf(const Draft& draft) {
 
 class World {
  public:
-  explicit World(DocumentsOptions given = {}, tables::Tables* other_tables = nullptr)
+  // Other tables than the model's, when they are made here.
+  using MakeTables = std::function<std::unique_ptr<tables::Tables>(const Clock*)>;
+
+  explicit World(DocumentsOptions given = {}, const MakeTables& make = {})
       : options(std::move(given)),
-        tables(other_tables ? other_tables : &model),
+        other(make ? make(&clock) : nullptr),
+        tables(other ? other.get() : &model),
         bucket(*TokenBucket::Make({.rate_per_second = options.rate_per_second}, &clock, &pauser)) {
     CHECK(EnsureCacheTable(tables, options.table).has_value());
   }
@@ -153,6 +157,7 @@ class World {
   ManualClock clock{kToday};
   ManualPauser pauser{&clock};
   model::ModelTables model{clock};
+  std::unique_ptr<tables::Tables> other;
   testing::FaultyTables tables;
   testing::MemoryObjects memory;
   testing::FaultyObjects objects{&memory};
