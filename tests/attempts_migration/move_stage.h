@@ -127,7 +127,7 @@ struct Process {
   Process(AccountStore* old_store, tables::Tables* tables, const Clock* clock, Random* random,
           const Logger* logger)
       : table_store(attempts::AttemptsOptions().table, tables),
-        stores(old_store, &table_store, clock, random, logger, &metrics),
+        stores(old_store, &table_store, clock, random, logger, MoveMetrics::AddTo(&metrics)),
         moving(attempts::AttemptsOptions().table, tables, &stores),
         attempts({}, attempts::Policy::Default(), &moving, clock, random, logger, nullptr),
         migration(&stores, LongestLife(attempts::Policy::Default())) {}

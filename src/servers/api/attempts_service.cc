@@ -3,17 +3,34 @@
 #include <utility>
 
 #include "servers/api/attempts_routes.h"
+#include "servers/api/migration_routes.h"
 
 namespace tidemark::api {
+
+AttemptsService::Moving::Moving(const AttemptsServiceOptions& options,
+                                const ServiceContext& context, moving::MoveMetrics metrics)
+    : new_store(options.attempts.table, context.tables),
+      stores(context.old_attempts, &new_store, context.clock, context.random, context.logger,
+             metrics),
+      tables(options.attempts.table, context.tables, &stores),
+      migration(&stores, moving::LongestLife(options.policy)) {}
 
 AttemptsService::AttemptsService(AttemptsServiceOptions options, const ServiceContext& context)
     : email_key_(std::move(options.email_key)),
       logger_(context.logger),
-      attempts_(std::move(options.attempts), std::move(options.policy), context.tables,
-                context.clock, context.random, context.logger, context.metrics) {}
+      first_phase_(options.migration),
+      moving_([&]() -> std::unique_ptr<Moving> {
+        const auto metrics = moving::MoveMetrics::AddTo(context.metrics);
+        if (context.old_attempts == nullptr) return nullptr;
+        return std::make_unique<Moving>(options, context, metrics);
+      }()),
+      attempts_(std::move(options.attempts), std::move(options.policy),
+                moving_ ? &moving_->tables : context.tables, context.clock, context.random,
+                context.logger, context.metrics) {}
 
 Status AttemptsService::Start() {
   TRY(attempts_.CreateTable());
+  if (moving_) TRY(moving_->stores.Start(first_phase_).WithContext("attempts.old.url"));
   if (logger_ != nullptr) LogOdds();
   return Done{};
 }
@@ -29,6 +46,7 @@ void AttemptsService::LogOdds() const {
 
 void AttemptsService::AddRoutes(http::Router* router, TokenFile* tokens) {
   AddAttemptsRoutes(router, {.attempts = &attempts_, .email_key = &email_key_}, tokens);
+  AddMigrationRoutes(router, moving_ ? &moving_->migration : nullptr, tokens);
 }
 
 }  // namespace tidemark::api

@@ -1,6 +1,7 @@
 // What the service uses and does not own. Only programs choose what is behind these.
 #pragma once
 
+#include "apps/attempts/moving/account_store.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -22,6 +23,7 @@ struct ServiceContext {
   Sleeper* sleeper = nullptr;
   const Logger* logger = nullptr;
   Metrics* metrics = nullptr;
+  moving::AccountStore* old_attempts = nullptr;  // Null: attempts come from nowhere else.
 };
 
 }  // namespace tidemark::api

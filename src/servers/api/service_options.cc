@@ -207,6 +207,14 @@ Result<AttemptsServiceOptions> ReadAttemptsOptions(const Settings& settings) {
   options.attempts.table = settings.Text("attempts.table");
   options.policy = TRY(ReadPolicy(settings.Text("attempts.policy")));
   options.email_key = TRY(settings.GetSecret("attempts.email-key"));
+  // The choices of the setting are the phases.
+  options.migration = *moving::ParsePhase(settings.Text("attempts.migration"));
+  if (options.migration != moving::Phase::kNew && settings.Text("attempts.old.url").empty()) {
+    return Invalid(
+        fmt::format("attempts.migration is {}, but attempts.old.url names no old store to move "
+                    "from",
+                    settings.Text("attempts.migration")));
+  }
   return options;
 }
 

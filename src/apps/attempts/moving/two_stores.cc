@@ -51,17 +51,26 @@ Rows Applied(const Change& change, const View& view) {
 
 }  // namespace
 
-TwoStores::TwoStores(AccountStore* old_store, AccountStore* new_store, const Clock* clock,
-                     Random* random, const Logger* logger, Metrics* metrics)
-    : old_(*old_store), new_(*new_store), clock_(*clock), random_(*random), logger_(logger) {
-  if (metrics == nullptr) return;
-  drift_ = &metrics->AddCounter(
-      {.name = "tidemark_attempts_drift_total",
-       .help = "Accounts that were seen to differ between the old store and the new one."});
-  missed_ = &metrics->AddCounter(
-      {.name = "tidemark_attempts_missed_total",
-       .help = "Calls that went on without the store that does not decide, because it failed."});
+MoveMetrics MoveMetrics::AddTo(Metrics* metrics) {
+  if (metrics == nullptr) return {};
+  return {
+      .drift = &metrics->AddCounter(
+          {.name = "tidemark_attempts_drift_total",
+           .help = "Accounts that were seen to differ between the old store and the new one."}),
+      .missed = &metrics->AddCounter(
+          {.name = "tidemark_attempts_missed_total",
+           .help =
+               "Times the store that does not decide failed, and the call went on without it."})};
 }
+
+TwoStores::TwoStores(AccountStore* old_store, AccountStore* new_store, const Clock* clock,
+                     Random* random, const Logger* logger, MoveMetrics metrics)
+    : old_(*old_store),
+      new_(*new_store),
+      clock_(*clock),
+      random_(*random),
+      logger_(logger),
+      metrics_(metrics) {}
 
 // ---- The phase ----
 
@@ -202,7 +211,7 @@ Result<Drift> TwoStores::GetDrift() {
 }
 
 void TwoStores::NoteDrift(const PhaseRecord& phase) {
-  if (drift_ != nullptr) drift_->Add();
+  if (metrics_.drift != nullptr) metrics_.drift->Add();
   const Status noted = StoreOf(DeciderOf(phase.phase)).NoteDrift(phase.epoch, Now());
   if (!noted && logger_ != nullptr) {
     logger_->Log(LogLevel::kWarning, "drift could not be noted",
@@ -212,7 +221,7 @@ void TwoStores::NoteDrift(const PhaseRecord& phase) {
 
 void TwoStores::Missed(Side side, const attempts::Subject& subject, const PhaseRecord& phase,
                        const Error& error) {
-  if (missed_ != nullptr) missed_->Add();
+  if (metrics_.missed != nullptr) metrics_.missed->Add();
   if (logger_ != nullptr) {
     logger_->Log(LogLevel::kWarning, "the store that does not decide failed; the call goes on",
                  {{"store", ToString(side)},

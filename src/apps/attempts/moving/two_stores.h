@@ -54,11 +54,18 @@ struct Change {
   std::vector<std::string> removes = {};
 };
 
+// Counted while two stores are in use. They may be there before that.
+struct MoveMetrics {
+  static MoveMetrics AddTo(Metrics* metrics);  // Null: nothing is counted.
+  Counter* drift = nullptr;
+  Counter* missed = nullptr;
+};
+
 class TwoStores {
  public:
-  // All outlive this; logger and metrics may be null.
+  // All outlive this; the logger may be null.
   TwoStores(AccountStore* old_store, AccountStore* new_store, const Clock* clock, Random* random,
-            const Logger* logger, Metrics* metrics);
+            const Logger* logger, MoveMetrics metrics);
 
   // Begins the move in this phase, unless it has begun before: then it goes on where it was.
   Status Start(Phase phase);
@@ -106,8 +113,7 @@ class TwoStores {
   const Clock& clock_;
   Random& random_;
   const Logger* const logger_;
-  Counter* drift_ = nullptr;  // May be null, like the next.
-  Counter* missed_ = nullptr;
+  const MoveMetrics metrics_;
 
   std::mutex mutex_;
   std::optional<PhaseRecord> known_;
