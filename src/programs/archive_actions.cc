@@ -29,40 +29,13 @@ bool IsTrue(const Json& object, std::string_view name) {
   return value && value->AsBool().value_or(false);
 }
 
-// Prints values as they come: JSON lines at once, a table at the end, when its widths are known.
-class Printer {
- public:
-  using ToCells = std::function<Cells(const Json&)>;
-  Printer(const OutputOptions& options, std::vector<Column> columns, ToCells to_cells)
-      : is_table_(IsTable(options)), columns_(std::move(columns)), to_cells_(std::move(to_cells)) {}
-  ~Printer() {
-    if (is_table_) PrintText(FormatTable(columns_, rows_));
-  }
-  Printer(const Printer&) = delete;
-  Printer& operator=(const Printer&) = delete;
-
-  void Print(const Json& value) {
-    if (is_table_) {
-      rows_.push_back(to_cells_(value));
-    } else {
-      PrintLine(ToText(value));
-    }
-  }
-
- private:
-  const bool is_table_;
-  const std::vector<Column> columns_;
-  const ToCells to_cells_;
-  std::vector<Cells> rows_;
-};
-
 struct Pages {
   std::string path;     // With its query, if any.
   std::string_view of;  // The member that has the values.
   uint64_t limit = 0;   // Of values; 0: all.
 };
 
-Status ForEach(ArchiveSource& source, const Pages& pages,
+Status ForEach(ApiSource& source, const Pages& pages,
                const std::function<void(const Json&)>& take) {
   const char separator = pages.path.find('?') == std::string::npos ? '?' : '&';
   uint64_t left = pages.limit == 0 ? UINT64_MAX : pages.limit;
@@ -180,7 +153,7 @@ void PrintDetail(const Json& detail) {
   PrintText(text);
 }
 
-Result<std::optional<JsonDocument>> FindDetail(ArchiveSource& source,
+Result<std::optional<JsonDocument>> FindDetail(ApiSource& source,
                                                const ArchiveReadOptions& options) {
   const std::string channel = TRY(ChannelPath(source, options.source, options.channel));
   return source.Get(fmt::format("{}/messages/{}", channel, http::PercentEncode(TsOf(options.ts))));
@@ -203,7 +176,7 @@ std::string SafeName(const Json& file) {
 }
 
 // False when it is not stored.
-Result<bool> SaveFile(ArchiveSource& source, const Json& file, const std::string& folder) {
+Result<bool> SaveFile(ApiSource& source, const Json& file, const std::string& folder) {
   const std::string path = TextOf(file, "path");
   if (path.empty()) return false;
   const std::string target = folder + "/" + SafeName(file);
@@ -223,7 +196,7 @@ Result<bool> SaveFile(ArchiveSource& source, const Json& file, const std::string
 }  // namespace
 
 Result<ExitCode> ListChannels(const ArchiveReadOptions& options) {
-  const auto source = TRY(ArchiveSource::Open(options.source));
+  const auto source = TRY(OpenArchiveSource(options.source));
   const std::string team = TRY(TeamPath(*source, options.source));
   Printer printer(options.output,
                   {{"ID"}, {"NAME"}, {"VISIBILITY"}, {"NOTES"}, {"TOPIC", kTextWidth}},
@@ -234,7 +207,7 @@ Result<ExitCode> ListChannels(const ArchiveReadOptions& options) {
 }
 
 Result<ExitCode> ListMessages(const MessagesOptions& options) {
-  const auto source = TRY(ArchiveSource::Open(options.read.source));
+  const auto source = TRY(OpenArchiveSource(options.read.source));
   const std::string channel = TRY(ChannelPath(*source, options.read.source, options.read.channel));
   std::string path =
       fmt::format("{}/messages?order={}", channel, options.newest_first ? "desc" : "asc");
@@ -247,7 +220,7 @@ Result<ExitCode> ListMessages(const MessagesOptions& options) {
 }
 
 Result<ExitCode> ShowThread(const ArchiveReadOptions& options) {
-  const auto source = TRY(ArchiveSource::Open(options.source));
+  const auto source = TRY(OpenArchiveSource(options.source));
   const std::string channel = TRY(ChannelPath(*source, options.source, options.channel));
   Printer printer(options.output, MessageColumns(), MessageCells);
   TRY(ForEach(
@@ -258,7 +231,7 @@ Result<ExitCode> ShowThread(const ArchiveReadOptions& options) {
 }
 
 Result<ExitCode> ShowMessage(const ArchiveReadOptions& options) {
-  const auto source = TRY(ArchiveSource::Open(options.source));
+  const auto source = TRY(OpenArchiveSource(options.source));
   const std::optional<JsonDocument> detail = TRY(FindDetail(*source, options));
   if (!detail) return NoSuchMessage(options);
   if (IsTable(options.output)) {
@@ -270,7 +243,7 @@ Result<ExitCode> ShowMessage(const ArchiveReadOptions& options) {
 }
 
 Result<ExitCode> ListFiles(const FilesCommandOptions& options) {
-  const auto source = TRY(ArchiveSource::Open(options.read.source));
+  const auto source = TRY(OpenArchiveSource(options.read.source));
   const std::optional<JsonDocument> detail = TRY(FindDetail(*source, options.read));
   if (!detail) return NoSuchMessage(options.read);
   const auto message = detail->root().Find("message");
@@ -293,7 +266,7 @@ Result<ExitCode> ListFiles(const FilesCommandOptions& options) {
 }
 
 Result<ExitCode> ShowCoverage(const ArchiveReadOptions& options) {
-  const auto source = TRY(ArchiveSource::Open(options.source));
+  const auto source = TRY(OpenArchiveSource(options.source));
   std::string name;
   Printer printer(options.output, IntervalColumns(),
                   [&](const Json& interval) { return IntervalCells(name, interval); });
@@ -323,7 +296,7 @@ Result<ExitCode> ShowCoverage(const ArchiveReadOptions& options) {
 }
 
 Result<ExitCode> ShowStatus(const ArchiveReadOptions& options) {
-  const auto source = TRY(ArchiveSource::Open(options.source));
+  const auto source = TRY(OpenArchiveSource(options.source));
   const JsonDocument status = TRY(source->Need("/api/v1/archive/status"));
   if (!IsTable(options.output)) {
     PrintLine(ToText(status.root()));

@@ -6,14 +6,14 @@
 #include <string>
 
 #include "base/result.h"
-#include "programs/archive_output.h"
 #include "programs/archive_source.h"
 #include "programs/exit_code.h"
+#include "programs/listing.h"
 
 namespace tidemark::programs {
 
 struct ArchiveReadOptions {
-  SourceOptions source;
+  ArchiveSourceOptions source;
   OutputOptions output;
   std::string channel = {};  // An id or a name; empty for all.
   std::string ts = {};

@@ -15,26 +15,9 @@ namespace tidemark::programs {
 
 namespace {
 
-void AddOutput(CLI::App& command, OutputOptions& options) {
-  CLI::Option* json = command.add_flag("--json", options.json, "Print JSON, one value a line");
-  command.add_flag("--table", options.table, "Print a table, also when nobody looks at it")
-      ->excludes(json);
-}
-
-void AddSource(CLI::App& command, SourceOptions& options) {
-  CLI::Option* server =
-      command.add_option("--server", options.server,
-                         "Ask this server, such as http://127.0.0.1:8080, and not the folder");
-  command
-      .add_option("--token-file", options.token_file,
-                  "A file with the token for the server (or TIDEMARK_API_TOKEN)")
-      ->needs(server);
-  command.add_option("--team", options.team, "The id of the team, when there are several");
-  AddFolder(command, options.folder);
-}
-
 void AddRead(CLI::App& command, ArchiveReadOptions& options) {
   AddOutput(command, options.output);
+  command.add_option("--team", options.source.team, "The id of the team, when there are several");
   AddSource(command, options.source);
 }
 

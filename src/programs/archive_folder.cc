@@ -5,27 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "programs/settings_file.h"
+#include "programs/api_source.h"
 #include "servers/api/service_options.h"
 
 namespace tidemark::programs {
-
-namespace {
-
-Result<Settings> SettingsOf(const FolderOptions& options) {
-  SettingsOptions sources{.file = options.settings};
-  if (options.data) sources.flags["data"] = *options.data;
-  return LoadSettings(sources);
-}
-
-Error WithServerHint(Error error) {
-  if (error.code == ErrorCode::kUnavailable) {
-    error.message += "; while a server runs on it, ask the server: add --server URL";
-  }
-  return error;
-}
-
-}  // namespace
 
 ArchiveFolder::ArchiveFolder(Settings settings, api::ArchiveServiceOptions options,
                              std::unique_ptr<embedded::EmbeddedTables> tables)
@@ -40,7 +23,7 @@ ArchiveFolder::ArchiveFolder(Settings settings, api::ArchiveServiceOptions optio
               &index_, &clock_) {}
 
 Result<std::unique_ptr<ArchiveFolder>> ArchiveFolder::Open(const FolderOptions& options, Use use) {
-  Settings settings = TRY(SettingsOf(options));
+  Settings settings = TRY(LoadSettings(options));
   api::ArchiveServiceOptions archive_options = TRY(api::ReadArchiveOptions(settings));
   auto tables = OpenDataFolder(options, use);
   if (!tables) return WithServerHint(std::move(tables).error());

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "programs/archive_output.h"
+#include "programs/listing.h"
 #include "programs/data_folder.h"
 #include "programs/exit_code.h"
 

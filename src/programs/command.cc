@@ -27,6 +27,23 @@ void AddFolder(CLI::App& command, FolderOptions& options) {
                      "A settings file (TIDEMARK_SETTINGS; default tidemark.toml, if there)");
 }
 
+void AddSource(CLI::App& command, SourceOptions& options) {
+  CLI::Option* server =
+      command.add_option("--server", options.server,
+                         "Ask this server, such as http://127.0.0.1:8080, and not the folder");
+  command
+      .add_option("--token-file", options.token_file,
+                  "A file with the token for the server (or TIDEMARK_API_TOKEN)")
+      ->needs(server);
+  AddFolder(command, options.folder);
+}
+
+void AddOutput(CLI::App& command, OutputOptions& options) {
+  CLI::Option* json = command.add_flag("--json", options.json, "Print JSON, one value a line");
+  command.add_flag("--table", options.table, "Print a table, also when nobody looks at it")
+      ->excludes(json);
+}
+
 void AddProgress(CLI::App& command, FolderOptions& options) {
   command.add_flag("--progress", options.progress,
                    "Say every second how far it is, also when standard error is no terminal");

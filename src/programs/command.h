@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "base/result.h"
+#include "programs/api_source.h"
 #include "programs/data_folder.h"
 #include "programs/exit_code.h"
+#include "programs/listing.h"
 
 namespace CLI {
 class App;
@@ -46,5 +48,9 @@ CLI::App* AddGroup(CLI::App& parent, const std::string& name, const std::string&
 void AddFolder(CLI::App& command, FolderOptions& options);
 // Likewise --progress, of those that may take long.
 void AddProgress(CLI::App& command, FolderOptions& options);
+// --server and --token-file too, of those that ask a server instead when they are told.
+void AddSource(CLI::App& command, SourceOptions& options);
+// The flags that choose between a table and JSON.
+void AddOutput(CLI::App& command, OutputOptions& options);
 
 }  // namespace tidemark::programs

@@ -18,12 +18,6 @@ namespace {
 constexpr int kMaxOpenAttempts = 20;
 constexpr std::chrono::milliseconds kOpenPause(50);
 
-Result<Settings> LoadSettings(const FolderOptions& options) {
-  SettingsOptions sources{.file = options.settings};
-  if (options.data) sources.flags["data"] = *options.data;
-  return LoadSettings(sources);
-}
-
 Error Explain(Error error, const std::string& folder) {
   if (error.code == ErrorCode::kNotFound) {
     error.message = fmt::format(
@@ -54,6 +48,12 @@ Result<std::unique_ptr<embedded::EmbeddedTables>> OpenPatiently(const embedded::
 }
 
 }  // namespace
+
+Result<Settings> LoadSettings(const FolderOptions& options) {
+  SettingsOptions sources{.file = options.settings};
+  if (options.data) sources.flags["data"] = *options.data;
+  return LoadSettings(sources);
+}
 
 Result<std::string> FindDataFolder(const FolderOptions& options) {
   return TRY(LoadSettings(options)).Text("data");

@@ -29,6 +29,9 @@ enum class Use {
   kCreate,  // Write, and make the folder when it is missing.
 };
 
+// With the flags of the command above what the file and the environment say.
+Result<Settings> LoadSettings(const FolderOptions& options);
+
 // Where the tables are: the flag, the variable TIDEMARK_DATA, the settings file, the default.
 Result<std::string> FindDataFolder(const FolderOptions& options);
 

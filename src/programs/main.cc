@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "programs/archive_commands.h"
+#include "programs/attempts_commands.h"
 #include "programs/exit_code.h"
 #include "programs/output.h"
 #include "programs/serve_commands.h"
@@ -51,6 +52,7 @@ ExitCode Main(int argc, char** argv) {
   Action action;
   AddServeCommands(program, &action);
   AddArchiveCommands(program, &action);
+  AddAttemptsCommands(program, &action);
   AddTablesCommands(program, &action);
   try {
     program.parse(argc, argv);

@@ -35,7 +35,7 @@ class ApiTest : public ::testing::Test {
     return door_.Call(Method::kPost, "/api/v1/claims/" + how, body);
   }
 
-  FrontDoor door_{FrontDoor::WithArchive};
+  FrontDoor door_{FrontDoor::WithEverything};
 };
 
 TEST_F(ApiTest, AsksForATokenEverywhereButAtHealth) {

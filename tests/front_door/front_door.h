@@ -48,6 +48,16 @@ class FrontDoor {
     options->archive->files.first_wait = std::chrono::seconds(0);
   }
 
+  // Likewise for attempts, which know e-mail addresses by a key.
+  static void WithAttempts(api::ServiceOptions* options) {
+    options->attempts.emplace();
+    options->attempts->email_key = Secret("the key of the tests");
+  }
+  static void WithEverything(api::ServiceOptions* options) {
+    WithArchive(options);
+    WithAttempts(options);
+  }
+
   // Adjusts the options before the service starts.
   using Adjust = std::function<void(api::ServiceOptions*)>;
   explicit FrontDoor(const Adjust& adjust = [](api::ServiceOptions*) {});

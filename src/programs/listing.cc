@@ -1,13 +1,15 @@
-#include "programs/archive_output.h"
+#include "programs/listing.h"
 
 #include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "programs/output.h"
 #include "slack/timestamp.h"
 
 namespace tidemark::programs {
@@ -77,6 +79,21 @@ std::string FormatTable(const std::vector<Column>& columns, const std::vector<Ce
   add([&](size_t i) -> const std::string& { return columns[i].title; });
   for (const Cells& row : rows) add([&](size_t i) -> const std::string& { return row[i]; });
   return text;
+}
+
+Printer::Printer(const OutputOptions& options, std::vector<Column> columns, ToCells to_cells)
+    : is_table_(IsTable(options)), columns_(std::move(columns)), to_cells_(std::move(to_cells)) {}
+
+Printer::~Printer() {
+  if (is_table_) PrintText(FormatTable(columns_, rows_));
+}
+
+void Printer::Print(const Json& value) {
+  if (is_table_) {
+    rows_.push_back(to_cells_(value));
+  } else {
+    PrintLine(ToText(value));
+  }
 }
 
 std::string FormatTime(std::string_view ts) {

@@ -1,7 +1,8 @@
-// What the archive's commands print: tables for people, JSON lines for programs. Standard output
+// What commands that list things print: tables for people, JSON lines for programs. Standard output
 // that is a terminal gets a table, unless a flag says otherwise.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,24 @@ struct Column {
 using Cells = std::vector<std::string>;
 // A line of titles and one a row, each column as wide as its widest cell.
 std::string FormatTable(const std::vector<Column>& columns, const std::vector<Cells>& rows);
+
+// Prints values as they come: JSON lines at once, a table at the end, when its widths are known.
+class Printer {
+ public:
+  using ToCells = std::function<Cells(const Json&)>;
+  Printer(const OutputOptions& options, std::vector<Column> columns, ToCells to_cells);
+  ~Printer();
+  Printer(const Printer&) = delete;
+  Printer& operator=(const Printer&) = delete;
+
+  void Print(const Json& value);
+
+ private:
+  const bool is_table_;
+  const std::vector<Column> columns_;
+  const ToCells to_cells_;
+  std::vector<Cells> rows_;
+};
 
 // "2024-05-01 10:00:00", of UTC; the text itself when it is no ts.
 std::string FormatTime(std::string_view ts);

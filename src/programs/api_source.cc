@@ -1,0 +1,192 @@
+#include "programs/api_source.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <future>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/secret.h"
+#include "base/sleeper.h"
+#include "base/worker_pool.h"
+#include "http/client.h"
+
+namespace tidemark::programs {
+
+namespace {
+
+constexpr std::chrono::seconds kTimeout(60);
+constexpr std::chrono::hours kDownloadTimeout(6);
+constexpr size_t kPieceBytes = 1 << 20;
+constexpr const char* kTokenVariable = "TIDEMARK_API_TOKEN";
+
+// ---- In this process ----
+
+class RouterSource final : public ApiSource {
+ public:
+  explicit RouterSource(std::shared_ptr<void> owner) : owner_(std::move(owner)) {}
+  ~RouterSource() override { workers_.Stop(); }
+
+  http::Router& router() { return router_; }
+
+ private:
+  Result<http::Response> Ask(const ApiRequest& asked, const Take& take) override {
+    const size_t mark = asked.path.find('?');
+    http::Request request{
+        .method = asked.method, .path = asked.path.substr(0, mark), .body = asked.body};
+    if (mark != std::string::npos) request.query = asked.path.substr(mark + 1);
+    auto answer = std::make_shared<std::promise<http::Response>>();
+    router_.Handle(std::move(request),
+                   [answer](http::Response response) { answer->set_value(std::move(response)); });
+    http::Response response = answer->get_future().get();
+    if (take != nullptr && response.status == 200) TRY(Hand(response, take));
+    return response;
+  }
+
+  static Status Hand(const http::Response& response, const Take& take) {
+    if (!response.source) return take(response.body);
+    for (uint64_t at = 0; at < response.source_size; at += kPieceBytes) {
+      const auto size = std::min<uint64_t>(kPieceBytes, response.source_size - at);
+      const std::string piece = TRY(response.source->Read(at, size));
+      TRY(take(piece));
+    }
+    return Done{};
+  }
+
+  const std::shared_ptr<void> owner_;
+  WorkerPool workers_{{.threads = 1, .max_waiting = 1}};
+  http::Router router_{&workers_, nullptr};
+};
+
+// ---- At a server ----
+
+class ServerSource final : public ApiSource {
+ public:
+  ServerSource(std::string server, Secret token)
+      : server_(std::move(server)), token_(std::move(token)) {}
+
+ private:
+  Result<http::Response> Ask(const ApiRequest& asked, const Take& take) override {
+    http::OutgoingRequest request{
+        .method = asked.method,
+        .url = server_ + asked.path,
+        .headers = {{"Authorization", fmt::format("Bearer {}", token_.Reveal())}},
+        .body = asked.body,
+        .timeout = take ? std::chrono::milliseconds(kDownloadTimeout) : kTimeout};
+    Status taken = Done{};
+    if (take != nullptr) {
+      request.sink = [&](std::string_view piece) {
+        if (taken) taken = take(piece);
+        return taken.has_value();
+      };
+    }
+    const auto deadline = Deadline::After(clock_, request.timeout);
+    http::Exchange exchange = client_.Send(request, deadline);
+    if (!taken) return std::move(taken).error();
+    if (exchange.outcome == http::Outcome::kAnswered) return std::move(exchange.response);
+    return Error{ErrorCode::kUnavailable,
+                 fmt::format("no answer from {}: {}", server_, exchange.detail)};
+  }
+
+  const std::string server_;
+  const Secret token_;
+  SystemClock clock_;
+  SystemSleeper sleeper_;
+  http::CurlClient client_{{}, &clock_, &sleeper_};
+};
+
+Result<Secret> ReadToken(const std::optional<std::string>& file) {
+  std::string text;
+  if (file) {
+    std::ifstream stream(*file);
+    if (!(stream >> text)) {
+      return Invalid(fmt::format("there is no token in '{}'", *file));
+    }
+  } else if (const char* variable = std::getenv(kTokenVariable)) {
+    text = variable;
+  }
+  if (text.empty()) {
+    return Invalid(fmt::format(
+        "a server asks for a token: name a file that has one with --token-file, or set {} "
+        "('tidemark token create NAME' makes one)",
+        kTokenVariable));
+  }
+  return Secret(std::move(text));
+}
+
+// What a problem says, as an error with the code by which the program ends.
+Error ToError(const http::Response& response, const std::string& path) {
+  std::string detail;
+  if (const auto problem = JsonDocument::Parse(response.body)) {
+    const auto text = problem->root().Find("detail");
+    if (text) detail = text->AsString().value_or("");
+  }
+  const bool is_callers = response.status == 400 || response.status == 404;
+  const ErrorCode code = is_callers               ? ErrorCode::kInvalid
+                         : response.status == 401 ? ErrorCode::kDenied
+                                                  : ErrorCode::kUnavailable;
+  if (detail.empty()) detail = fmt::format("{} for {}", http::StatusText(response.status), path);
+  return {code, detail};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ApiSource>> OpenServerSource(const SourceOptions& options) {
+  std::string server = options.server.value_or("");
+  while (!server.empty() && server.back() == '/') server.pop_back();
+  Secret token = TRY(ReadToken(options.token_file));
+  return std::unique_ptr<ApiSource>(
+      std::make_unique<ServerSource>(std::move(server), std::move(token)));
+}
+
+std::unique_ptr<ApiSource> MakeRouterSource(std::shared_ptr<void> owner,
+                                            const std::function<void(http::Router*)>& add) {
+  auto source = std::make_unique<RouterSource>(std::move(owner));
+  add(&source->router());
+  return source;
+}
+
+Error WithServerHint(Error error) {
+  if (error.code == ErrorCode::kUnavailable) {
+    error.message += "; while a server runs on it, ask the server: add --server URL";
+  }
+  return error;
+}
+
+Result<std::optional<JsonDocument>> ApiSource::Answer(const ApiRequest& request) {
+  const http::Response response = TRY(Ask(request, nullptr));
+  if (response.status == 404) return std::optional<JsonDocument>();
+  if (response.status != 200) return ToError(response, request.path);
+  auto document = JsonDocument::Parse(response.body);
+  if (!document) {
+    return Error{ErrorCode::kUnavailable, fmt::format("what answers at {} is no Tidemark: {}",
+                                                      request.path, document.error().message)};
+  }
+  return std::optional<JsonDocument>(*std::move(document));
+}
+
+Result<std::optional<JsonDocument>> ApiSource::Get(const std::string& path) {
+  return Answer({.path = path});
+}
+
+Result<JsonDocument> ApiSource::Need(const std::string& path) { return Send({.path = path}); }
+
+Result<JsonDocument> ApiSource::Send(const ApiRequest& request) {
+  std::optional<JsonDocument> document = TRY(Answer(request));
+  if (document) return *std::move(document);
+  return Invalid(fmt::format(
+      "there is nothing at {}: is it Tidemark, with this part of it enabled?", request.path));
+}
+
+Result<bool> ApiSource::Read(const std::string& path, const Take& take) {
+  const http::Response response = TRY(Ask({.path = path}, take));
+  if (response.status == 404) return false;
+  if (response.status != 200) return ToError(response, path);
+  return true;
+}
+
+}  // namespace tidemark::programs

@@ -1,0 +1,297 @@
+#include "programs/attempts_actions.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "apps/attempts/policy.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "http/url.h"
+#include "programs/data_folder.h"
+#include "programs/output.h"
+#include "programs/settings_file.h"
+#include "servers/api/attempts_service.h"
+#include "servers/api/service_options.h"
+
+namespace tidemark::programs {
+
+namespace {
+
+using http::Method;
+using http::PercentEncode;
+
+// ---- Attempts in the folder ----
+
+// What the routes need when no server runs them. The audit goes to standard error, like a server's.
+class AttemptsFolder {
+ public:
+  AttemptsFolder(const Settings& settings, api::AttemptsServiceOptions options,
+                 std::unique_ptr<embedded::EmbeddedTables> tables)
+      : logger_({.level = LogLevelFrom(settings.Text("log.level")),
+                 .format = LogFormatFrom(settings.Text("log.format"))},
+                clock_),
+        tables_(std::move(tables)),
+        service_(
+            std::move(options),
+            {.tables = tables_.get(), .clock = &clock_, .random = &random_, .logger = &logger_}) {}
+
+  api::AttemptsService& service() { return service_; }
+
+ private:
+  SystemClock clock_;
+  SystemRandom random_;
+  Logger logger_;
+  std::unique_ptr<embedded::EmbeddedTables> tables_;
+  api::AttemptsService service_;
+};
+
+Result<std::unique_ptr<ApiSource>> OpenAttemptsSource(const SourceOptions& options, Use use) {
+  if (options.server) return OpenServerSource(options);
+  const Settings settings = TRY(LoadSettings(options.folder));
+  api::AttemptsServiceOptions service = TRY(api::ReadAttemptsOptions(settings));
+  const std::string table = service.attempts.table;
+  auto tables = OpenDataFolder(options.folder, use);
+  if (!tables) return WithServerHint(std::move(tables).error());
+  const auto described = (*tables)->DescribeTable(table);
+  if (!described && described.error().code == ErrorCode::kNotFound) {
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("the data folder has no attempts (table '{}'): run 'tidemark serve' "
+                             "first",
+                             table)};
+  }
+  if (!described) return described.error();
+  auto folder = std::make_shared<AttemptsFolder>(settings, std::move(service), *std::move(tables));
+  return MakeRouterSource(
+      folder, [&](http::Router* router) { folder->service().AddRoutes(router, nullptr); });
+}
+
+// ---- Requests ----
+
+template <typename Fill>
+std::string ObjectOf(const Fill& fill) {
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  fill(&writer);
+  writer.EndObject();
+  return text;
+}
+
+void WriteText(std::string_view name, const std::string& text, JsonWriter* writer) {
+  if (text.empty()) return;
+  writer->Key(name);
+  writer->String(text);
+}
+
+std::string TextOf(const Json& object, std::string_view name) {
+  const auto value = object.Find(name);
+  return std::string(value ? value->AsString().value_or("") : "");
+}
+
+// "/api/v1/subjects/{id}". An address becomes its id first: addresses are in no path.
+Result<std::string> SubjectPath(ApiSource& source, const std::string& subject) {
+  std::string id = subject;
+  if (subject.find('@') != std::string::npos) {
+    const JsonDocument identified = TRY(source.Send(
+        {.method = Method::kPost,
+         .path = "/api/v1/subjects/identify",
+         .body = ObjectOf([&](JsonWriter* writer) { WriteText("email", subject, writer); })}));
+    id = TextOf(identified.root(), "id");
+  }
+  return "/api/v1/subjects/" + PercentEncode(id);
+}
+
+// ---- Tables for people ----
+
+std::string TimeOf(const Json& object) {
+  const auto until = object.Find("until");
+  const auto seconds = until ? until->AsInt() : std::nullopt;
+  if (!seconds) return "for good";
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<time_t>(*seconds)));
+}
+
+// What is one of several, and whose budget it is.
+std::string PartOf(const Json& object) {
+  const std::string method = CellOf(object, "method");
+  const std::string lane = CellOf(object, "lane");
+  if (lane.empty()) return method;
+  return fmt::format("{}{}device {}", method, method.empty() ? "" : ", ", lane);
+}
+
+std::vector<Column> StandingColumns() {
+  return {{"WHAT"}, {"JOURNEY"}, {"CLASSIFIER"}, {"OF"}, {"UNTIL (UTC)"}, {"NOTES", 60}};
+}
+
+Cells LockCells(const Json& lock) {
+  const std::string reason = CellOf(lock, "reason");
+  return {"lock",
+          CellOf(lock, "journey"),
+          CellOf(lock, "classifier"),
+          PartOf(lock),
+          TimeOf(lock),
+          fmt::format("{}{}{}", CellOf(lock, "kind"), reason.empty() ? "" : ": ", reason)};
+}
+
+Cells CountCells(const Json& count) {
+  return {CellOf(count, "count") + " counted",
+          CellOf(count, "journey"),
+          CellOf(count, "classifier"),
+          PartOf(count),
+          TimeOf(count),
+          fmt::format("{}, {} under way", CellOf(count, "count_type"), CellOf(count, "under_way"))};
+}
+
+template <typename Take>
+void ForEachIn(const Json& object, std::string_view list, const Take& take) {
+  const auto values = object.Find(list);
+  if (!values) return;
+  for (const Json value : values->Elements()) take(value);
+}
+
+// The gravest first.
+void PrintStanding(const Json& standing) {
+  std::vector<Cells> rows;
+  ForEachIn(standing, "states", [&](const Json& state) {
+    rows.push_back({"state", "", std::string(state.AsString().value_or("")), "", "for good", ""});
+  });
+  ForEachIn(standing, "indefinitely_locked", [&](const Json& classifier) {
+    rows.push_back({"ceiling", "", std::string(classifier.AsString().value_or("")), "", "for good",
+                    "too many failures in a row: 'tidemark attempts unlock' lifts it"});
+  });
+  ForEachIn(standing, "locks", [&](const Json& lock) { rows.push_back(LockCells(lock)); });
+  ForEachIn(standing, "counts", [&](const Json& count) { rows.push_back(CountCells(count)); });
+  if (rows.empty()) {
+    PrintText("nothing stands against this subject\n");
+  } else {
+    PrintText(FormatTable(StandingColumns(), rows));
+  }
+}
+
+bool IsAsked(const LockCommandOptions& options, const Json& lock) {
+  const auto matches = [&](const std::string& asked, std::string_view member) {
+    return asked.empty() || asked == TextOf(lock, member);
+  };
+  return matches(options.journey, "journey") && matches(options.classifier, "classifier");
+}
+
+std::string LockPath(const std::string& subject, const Json& lock) {
+  return fmt::format("{}/locks/{}/{}?method={}&lane={}", subject,
+                     PercentEncode(TextOf(lock, "journey")),
+                     PercentEncode(TextOf(lock, "classifier")),
+                     PercentEncode(TextOf(lock, "method")), PercentEncode(TextOf(lock, "lane")));
+}
+
+}  // namespace
+
+Result<ExitCode> ShowAttempts(const AttemptsCommandOptions& options) {
+  const auto source = TRY(OpenAttemptsSource(options.source, Use::kRead));
+  const std::string subject = TRY(SubjectPath(*source, options.subject));
+  const JsonDocument standing = TRY(source->Need(subject));
+  if (IsTable(options.output)) {
+    PrintStanding(standing.root());
+  } else {
+    PrintLine(ToText(standing.root()));
+  }
+  return ExitCode::kOk;
+}
+
+Result<ExitCode> LockSubject(const LockCommandOptions& options) {
+  const auto source = TRY(OpenAttemptsSource(options.common.source, Use::kWrite));
+  const std::string subject = TRY(SubjectPath(*source, options.common.subject));
+  const JsonDocument answer =
+      TRY(source->Send({.method = Method::kPost,
+                        .path = subject + "/locks",
+                        .body = ObjectOf([&](JsonWriter* writer) {
+                          WriteText("journey", options.journey, writer);
+                          WriteText("classifier", options.classifier, writer);
+                          WriteText("method", options.method, writer);
+                          WriteText("kind", options.kind, writer);
+                          WriteText("reason", options.reason, writer);
+                          if (!options.seconds) return;
+                          writer->Key("seconds");
+                          writer->Int(*options.seconds);
+                        })}));
+  Printer printer(options.common.output, StandingColumns(), LockCells);
+  if (const auto lock = answer.root().Find("lock")) printer.Print(*lock);
+  return ExitCode::kOk;
+}
+
+Result<ExitCode> UnlockSubject(const LockCommandOptions& options) {
+  const auto source = TRY(OpenAttemptsSource(options.common.source, Use::kWrite));
+  const std::string subject = TRY(SubjectPath(*source, options.common.subject));
+  const JsonDocument standing = TRY(source->Need(subject));
+  size_t lifted = 0;
+  Printer printer(options.common.output, StandingColumns(), LockCells);
+  const auto locks = standing.root().Find("locks");
+  for (const Json lock : locks->Elements()) {
+    if (!IsAsked(options, lock)) continue;
+    TRY(source->Send({.method = Method::kDelete, .path = LockPath(subject, lock)}));
+    printer.Print(lock);
+    ++lifted;
+  }
+  // Failures in a row are of no journey.
+  if (options.journey.empty()) {
+    TRY(source->Send({.method = Method::kDelete, .path = subject + "/ceiling"}));
+    const auto ceilings = standing.root().Find("indefinitely_locked");
+    lifted += ceilings ? ceilings->Size() : 0;
+  }
+  if (lifted > 0) return ExitCode::kOk;
+  PrintMessage("tidemark: there is no such lock");
+  return ExitCode::kNotMet;
+}
+
+Result<ExitCode> ChangeState(const StateCommandOptions& options) {
+  const auto source = TRY(OpenAttemptsSource(options.common.source, Use::kWrite));
+  const std::string path = TRY(SubjectPath(*source, options.common.subject)) + "/states";
+  if (options.clear) {
+    TRY(source->Send(
+        {.method = Method::kDelete, .path = path + "/" + PercentEncode(options.state)}));
+  } else {
+    TRY(source->Send(
+        {.method = Method::kPost, .path = path, .body = ObjectOf([&](JsonWriter* writer) {
+                                                  WriteText("state", options.state, writer);
+                                                  WriteText("reason", options.reason, writer);
+                                                })}));
+  }
+  const JsonDocument states = TRY(source->Need(path));
+  PrintLine(ToText(states.root()));
+  return ExitCode::kOk;
+}
+
+Result<ExitCode> ShowOdds(const PolicyCommandOptions& options) {
+  const Settings settings = TRY(LoadSettings(options.folder));
+  const attempts::Policy policy = TRY(api::ReadAttemptsOptions(settings)).policy;
+  Printer printer(options.output, {{"RULE", 80}, {"GUESSES A YEAR"}, {"ODDS A YEAR"}},
+                  [](const Json& odds) {
+                    return Cells{CellOf(odds, "rule"),
+                                 fmt::format("{:.0f}", *odds.Find("guesses_a_year")->AsDouble()),
+                                 fmt::format("{:.3g}", *odds.Find("odds_a_year")->AsDouble())};
+                  });
+  for (const attempts::Odds& odds : policy.YearlyOdds()) {
+    const std::string line = ObjectOf([&](JsonWriter* writer) {
+      WriteText("rule", odds.rule, writer);
+      writer->Key("guesses_a_year");
+      writer->Double(odds.guesses_a_year);
+      writer->Key("odds_a_year");
+      writer->Double(odds.a_year);
+    });
+    printer.Print(TRY(JsonDocument::Parse(line)).root());
+  }
+  const auto checked = CheckOdds(policy, settings.Decimal("attempts.max-yearly-odds"));
+  if (checked) return ExitCode::kOk;
+  PrintMessage(fmt::format("tidemark: {}", checked.error().message));
+  return ExitCode::kNotMet;
+}
+
+Result<ExitCode> PrintPolicy(const PolicyCommandOptions&) {
+  PrintText(attempts::Policy::DefaultText());
+  return ExitCode::kOk;
+}
+
+}  // namespace tidemark::programs

@@ -1,0 +1,11 @@
+// `tidemark attempts` on the command line.
+#pragma once
+
+#include "programs/command.h"
+
+namespace tidemark::programs {
+
+// Both must live until parsing is done, the action until it has run.
+void AddAttemptsCommands(CLI::App& program, Action* action);
+
+}  // namespace tidemark::programs

@@ -1,0 +1,316 @@
+// Attempts over HTTP: each route, what is answered when the store fails, and where addresses are
+// never found.
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "item/json.h"
+#include "tests/front_door/front_door.h"
+
+namespace tidemark::testing {
+namespace {
+
+using http::Method;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kAddress = "Ann.Berth@example.com";
+// Its part that a log in any encoding would show.
+constexpr const char* kAddressPart = "berth";
+
+class AttemptsApiTest : public ::testing::Test {
+ protected:
+  explicit AttemptsApiTest(const FrontDoor::Adjust& adjust = FrontDoor::WithAttempts)
+      : door_(adjust) {}
+
+  static std::string Of(const std::string& subject, const std::string& rest) {
+    return "/api/v1/subjects/" + subject + rest;
+  }
+  http::Response Post(const std::string& path, const std::string& body) {
+    return door_.Call(Method::kPost, path, body);
+  }
+  std::string Get(const std::string& path) { return door_.Call(Method::kGet, path).body; }
+  int Delete(const std::string& path) { return door_.Call(Method::kDelete, path).status; }
+
+  // A password of the subject; `more` are further members.
+  static std::string Password(const std::string& attempt_id, const std::string& more = "") {
+    return fmt::format(
+        R"({{"journey":"SIGN_IN","count_type":"ERROR_COUNT","classifier":"PASSWORD_ENTRY",)"
+        R"("attempt_id":"{}"{}}})",
+        attempt_id, more);
+  }
+  http::Response Reserve(const std::string& attempt_id, const std::string& subject = "ann") {
+    return Post(Of(subject, "/attempts/reserve"), Password(attempt_id));
+  }
+  http::Response Settle(const std::string& attempt_id, bool right,
+                        const std::string& subject = "ann") {
+    return Post(Of(subject, "/attempts/settle"),
+                Password(attempt_id, right ? R"(,"right":true)" : R"(,"right":false)"));
+  }
+  void Fail(int times, const std::string& subject = "ann") {
+    for (int i = 0; i < times; ++i) {
+      const std::string id = fmt::format("wrong-{}", i);
+      ASSERT_THAT(Reserve(id, subject).body, HasSubstr(R"("verdict":"permitted")"));
+      ASSERT_EQ(Settle(id, false, subject).status, 200);
+    }
+  }
+  // What the table of attempts holds, as text.
+  std::string Stored() {
+    std::string text;
+    const auto page = door_.tables().Scan({.table = "authentication-attempts", .consistent = true});
+    for (const item::Item& row : page.value().items) text += item::ToJson(row) + "\n";
+    return text;
+  }
+
+  FrontDoor door_;
+};
+
+TEST_F(AttemptsApiTest, ASlotIsTakenAndGivenBack) {
+  const http::Response slot = Reserve("a");
+  EXPECT_EQ(slot.status, 200);
+  EXPECT_THAT(slot.body, HasSubstr(R"({"verdict":"permitted","count":0,"remaining":)"));
+  const http::Response settled = Settle("a", true);
+  EXPECT_THAT(settled.body,
+              HasSubstr(R"({"known":true,"right":true,"verdict":"permitted","count":0)"));
+}
+
+// Spec: 003-23, 003-24, 003-29
+TEST_F(AttemptsApiTest, TheSixthFailureLocksAndTheAnswerSaysUntilWhen) {
+  Fail(5);
+  ASSERT_EQ(Reserve("last").status, 200);
+  EXPECT_THAT(
+      Settle("last", false).body,
+      AllOf(HasSubstr(R"("verdict":"temporarily_locked")"), HasSubstr(R"("just_reached":true)"),
+            HasSubstr(R"("classifier":"PASSWORD_RESET")"), HasSubstr(R"("kind":"STANDARD")"),
+            HasSubstr(R"("until":)")));
+  const http::Response refused = Reserve("right-this-time");
+  EXPECT_EQ(refused.status, 200);
+  EXPECT_THAT(refused.body, HasSubstr(R"("verdict":"temporarily_locked")"));
+  EXPECT_THAT(Get(Of("ann", "/locks")), HasSubstr(R"("journey":"SIGN_IN")"));
+}
+
+TEST_F(AttemptsApiTest, DecidingTakesNoSlot) {
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THAT(Post(Of("ann", "/attempts/decide"), Password("")).body,
+                HasSubstr(R"("verdict":"permitted","count":0,"remaining":6)"));
+  }
+}
+
+TEST_F(AttemptsApiTest, WhatIsSpentStaysSpent) {
+  const auto spend = [&](int i) {
+    return Post(Of("ann", "/attempts/spend"),
+                fmt::format(R"({{"journey":"SIGN_IN","count_type":"CODE_REQUEST_COUNT",)"
+                            R"("classifier":"MFA_CODE","attempt_id":"code-{}"}})",
+                            i))
+        .body;
+  };
+  for (int i = 0; i < 5; ++i) EXPECT_THAT(spend(i), HasSubstr(R"("verdict":"permitted")"));
+  EXPECT_THAT(spend(5), HasSubstr(R"("verdict":"temporarily_locked")"));
+}
+
+TEST_F(AttemptsApiTest, CountsAreRaisedReadSummedAndReset) {
+  const auto increment = [&](const std::string& method) {
+    return Post(Of("ann", "/counts/increment"),
+                fmt::format(R"({{"journey":"LOGIN","count_type":"ERROR_COUNT",)"
+                            R"("classifier":"MFA_CODE_ENTRY","method":"{}"}})",
+                            method))
+        .body;
+  };
+  EXPECT_EQ(increment("sms-1"), R"({"count":1})");
+  EXPECT_EQ(increment("sms-1"), R"({"count":2})");
+  EXPECT_EQ(increment("app-1"), R"({"count":1})");
+  const std::string count = Of("ann", "/counts/SIGN_IN/ERROR_COUNT/MFA_CODE_ENTRY");
+  EXPECT_EQ(Get(count + "?method=sms-1"), R"({"count":2})");
+  EXPECT_EQ(Get(count + "/sum"), R"({"sum":3})");
+  EXPECT_THAT(Get(Of("ann", "/counts")), HasSubstr(R"("method":"app-1","count":1)"));
+  EXPECT_EQ(Delete(count + "?method=sms-1"), 200);
+  EXPECT_EQ(Get(count + "/sum"), R"({"sum":1})");
+  EXPECT_EQ(Delete(Of("ann", "/counts")), 200);
+  EXPECT_EQ(Get(Of("ann", "/counts")), R"({"counts":[]})");
+}
+
+TEST_F(AttemptsApiTest, AnIncrementWithAnIdCountsOnce) {
+  const std::string body = Password("same");
+  EXPECT_EQ(Post(Of("ann", "/counts/increment"), body).body, R"({"count":1})");
+  EXPECT_EQ(Post(Of("ann", "/counts/increment"), body).body, R"({"count":1})");
+}
+
+TEST_F(AttemptsApiTest, ALockIsSetNeverMovedAndLifted) {
+  const std::string locks = Of("ann", "/locks");
+  const std::string first =
+      Post(locks, R"({"journey":"SIGN_IN","classifier":"PASSWORD_RESET","reason":"help desk"})")
+          .body;
+  EXPECT_THAT(first, HasSubstr(R"("reason":"help desk")"));
+  EXPECT_EQ(Post(locks, R"({"journey":"SIGN_IN","classifier":"PASSWORD_RESET","seconds":5})").body,
+            first);
+  EXPECT_THAT(Reserve("a").body, HasSubstr(R"("verdict":"temporarily_locked")"));
+  EXPECT_EQ(Delete(locks + "/SIGN_IN/PASSWORD_RESET"), 200);
+  EXPECT_THAT(Reserve("b").body, HasSubstr(R"("verdict":"permitted")"));
+}
+
+TEST_F(AttemptsApiTest, AStateBlocksUntilItIsCleared) {
+  EXPECT_EQ(Post(Of("ann", "/states"), R"({"state":"SUSPENDED","reason":"fraud team"})").status,
+            200);
+  EXPECT_EQ(Get(Of("ann", "/states")), R"({"states":["SUSPENDED"]})");
+  EXPECT_THAT(Reserve("a").body, HasSubstr(R"("verdict":"blocked","count":0,"state":"SUSPENDED")"));
+  EXPECT_EQ(Delete(Of("ann", "/states/SUSPENDED")), 200);
+  EXPECT_THAT(Reserve("b").body, HasSubstr(R"("verdict":"permitted")"));
+}
+
+TEST_F(AttemptsApiTest, TheCeilingIsShownAndLifted) {
+  for (int i = 0; i < 100; ++i) {
+    const std::string id = fmt::format("w{}", i);
+    Reserve(id);
+    Settle(id, false);
+    if (i % 6 == 5) Delete(Of("ann", "/locks/SIGN_IN/PASSWORD_RESET"));
+  }
+  Delete(Of("ann", "/locks/SIGN_IN/PASSWORD_RESET"));
+  EXPECT_THAT(Reserve("a").body, HasSubstr(R"("verdict":"indefinitely_locked")"));
+  EXPECT_THAT(Get(Of("ann", "")), HasSubstr(R"("indefinitely_locked":["PASSWORD_ENTRY"])"));
+  EXPECT_EQ(Delete(Of("ann", "/ceiling")), 200);
+  EXPECT_THAT(Reserve("b").body, HasSubstr(R"("verdict":"permitted")"));
+}
+
+// A person known by two ids is held by what was counted under either.
+TEST_F(AttemptsApiTest, AJourneyIsDecidedForAllIdsOfAPerson) {
+  for (int i = 0; i < 3; ++i) {
+    for (const char* id : {"ann", "pairwise~p1"}) {
+      Post(
+          Of(id, "/counts/increment"),
+          R"({"journey":"REAUTHENTICATION","count_type":"ERROR_COUNT","classifier":"EMAIL_ENTRY"})");
+    }
+  }
+  const std::string journey = Of("ann", "/journeys/REAUTHENTICATION");
+  const std::string also = R"({"also":["pairwise~p1"]})";
+  EXPECT_THAT(Post(journey + "/decide", "").body, HasSubstr(R"("verdict":"permitted")"));
+  EXPECT_THAT(Post(journey + "/decide", also).body,
+              AllOf(HasSubstr(R"("verdict":"temporarily_locked")"), HasSubstr(R"("blocking":[)")));
+  EXPECT_EQ(Post(journey + "/clear", also).body, "{}");
+  EXPECT_THAT(Post(journey + "/decide", also).body, HasSubstr(R"("verdict":"permitted")"));
+}
+
+TEST_F(AttemptsApiTest, AnAddressIsPendingAllowedOrDenied) {
+  const std::string id = "email~" + std::string(64, 'a');
+  EXPECT_EQ(Get(Of(id, "/email-fraud")), R"({"state":"PENDING"})");
+  EXPECT_EQ(Post(Of(id, "/email-fraud"), R"({"state":"DENY","life_seconds":900})").status, 200);
+  EXPECT_EQ(Get(Of(id, "/email-fraud")), R"({"state":"DENY"})");
+  EXPECT_EQ(Post(Of(id, "/email-fraud"), R"({"state":"ALLOW"})").status, 200);
+  EXPECT_EQ(Get(Of(id, "/email-fraud")), R"({"state":"ALLOW"})");
+}
+
+TEST_F(AttemptsApiTest, ShowsAllThatIsKnown) {
+  Fail(2);
+  Post(Of("ann", "/states"), R"({"state":"REPROVE_IDENTITY"})");
+  EXPECT_THAT(Get(Of("ann", "")),
+              AllOf(HasSubstr(R"({"id":"ann","counts":[{"journey":"SIGN_IN")"),
+                    HasSubstr(R"("count":2)"), HasSubstr(R"("states":["REPROVE_IDENTITY"])")));
+  // Nothing tells somebody who was never seen from somebody who never failed.
+  EXPECT_EQ(Get(Of("nobody", "")),
+            R"({"id":"nobody","counts":[],"locks":[],"states":[],"indefinitely_locked":[],)"
+            R"("email_fraud":"PENDING"})");
+}
+
+// An address is the key of nothing and the text of nothing: not of a row, not of a line of the log.
+TEST_F(AttemptsApiTest, AnAddressIsNeitherStoredNorLogged) {
+  const auto identify = [&](const std::string& address) {
+    return Post("/api/v1/subjects/identify", R"({"email":")" + address + R"("})").body;
+  };
+  const std::string reply = identify(kAddress);
+  ASSERT_THAT(reply, HasSubstr(R"({"id":"email~)"));
+  EXPECT_EQ(identify("ann.berth@EXAMPLE.com"), reply);
+  const std::string id = reply.substr(7, reply.size() - 9);
+  Fail(6, id);
+  // By mistake in the path, in whatever encoding: refused, and not logged either.
+  for (const char* mistake :
+       {"Ann.Berth@example.com", "Ann.Berth%40example.com", "session~berth"}) {
+    Reserve("a", mistake);
+  }
+  EXPECT_EQ(Reserve("a", "Ann.Berth%40example.com").status, 400);
+  EXPECT_THAT(Stored(), AllOf(HasSubstr(id), Not(HasSubstr("example.com"))));
+  std::string log = door_.log();
+  for (char& c : log) c = static_cast<char>(std::tolower(c));
+  EXPECT_THAT(log, AllOf(HasSubstr("/api/v1/subjects/{id}/attempts/reserve"),
+                         HasSubstr("/api/v1/subjects/identify"), Not(HasSubstr(kAddressPart))));
+}
+
+// What stands in the way of a refusal's meaning: whoever makes the store fail must not get a try.
+// Spec: 003-46
+TEST_F(AttemptsApiTest, WhatCannotBeDecidedIsNeverPermitted) {
+  Fail(6);
+  for (const Fault& fault : {Throttled(), LostRequest(), Denied()}) {
+    door_.faults().decide = [&](Operation) { return std::optional(fault); };
+    for (const http::Response& response :
+         {Reserve("a"), Settle("a", true),
+          Post(Of("ann", "/journeys/REAUTHENTICATION/decide"), "")}) {
+      EXPECT_GE(response.status, 403);
+      EXPECT_THAT(response.body, AllOf(HasSubstr(R"("title":)"), Not(HasSubstr("verdict"))));
+    }
+  }
+  door_.faults().decide = nullptr;
+  EXPECT_THAT(Reserve("a").body, HasSubstr("temporarily_locked"));
+}
+
+// Spec: 003-47
+TEST_F(AttemptsApiTest, SaysWhatIsWrongWithARequest) {
+  const auto status = [&](const std::string& path, const std::string& body) {
+    return Post(path, body).status;
+  };
+  EXPECT_EQ(status("/api/v1/subjects//attempts/reserve", Password("a")), 404);
+  EXPECT_EQ(status(Of("%20", "/attempts/reserve"), Password("a")), 400);
+  EXPECT_EQ(status(Of("email~ann", "/attempts/reserve"), Password("a")), 400);
+  EXPECT_EQ(status(Of("ann", "/attempts/reserve"), Password("")), 400);
+  EXPECT_THAT(Post(Of("ann", "/attempts/reserve"), R"({"attempt_id":"a"})").body,
+              HasSubstr("'journey' is missing"));
+  EXPECT_THAT(Post(Of("ann", "/attempts/settle"), Password("a")).body,
+              HasSubstr("'right' is missing"));
+  EXPECT_THAT(Post(Of("ann", "/attempts/reserve"),
+                   R"({"journey":"NOWHERE","count_type":"ERROR_COUNT","attempt_id":"a"})")
+                  .body,
+              HasSubstr("NOWHERE"));
+  EXPECT_THAT(Post(Of("ann", "/states"), R"({"state":"SAD"})").body,
+              HasSubstr("BLOCKED, SUSPENDED, RESET_PASSWORD, REPROVE_IDENTITY"));
+  EXPECT_EQ(status(Of("ann", "/locks"), R"({"journey":"SIGN_IN","seconds":0})"), 400);
+  EXPECT_EQ(
+      door_.Call(Method::kGet, Of("ann", "/counts/SIGN_IN/ERROR_COUNT/GENERAL?metod=x")).status,
+      400);
+}
+
+class WithoutEmailKeyTest : public AttemptsApiTest {
+ protected:
+  WithoutEmailKeyTest()
+      : AttemptsApiTest([](api::ServiceOptions* options) { options->attempts.emplace(); }) {}
+};
+
+TEST_F(WithoutEmailKeyTest, AnAddressIsRefusedAndTheSettingNamed) {
+  const http::Response refused =
+      Post("/api/v1/subjects/identify", R"({"email":"ann@example.com"})");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("attempts.email-key is not set"));
+}
+
+// Of many at once only as many are verified as the limit has.
+// Spec: 003-31
+TEST_F(AttemptsApiTest, OfFiftyGuessesAtOnceSixAreVerified) {
+  std::atomic<int> verified = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 50; ++i) {
+    threads.emplace_back([&, i] {
+      const std::string id = fmt::format("guess-{}", i);
+      if (Reserve(id).body.find(R"("verdict":"permitted")") == std::string::npos) return;
+      ++verified;
+      Settle(id, false);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(verified, 6);
+  EXPECT_EQ(door_.CounterOf("tidemark_attempts_locks_total"), 1);
+}
+
+}  // namespace
+}  // namespace tidemark::testing
