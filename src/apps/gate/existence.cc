@@ -10,10 +10,10 @@
 #include "apps/gate/limits.h"
 #include "apps/gate/metrics.h"
 #include "apps/gate/question.h"
-#include "apps/gate/single_flight.h"
 #include "apps/gate/team_limit.h"
 #include "base/check.h"
 #include "base/expiry.h"
+#include "base/single_flight.h"
 
 namespace tidemark::gate {
 

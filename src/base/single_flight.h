@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-namespace tidemark::gate {
+namespace tidemark {
 
 template <typename T>
 class SingleFlight {
@@ -49,4 +49,4 @@ class SingleFlight {
   std::map<std::string, std::shared_ptr<Flight>> flights_;
 };
 
-}  // namespace tidemark::gate
+}  // namespace tidemark
