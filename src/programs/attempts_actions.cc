@@ -173,6 +173,16 @@ void PrintStanding(const Json& standing) {
   }
 }
 
+Status PrintSubject(ApiSource& source, const std::string& path, const OutputOptions& output) {
+  const JsonDocument standing = TRY(source.Need(path));
+  if (IsTable(output)) {
+    PrintStanding(standing.root());
+  } else {
+    PrintLine(ToText(standing.root()));
+  }
+  return Done{};
+}
+
 bool IsAsked(const LockCommandOptions& options, const Json& lock) {
   const auto matches = [&](const std::string& asked, std::string_view member) {
     return asked.empty() || asked == TextOf(lock, member);
@@ -192,12 +202,7 @@ std::string LockPath(const std::string& subject, const Json& lock) {
 Result<ExitCode> ShowAttempts(const AttemptsCommandOptions& options) {
   const auto source = TRY(OpenAttemptsSource(options.source, Use::kRead));
   const std::string subject = TRY(SubjectPath(*source, options.subject));
-  const JsonDocument standing = TRY(source->Need(subject));
-  if (IsTable(options.output)) {
-    PrintStanding(standing.root());
-  } else {
-    PrintLine(ToText(standing.root()));
-  }
+  TRY(PrintSubject(*source, subject, options.output));
   return ExitCode::kOk;
 }
 
@@ -248,7 +253,8 @@ Result<ExitCode> UnlockSubject(const LockCommandOptions& options) {
 
 Result<ExitCode> ChangeState(const StateCommandOptions& options) {
   const auto source = TRY(OpenAttemptsSource(options.common.source, Use::kWrite));
-  const std::string path = TRY(SubjectPath(*source, options.common.subject)) + "/states";
+  const std::string subject = TRY(SubjectPath(*source, options.common.subject));
+  const std::string path = subject + "/states";
   if (options.clear) {
     TRY(source->Send(
         {.method = Method::kDelete, .path = path + "/" + PercentEncode(options.state)}));
@@ -259,8 +265,7 @@ Result<ExitCode> ChangeState(const StateCommandOptions& options) {
                                                   WriteText("reason", options.reason, writer);
                                                 })}));
   }
-  const JsonDocument states = TRY(source->Need(path));
-  PrintLine(ToText(states.root()));
+  TRY(PrintSubject(*source, subject, options.common.output));
   return ExitCode::kOk;
 }
 

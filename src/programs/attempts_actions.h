@@ -45,6 +45,7 @@ Result<ExitCode> ShowAttempts(const AttemptsCommandOptions& options);
 Result<ExitCode> LockSubject(const LockCommandOptions& options);
 // Prints what is lifted; kNotMet when there was nothing.
 Result<ExitCode> UnlockSubject(const LockCommandOptions& options);
+// Prints what then stands against the subject.
 Result<ExitCode> ChangeState(const StateCommandOptions& options);
 // kNotMet when a rule is above attempts.max-yearly-odds.
 Result<ExitCode> ShowOdds(const PolicyCommandOptions& options);

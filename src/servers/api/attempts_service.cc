@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "servers/api/attempts_routes.h"
 #include "servers/api/migration_routes.h"
 
@@ -39,8 +41,8 @@ void AttemptsService::LogOdds() const {
   for (const attempts::Odds& odds : attempts_.policy().YearlyOdds()) {
     logger_->Log(LogLevel::kInfo, "odds of guessing",
                  {{"rule", odds.rule},
-                  {"guesses_a_year", odds.guesses_a_year},
-                  {"odds_a_year", odds.a_year}});
+                  {"guesses_a_year", static_cast<int64_t>(odds.guesses_a_year)},
+                  {"odds_a_year", fmt::format("{:.3g}", odds.a_year)}});
   }
 }
 

@@ -1,0 +1,228 @@
+// Attempts from end to end: the built program as a server, the commands of the help desk, the
+// sign-in pages of the examples, and many processes that guess at once.
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/programs/serve_fixture.h"
+
+namespace tidemark::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Eq;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kRefused =
+    "That did not work. Wait a while before you try again, or reset your password.";
+constexpr const char* kLater = "We cannot sign you in at the moment. Try again later.";
+
+// What a shell command prints.
+std::string Shell(const std::string& command) {
+  FILE* pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) return "no process";
+  std::array<char, 512> piece{};
+  std::string text;
+  while (std::fgets(piece.data(), piece.size(), pipe) != nullptr) text += piece.data();
+  ::pclose(pipe);
+  return text;
+}
+
+class AttemptsCommandsTest : public ServeFixture {
+ protected:
+  AttemptsCommandsTest() : token_(CreateToken("test")) {
+    std::ofstream(path("token")) << token_;
+    Serve({}, {"TIDEMARK_ARCHIVE_ENABLED=false", "TIDEMARK_ATTEMPTS_EMAIL_KEY=of the tests",
+               "TIDEMARK_LOG_LEVEL=info"});
+  }
+
+  // Runs `tidemark attempts …` in the folder, or at the server that runs.
+  Outcome Attempts(Words arguments, bool at_server = true) const {
+    arguments.insert(arguments.begin(), "attempts");
+    if (at_server) {
+      arguments.insert(arguments.end(), {"--server", url(), "--token-file", "token"});
+    }
+    return Run(arguments);
+  }
+  std::string DoAttempts(const Words& arguments, bool at_server = true) const {
+    const Outcome outcome = Attempts(arguments, at_server);
+    EXPECT_EQ(outcome.exit_code, kOk) << outcome.err;
+    return outcome.out;
+  }
+  std::string Guesser(const std::string& subject, const std::string& name, int guesses,
+                      int threads) const {
+    return fmt::format("{} {} {} {} {} {} {}", GUESSER, url(), token_, subject, name, guesses,
+                       threads);
+  }
+
+  const std::string token_;
+};
+
+TEST_F(AttemptsCommandsTest, TheHelpDeskSeesLocksAndLifts) {
+  EXPECT_EQ(Shell(Guesser("ann", "a", 6, 1)), "6 0\n");
+  EXPECT_THAT(DoAttempts({"show", "ann"}),
+              AllOf(HasSubstr(R"("locks":[{"journey":"SIGN_IN")"), HasSubstr(R"("until":)")));
+  EXPECT_THAT(DoAttempts({"show", "ann", "--table"}),
+              AllOf(HasSubstr("UNTIL (UTC)"), HasSubstr("PASSWORD_RESET")));
+  EXPECT_THAT(DoAttempts({"unlock", "ann"}), HasSubstr("PASSWORD_RESET"));
+  EXPECT_THAT(DoAttempts({"show", "ann"}), HasSubstr(R"("locks":[])"));
+  EXPECT_THAT(DoAttempts({"show", "ann", "--table"}), HasSubstr("nothing stands against"));
+  EXPECT_EQ(Attempts({"unlock", "ann"}).exit_code, kNotMet);
+}
+
+TEST_F(AttemptsCommandsTest, LocksAndStatesAreSetByHand) {
+  EXPECT_THAT(DoAttempts({"lock", "ann", "SIGN_IN", "PASSWORD_RESET", "--reason", "ticket 7"}),
+              HasSubstr("ticket 7"));
+  EXPECT_THAT(DoAttempts({"state", "ann", "SUSPENDED"}), HasSubstr(R"("states":["SUSPENDED"])"));
+  EXPECT_THAT(DoAttempts({"state", "ann", "SUSPENDED", "--clear"}), HasSubstr(R"("states":[])"));
+  EXPECT_EQ(Attempts({"state", "ann", "SAD"}).exit_code, kInvalid);
+  EXPECT_EQ(Attempts({"lock", "ann", "NOWHERE", "GENERAL"}).exit_code, kInvalid);
+  // Only what is asked for is lifted.
+  EXPECT_EQ(Attempts({"unlock", "ann", "PASSWORD_RESET"}).exit_code, kNotMet);
+  EXPECT_THAT(DoAttempts({"unlock", "ann", "SIGN_IN", "PASSWORD_RESET"}), HasSubstr("ticket 7"));
+}
+
+// With no server the same commands work on the folder; while one runs they say how to reach it.
+TEST_F(AttemptsCommandsTest, TheSameCommandsWorkOnTheFolder) {
+  const Outcome in_use = Attempts({"show", "ann"}, /*at_server=*/false);
+  EXPECT_EQ(in_use.exit_code, kEnvironment);
+  EXPECT_THAT(in_use.err, HasSubstr("--server URL"));
+  DoAttempts({"lock", "ann", "SIGN_IN", "PASSWORD_RESET", "--kind", "PERMANENT"});
+  ASSERT_EQ(StopServer(), 0);
+  EXPECT_THAT(DoAttempts({"show", "ann", "--table"}, /*at_server=*/false), HasSubstr("for good"));
+  const Outcome unlocked = Attempts({"unlock", "ann"}, /*at_server=*/false);
+  EXPECT_EQ(unlocked.exit_code, kOk);
+  EXPECT_THAT(unlocked.err, HasSubstr("attempts audit event=\"lock lifted\""));
+}
+
+// An address at the help desk becomes its hash before it is written anywhere.
+TEST_F(AttemptsCommandsTest, AnAddressIsKnownByItsHash) {
+  DoAttempts({"state", "Ann.Berth@example.com", "BLOCKED"});
+  const std::string shown = DoAttempts({"show", "ann.berth@example.com"});
+  EXPECT_THAT(shown, AllOf(HasSubstr(R"({"id":"email~)"), HasSubstr("BLOCKED")));
+  EXPECT_THAT(server_->err(), Not(HasSubstr("erth")));
+  ASSERT_EQ(StopServer(), 0);
+  EXPECT_THAT(Do({"tables", "scan", "authentication-attempts"}),
+              AllOf(HasSubstr("email~"), Not(HasSubstr("erth"))));
+  const Outcome refused = Attempts({"show", "ann.berth@example.com"}, /*at_server=*/false);
+  EXPECT_EQ(refused.exit_code, kInvalid);
+  EXPECT_THAT(refused.err, HasSubstr("attempts.email-key is not set"));
+}
+
+TEST_F(AttemptsCommandsTest, TheOddsAreShownAndStopAStart) {
+  EXPECT_THAT(server_->err(), HasSubstr("odds of guessing rule=SIGN_IN#ERROR_COUNT#MFA_CODE_ENTRY "
+                                        "guesses_a_year=100 odds_a_year=0.0001"));
+  ASSERT_EQ(StopServer(), 0);
+  EXPECT_THAT(DoAttempts({"odds"}, false),
+              HasSubstr(R"({"rule":"SIGN_IN#ERROR_COUNT#PASSWORD_ENTRY","guesses_a_year":100.0,)"));
+  // A policy of one's own, which bears fifty thousand failures in a row.
+  std::string policy = DoAttempts({"policy"}, false);
+  const std::string ceiling = R"("ceiling": 100)";
+  policy.replace(policy.find(ceiling), ceiling.size(), R"("ceiling": 50000)");
+  std::ofstream(path("policy.json")) << policy;
+  const Words environment = {"TIDEMARK_ATTEMPTS_POLICY=policy.json",
+                             "TIDEMARK_ARCHIVE_ENABLED=false"};
+  EXPECT_EQ(Run({"attempts", "odds"}, environment).exit_code, kNotMet);
+  const Outcome refused = Run({"serve", "--listen", own_host_ + ":0"}, environment);
+  EXPECT_EQ(refused.exit_code, kInvalid);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("attempts.max-yearly-odds"), HasSubstr("MFA_CODE_ENTRY"),
+                                 HasSubstr("above the bound of 0.01")));
+}
+
+TEST_F(AttemptsCommandsTest, EveryCommandHasHelpWithAnExample) {
+  for (const char* command : {"show", "lock", "unlock", "state", "odds", "policy"}) {
+    EXPECT_THAT(Do({"attempts", command, "--help"}), HasSubstr("Example:\n  tidemark attempts "));
+  }
+}
+
+// Sixteen processes at once, and a subject that nobody has locked yet: the limit is exact.
+// Spec: 003-31
+TEST_F(AttemptsCommandsTest, OfTenThousandGuessesInSixteenProcessesSixAreVerified) {
+  constexpr int kProcesses = 16;
+  constexpr int kGuesses = 10'000 / kProcesses;
+  std::vector<std::string> printed(kProcesses);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kProcesses; ++i) {
+    threads.emplace_back([&, i] {
+      printed[static_cast<size_t>(i)] =
+          Shell(Guesser("ann", fmt::format("process-{}", i), kGuesses, 4));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  int verified = 0;
+  int refused = 0;
+  for (const std::string& line : printed) {
+    std::istringstream numbers(line);
+    int of_one = 0;
+    int refused_of_one = 0;
+    ASSERT_TRUE(numbers >> of_one >> refused_of_one) << line;
+    verified += of_one;
+    refused += refused_of_one;
+  }
+  EXPECT_EQ(verified, 6);
+  EXPECT_EQ(verified + refused, 10'000);
+  EXPECT_THAT(Ask("/metrics", token_).body, HasSubstr("\ntidemark_attempts_locks_total 1\n"));
+  EXPECT_THAT(DoAttempts({"show", "ann"}),
+              HasSubstr(R"("locks":[{"journey":"SIGN_IN","classifier":"PASSWORD_RESET")"));
+}
+
+// ---- The sign-in pages of docs/examples ----
+
+class SignInTest : public AttemptsCommandsTest, public ::testing::WithParamInterface<const char*> {
+ protected:
+  // What the page answers to these tries.
+  std::vector<std::string> SignIn(const std::vector<std::string>& tries) const {
+    std::ofstream input(path("tries"));
+    for (const std::string& one : tries) input << one << "\n";
+    input.close();
+    return LinesOf(Shell(fmt::format("TIDEMARK_URL={} TIDEMARK_API_TOKEN={} {} <{} 2>>{}", url(),
+                                     token_, GetParam(), path("tries"), path("page-log"))));
+  }
+};
+
+TEST_P(SignInTest, WrongLockedAndUnknownGetTheSameAnswer) {
+  EXPECT_THAT(SignIn({"ann@example.com north-sea", "ben@example.com dogger"}),
+              Each(Eq("Welcome.")));
+  const std::vector<std::string> six_wrong(6, "ann@example.com guess");
+  EXPECT_EQ(SignIn(six_wrong), std::vector<std::string>(6, kRefused));
+  // Locked: the right password is of no use, and says nothing of itself. The owner is told.
+  EXPECT_THAT(SignIn({"ann@example.com north-sea"}), ElementsAre(kRefused));
+  EXPECT_THAT(ReadFile(path("page-log")), HasSubstr("mail to ann: locked until "));
+  // Somebody without an account is counted and locked all the same.
+  EXPECT_EQ(SignIn(std::vector<std::string>(7, "eve@example.com guess")),
+            std::vector<std::string>(7, kRefused));
+  EXPECT_THAT(DoAttempts({"show", "eve@example.com"}), HasSubstr(R"("kind":"STANDARD")"));
+  EXPECT_THAT(SignIn({"ben@example.com dogger"}), ElementsAre("Welcome."));
+}
+
+// What cannot be decided is refused, and not let in.
+TEST_P(SignInTest, WithoutTidemarkNobodyIsLetIn) {
+  ASSERT_EQ(StopServer(), 0);
+  EXPECT_THAT(SignIn({"ann@example.com north-sea"}), ElementsAre(kLater));
+}
+
+// A device that its owner has signed in with is not locked out by somebody elsewhere.
+TEST_P(SignInTest, AKnownDeviceHasABudgetOfItsOwn) {
+  EXPECT_THAT(SignIn({"ann@example.com north-sea laptop"}), ElementsAre("Welcome."));
+  SignIn(std::vector<std::string>(7, "ann@example.com guess"));
+  EXPECT_THAT(SignIn({"ann@example.com north-sea", "ann@example.com north-sea laptop"}),
+              ElementsAre(kRefused, "Welcome."));
+}
+
+INSTANTIATE_TEST_SUITE_P(Examples, SignInTest,
+                         ::testing::Values("python3 " EXAMPLES "/sign_in.py",
+                                           "node " EXAMPLES "/sign_in.mjs"),
+                         [](const auto& suite) { return suite.index == 0 ? "Python" : "Node"; });
+
+}  // namespace
+}  // namespace tidemark::testing
