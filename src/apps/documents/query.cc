@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/documents/converter.h"
 #include "apps/documents/table.h"
 
 namespace tidemark::documents {
@@ -46,6 +47,13 @@ bool Matches(const Filter& filter, const DocumentFacts& facts) {
          (!filter.kind || facts.kind == *filter.kind) &&
          (!filter.status || facts.status == *filter.status) &&
          (!filter.customer || IsFor(facts, *filter.customer));
+}
+
+RowPosition PositionOf(const Filter& filter, const Document& document) {
+  const DocumentFacts& facts = document.facts();
+  const bool by_pointer = filter.customer && facts.customers.front() != *filter.customer;
+  return {.created_at = facts.created_at,
+          .key = by_pointer ? PointerKey(document.id(), *filter.customer) : document.id()};
 }
 
 std::vector<IndexRange> RangesOf(const Filter& filter) {

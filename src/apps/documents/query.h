@@ -40,6 +40,10 @@ Outcome<Filter> ParseFilter(const RangeQuery& query);
 
 bool Matches(const Filter& filter, const DocumentFacts& facts);
 
+// Where a document that matches stands in the index that is asked for the filter, whether it is
+// cached or not: so that pages from both stores are in one order.
+RowPosition PositionOf(const Filter& filter, const Document& document);
+
 // The parts of indexes that together hold all that can match: the customer's, or the status's, or
 // those of the types.
 std::vector<IndexRange> RangesOf(const Filter& filter);

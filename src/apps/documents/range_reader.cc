@@ -21,8 +21,7 @@ class FirstDocuments {
   FirstDocuments(const std::optional<RowPosition>& after, size_t count)
       : after_(after), count_(count) {}
 
-  void Add(Document document) {
-    RowPosition position{document.facts().created_at, document.id()};
+  void Add(RowPosition position, Document document) {
     if (after_ && position <= *after_) return;
     documents_.insert_or_assign(std::move(position), std::move(document));
     if (documents_.size() > count_) documents_.erase(std::prev(documents_.end()));
@@ -115,6 +114,8 @@ class RangeReader::Reading {
   // The table is away, or has just gone: the objects have it all.
   Outcome<RangeReply> FromObjectsAlone(Beyond beyond, const CacheError& why) {
     if (beyond == Beyond::kFlag || context_.IsOver()) return why;
+    reader_.observer_.Warn("the cache could not answer a range: its objects are read",
+                           fmt::format("{}..{}", filter_.from, filter_.to), why.message);
     reply_ = {};
     reply_.coverage = {.complete = true,
                        .complete_from = filter_.from,
@@ -155,7 +156,9 @@ class RangeReader::Reading {
 
   Outcome<Done> Match(const std::string& id, const Filter& part, FirstDocuments& found) {
     std::optional<Document> document = TRY(ReadObject(id));
-    if (document && Matches(part, document->facts())) found.Add(*std::move(document));
+    if (!document || !Matches(part, document->facts())) return Done{};
+    RowPosition position = PositionOf(part, *document);
+    found.Add(std::move(position), *std::move(document));
     return Done{};
   }
 

@@ -95,7 +95,8 @@ tables::QueryRequest QueryOf(const std::string& table, const IndexRange& range,
                  {":from", Number::FromInt(range.from)},
                  {":to", Number::FromInt(range.to)}},
       .limit = limit};
-  if (after) {
+  // A start outside of the range would be refused: what is before it is as good as none.
+  if (after && after->created_at >= range.from) {
     query.start_after = Item{{attribute, range.value},
                              {"created_at", Number::FromInt(after->created_at)},
                              {"object_id", after->key}};
@@ -172,6 +173,7 @@ Outcome<bool> RowStore::Remove(const Context& context, const Row& previous) {
 
 Outcome<IndexPage> RowStore::Query(const Context& context, const IndexRange& range,
                                    const std::optional<RowPosition>& after, uint32_t limit) {
+  if (after && after->created_at > range.to) return IndexPage{};
   const tables::QueryRequest query = QueryOf(options_.table, range, after, limit);
   const tables::Page found = TRY(retrier_.Run<tables::Page>(
       context, Store::kTable, "querying an index", [&] { return tables_.Query(query); }));
