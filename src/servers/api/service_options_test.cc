@@ -133,5 +133,24 @@ TEST(ServiceOptionsTest, TheArchiveTakesItsSettings) {
               HasSubstr("archive.shard-bytes should be between"));
 }
 
+TEST(ServiceOptionsTest, AttemptsTakeTheirSettings) {
+  const ServiceOptions options =
+      Read({{"attempts.table", "tries"}, {"attempts.email-key", "k"}}).value();
+  EXPECT_EQ(options.attempts->attempts.table, "tries");
+  EXPECT_EQ(options.attempts->email_key.Reveal(), "k");
+  EXPECT_EQ(options.attempts->policy.ceiling(), 100u);
+  EXPECT_FALSE(Read({{"attempts.enabled", "false"}})->attempts);
+  EXPECT_THAT(ErrorOf({{"attempts.policy", "no/such.json"}}), HasSubstr("no/such.json"));
+}
+
+// A policy under which guessing pays must not be in force for a day.
+TEST(ServiceOptionsTest, AttemptsThatCanBeGuessedStopTheStart) {
+  EXPECT_THAT(ErrorOf({{"attempts.max-yearly-odds", "0.00005"}}),
+              AllOf(HasSubstr("attempts.max-yearly-odds"), HasSubstr("MFA_CODE_ENTRY")));
+  EXPECT_EQ(ErrorOf({{"attempts.max-yearly-odds", "0.0001"}}), "read");
+  EXPECT_EQ(ErrorOf({{"attempts.max-yearly-odds", "0"}, {"attempts.enabled", "false"}}), "read");
+  EXPECT_THAT(ErrorOf({{"attempts.max-yearly-odds", "1.5"}}), HasSubstr("between 0 and 1"));
+}
+
 }  // namespace
 }  // namespace tidemark::api

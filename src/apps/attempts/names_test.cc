@@ -1,0 +1,34 @@
+#include "apps/attempts/names.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tidemark::attempts {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// What the table and the API call a subject is what comes back as the same one.
+TEST(SubjectTest, IsReadFromItsOwnText) {
+  for (const Subject& subject :
+       {*Subject::Of("urn:x/1"), *Subject::OfPairwise("p1"), *Subject::OfSession("s1"),
+        *Subject::OfEmail("ann@example.com", Secret("k"))}) {
+    EXPECT_EQ(*Subject::Parse(subject.text()), subject);
+  }
+}
+
+// Nobody else makes ids of these kinds; an address given as one is refused and not repeated.
+TEST(SubjectTest, IsReadFromNothingElse) {
+  for (const char* text : {"", "a~b", "pairwise~", "session~", "email~", "email~ann@example.com",
+                           "ann@example.com", "other~x"}) {
+    const auto subject = Subject::Parse(text);
+    ASSERT_FALSE(subject) << text;
+    EXPECT_THAT(subject.error().message, Not(HasSubstr("example.com")));
+  }
+  EXPECT_FALSE(Subject::Parse("email~" + std::string(63, 'a')));
+  EXPECT_FALSE(Subject::Parse("email~" + std::string(64, 'G')));
+}
+
+}  // namespace
+}  // namespace tidemark::attempts
