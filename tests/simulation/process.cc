@@ -123,6 +123,7 @@ class Process::Service {
                  .quarantine = &quarantine_,
                  .dedup = &dedup_,
                  .tables = context.tables,
+                 .random = context.random,
                  .logger = context.logger,
                  .metrics = context.metrics},
                 gate::UnknownPolicy::kRefuse) {}

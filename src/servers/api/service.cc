@@ -129,9 +129,8 @@ Service::State::State(ServiceOptions options, const ServiceContext& context, Sla
                    ? std::make_unique<ArchiveService>(*options_.archive, context,
                                                       slack_.web_api.get(), slack_.tokens.get())
                    : nullptr),
-      attempts_(options_.attempts
-                    ? std::make_unique<AttemptsService>(*options_.attempts, context)
-                    : nullptr),
+      attempts_(options_.attempts ? std::make_unique<AttemptsService>(*options_.attempts, context)
+                                  : nullptr),
       inbox_(options_.inbox, context.tables, context.clock),
       events_({.archive = archive_ ? &archive_->archive() : nullptr,
                .ledger = archive_ ? &archive_->ledger() : nullptr,
@@ -140,6 +139,7 @@ Service::State::State(ServiceOptions options, const ServiceContext& context, Sla
                .quarantine = &quarantine_,
                .dedup = &dedup_,
                .tables = context.tables,
+               .random = context.random,
                .logger = context.logger,
                .metrics = context.metrics},
               options_.unknown),

@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kNoRetryHeader = "X-Slack-No-Retry";
 
 constexpr EpochSeconds kMinuteSeconds = 60;
+constexpr size_t kNonceBytes = 16;
 
 // Longer than any request takes, and over before Slack comes again after a minute: the claim of a
 // process that died must not waste that delivery.
@@ -63,8 +64,8 @@ Result<std::string> KeyOf(const slack::EventCallback& callback) {
                           .ts = callback.event.ts});
 }
 
-dedup::ClaimRequest ClaimOf(std::string key, const slack::EventCallback& callback,
-                            const std::string& request_id) {
+dedup::ClaimRequest ClaimFor(std::string key, const slack::EventCallback& callback,
+                             const std::string& request_id) {
   const slack::Event& event = callback.event;
   return {.keys = {std::move(key)},
           .metadata = {{"file_id", std::string(FirstFileOf(callback))},
@@ -133,8 +134,9 @@ SlackEvents::SlackEvents(SlackEventsParts parts, gate::UnknownPolicy unknown)
 
 void SlackEvents::Receive(const std::shared_ptr<const http::RoutedRequest>& routed,
                           http::Finish finish) {
-  auto delivery =
-      std::make_shared<Delivery>(Delivery{.routed = routed, .decoded = Decoded(routed->request)});
+  auto delivery = std::make_shared<Delivery>(Delivery{.routed = routed,
+                                                      .decoded = Decoded(routed->request),
+                                                      .nonce = parts_.random->Hex(kNonceBytes)});
   const http::Request& request = delivery->request();
   delivery->authentication = parts_.gate->Authenticate(SignedPartsOf(request), request.id);
   if (!delivery->authentication.authentic) return finish(http::Problem(401, ""));
@@ -152,7 +154,7 @@ void SlackEvents::Begin(const std::shared_ptr<const Delivery>& delivery, http::F
   const auto plan = PlanRecalled(*key, *callback, delivery->request().body);
   if (!plan) return finish(std::move(rest));
   parts_.dedup->TryMarkWith(
-      ClaimOf(*key, *callback, delivery->request().id), plan->effect,
+      ClaimOf(*key, *callback, *delivery), plan->effect,
       [this, delivery, callback, archived = plan->archived, rest = std::move(rest),
        finish = std::move(finish)](const std::optional<dedup::ClaimReply>& reply) {
         if (!reply) return finish(rest);
@@ -172,8 +174,8 @@ std::optional<SlackEvents::Stored> SlackEvents::PlanRecalled(const std::string& 
 }
 
 http::Response SlackEvents::Answer(const Delivery& delivery) {
-  http::Response response = std::visit(
-      [&](const auto& kind) { return Answer(kind, delivery.request()); }, delivery.envelope);
+  http::Response response =
+      std::visit([&](const auto& kind) { return Answer(kind, delivery); }, delivery.envelope);
   if (response.status != 200) parts_.gate->Forget(delivery.authentication);
   return response;
 }
@@ -184,21 +186,20 @@ http::Response SlackEvents::NoEvent(const http::Request& request, const Error& e
   return WithoutRetry(http::Problem(400, error.message));
 }
 
-http::Response SlackEvents::Answer(const slack::UrlVerification& verification,
-                                   const http::Request&) {
+http::Response SlackEvents::Answer(const slack::UrlVerification& verification, const Delivery&) {
   return http::Text(200, verification.challenge);
 }
 
-http::Response SlackEvents::Answer(const slack::AppRateLimited& limited,
-                                   const http::Request& request) {
+http::Response SlackEvents::Answer(const slack::AppRateLimited& limited, const Delivery& delivery) {
+  const std::string& request_id = delivery.request().id;
   counters_.lost_minutes.Add();
   parts_.logger->Log(
       LogLevel::kWarning, "Slack sent no events in this minute: over its volume limit",
-      {{"team", limited.team_id}, {"minute", limited.minute}, {"request", request.id}});
+      {{"team", limited.team_id}, {"minute", limited.minute}, {"request", request_id}});
   const auto noted = NoteLoss(limited);
   if (noted) return http::Text(200, "");
   parts_.logger->Log(LogLevel::kError, "a lost minute could not be noted",
-                     {{"error", noted.error().message}, {"request", request.id}});
+                     {{"error", noted.error().message}, {"request", request_id}});
   return http::Problem(500, "");
 }
 
@@ -214,19 +215,18 @@ Status SlackEvents::NoteLoss(const slack::AppRateLimited& limited) {
 }
 
 http::Response SlackEvents::Answer(const slack::UnknownEnvelope& envelope,
-                                   const http::Request& request) {
+                                   const Delivery& delivery) {
   parts_.logger->Log(LogLevel::kWarning, "a kind of request that is not known was acknowledged",
-                     {{"type", envelope.type}, {"request", request.id}});
+                     {{"type", envelope.type}, {"request", delivery.request().id}});
   return http::Text(200, "");
 }
 
-http::Response SlackEvents::Answer(const slack::EventCallback& callback,
-                                   const http::Request& request) {
+http::Response SlackEvents::Answer(const slack::EventCallback& callback, const Delivery& delivery) {
   const auto key = KeyOf(callback);
   // Without a name it cannot be told from its own retry, so it is not let in.
-  if (!key) return NoEvent(request, key.error());
-  CountRetry(callback, request);
-  const Outcome outcome = Handle(*key, callback, request);
+  if (!key) return NoEvent(delivery.request(), key.error());
+  CountRetry(callback, delivery.request());
+  const Outcome outcome = Handle(*key, callback, delivery);
   counters_.Of(outcome).Add();
   switch (outcome) {
     case Outcome::kAccepted:
@@ -258,13 +258,20 @@ void SlackEvents::CountRetry(const slack::EventCallback& callback, const http::R
                       {"request", request.id}});
 }
 
+dedup::ClaimRequest SlackEvents::ClaimOf(std::string key, const slack::EventCallback& callback,
+                                         const Delivery& delivery) {
+  dedup::ClaimRequest claim = ClaimFor(std::move(key), callback, delivery.request().id);
+  claim.nonce = delivery.nonce;
+  return claim;
+}
+
 SlackEvents::Outcome SlackEvents::Handle(const std::string& key,
                                          const slack::EventCallback& callback,
-                                         const http::Request& request) {
-  if (parts_.gate->Recall(callback)) return HandleRecalled(key, callback, request);
-  const auto reply = parts_.dedup->Take(ClaimOf(key, callback, request.id));
+                                         const Delivery& delivery) {
+  if (parts_.gate->Recall(callback)) return HandleRecalled(key, callback, delivery);
+  const auto reply = parts_.dedup->Take(ClaimOf(key, callback, delivery));
   if (!reply) return Unavailable(callback, "claiming the event", reply.error());
-  if (reply->claim) return HandleClaimed(callback, request, *reply->claim);
+  if (reply->claim) return HandleClaimed(callback, delivery.request(), *reply->claim);
   return WithoutClaim(reply->outcome);
 }
 
@@ -286,16 +293,17 @@ SlackEvents::Outcome SlackEvents::WithoutClaim(dedup::ClaimOutcome outcome) {
 
 SlackEvents::Outcome SlackEvents::HandleRecalled(const std::string& key,
                                                  const slack::EventCallback& callback,
-                                                 const http::Request& request) {
-  const dedup::ClaimRequest claim = ClaimOf(key, callback, request.id);
+                                                 const Delivery& delivery) {
+  const std::string& body = delivery.request().body;
+  const dedup::ClaimRequest claim = ClaimOf(key, callback, delivery);
   for (int round = 0; round < kMaxPlans; ++round) {
-    const auto plan = Plan(key, callback, request.body);
+    const auto plan = Plan(key, callback, body);
     if (!plan) return Unavailable(callback, "reading what is stored", plan.error());
     const auto reply = parts_.dedup->MarkWith(claim, plan->effect);
     if (!reply) return Unavailable(callback, "storing the event", reply.error());
     if (!*reply) continue;  // Somebody else wrote one of its rows.
     if (!(*reply)->claim) return WithoutClaim((*reply)->outcome);
-    if ((*reply)->claim->local) return Accept(callback, request.body, *(*reply)->claim);
+    if ((*reply)->claim->local) return Accept(callback, body, *(*reply)->claim);
     CountStored(plan->archived);
     return Outcome::kAccepted;
   }
@@ -411,7 +419,7 @@ gate::Verdict SlackEvents::Recheck(const slack::EventCallback& callback) {
 
 Status SlackEvents::Promote(const slack::EventCallback& callback, std::string_view body) {
   const std::string key = TRY(KeyOf(callback));
-  const dedup::ClaimReply reply = TRY(parts_.dedup->Take(ClaimOf(key, callback, "quarantine")));
+  const dedup::ClaimReply reply = TRY(parts_.dedup->Take(ClaimFor(key, callback, "quarantine")));
   if (reply.outcome == dedup::ClaimOutcome::kDone) return Done{};
   Outcome outcome = Outcome::kUnderWay;
   if (reply.outcome == dedup::ClaimOutcome::kNew) outcome = Accept(callback, body, *reply.claim);

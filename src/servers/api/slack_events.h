@@ -34,6 +34,7 @@
 #include "apps/gate/quarantine.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/random.h"
 #include "http/message.h"
 #include "http/router.h"
 #include "servers/api/inbox.h"
@@ -51,6 +52,7 @@ struct SlackEventsParts {
   gate::Quarantine* quarantine = nullptr;
   dedup::Deduplicator* dedup = nullptr;
   tables::Tables* tables = nullptr;
+  Random* random = nullptr;
   const Logger* logger = nullptr;
   Metrics* metrics = nullptr;
 };
@@ -88,6 +90,7 @@ class SlackEvents {
   struct Delivery {
     std::shared_ptr<const http::RoutedRequest> routed;
     std::optional<http::Request> decoded;  // In its place, when it came encoded.
+    std::string nonce;  // By which its mark is known, should the reply to it be lost.
     gate::Authentication authentication = {};
     slack::Envelope envelope = {};
 
@@ -114,10 +117,10 @@ class SlackEvents {
 
   // The rest may block for as long as the disk and the gate take.
   http::Response Answer(const Delivery& delivery);
-  http::Response Answer(const slack::EventCallback& callback, const http::Request& request);
-  http::Response Answer(const slack::UrlVerification& verification, const http::Request& request);
-  http::Response Answer(const slack::AppRateLimited& limited, const http::Request& request);
-  http::Response Answer(const slack::UnknownEnvelope& envelope, const http::Request& request);
+  http::Response Answer(const slack::EventCallback& callback, const Delivery& delivery);
+  http::Response Answer(const slack::UrlVerification& verification, const Delivery& delivery);
+  http::Response Answer(const slack::AppRateLimited& limited, const Delivery& delivery);
+  http::Response Answer(const slack::UnknownEnvelope& envelope, const Delivery& delivery);
 
   Status NoteLoss(const slack::AppRateLimited& limited);
   static Outcome WithoutClaim(dedup::ClaimOutcome outcome);
@@ -125,11 +128,13 @@ class SlackEvents {
   // Signed, but nothing that can be handled: it would be no better the next time.
   http::Response NoEvent(const http::Request& request, const Error& error);
 
+  static dedup::ClaimRequest ClaimOf(std::string key, const slack::EventCallback& callback,
+                                     const Delivery& delivery);
   Outcome Handle(const std::string& key, const slack::EventCallback& callback,
-                 const http::Request& request);
+                 const Delivery& delivery);
   // The short way, as often as it takes: the gate has nothing to ask.
   Outcome HandleRecalled(const std::string& key, const slack::EventCallback& callback,
-                         const http::Request& request);
+                         const Delivery& delivery);
   Outcome HandleClaimed(const slack::EventCallback& callback, const http::Request& request,
                         const dedup::Claim& claim);
   Outcome Refuse(const slack::EventCallback& callback, const http::Request& request,
