@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "http/url.h"
+#include "programs/attempts_source.h"
 #include "programs/data_folder.h"
 #include "programs/output.h"
 #include "programs/settings_file.h"
@@ -25,51 +26,6 @@ namespace {
 
 using http::Method;
 using http::PercentEncode;
-
-// ---- Attempts in the folder ----
-
-// What the routes need when no server runs them. The audit goes to standard error, like a server's.
-class AttemptsFolder {
- public:
-  AttemptsFolder(const Settings& settings, api::AttemptsServiceOptions options,
-                 std::unique_ptr<embedded::EmbeddedTables> tables)
-      : logger_({.level = LogLevelFrom(settings.Text("log.level")),
-                 .format = LogFormatFrom(settings.Text("log.format"))},
-                clock_),
-        tables_(std::move(tables)),
-        service_(
-            std::move(options),
-            {.tables = tables_.get(), .clock = &clock_, .random = &random_, .logger = &logger_}) {}
-
-  api::AttemptsService& service() { return service_; }
-
- private:
-  SystemClock clock_;
-  SystemRandom random_;
-  Logger logger_;
-  std::unique_ptr<embedded::EmbeddedTables> tables_;
-  api::AttemptsService service_;
-};
-
-Result<std::unique_ptr<ApiSource>> OpenAttemptsSource(const SourceOptions& options, Use use) {
-  if (options.server) return OpenServerSource(options);
-  const Settings settings = TRY(LoadSettings(options.folder));
-  api::AttemptsServiceOptions service = TRY(api::ReadAttemptsOptions(settings));
-  const std::string table = service.attempts.table;
-  auto tables = OpenDataFolder(options.folder, use);
-  if (!tables) return WithServerHint(std::move(tables).error());
-  const auto described = (*tables)->DescribeTable(table);
-  if (!described && described.error().code == ErrorCode::kNotFound) {
-    return Error{ErrorCode::kNotFound,
-                 fmt::format("the data folder has no attempts (table '{}'): run 'tidemark serve' "
-                             "first",
-                             table)};
-  }
-  if (!described) return described.error();
-  auto folder = std::make_shared<AttemptsFolder>(settings, std::move(service), *std::move(tables));
-  return MakeRouterSource(
-      folder, [&](http::Router* router) { folder->service().AddRoutes(router, nullptr); });
-}
 
 // ---- Requests ----
 

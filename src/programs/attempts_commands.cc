@@ -5,6 +5,7 @@
 #include <CLI/Formatter.hpp>
 
 #include "programs/attempts_actions.h"
+#include "programs/attempts_migrate_commands.h"
 
 namespace tidemark::programs {
 
@@ -111,6 +112,7 @@ void AddAttemptsCommands(CLI::App& program, Action* action) {
   for (auto add : {AddShow, AddLock, AddUnlock, AddState, AddOdds, AddPolicy}) {
     add(*group, action);
   }
+  AddAttemptsMigrateCommands(*group, action);
 }
 
 }  // namespace tidemark::programs

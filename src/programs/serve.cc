@@ -12,6 +12,7 @@
 #include "base/sleeper.h"
 #include "http/client.h"
 #include "programs/data_folder.h"
+#include "programs/old_attempts.h"
 #include "programs/output.h"
 #include "programs/settings_file.h"
 #include "programs/signals.h"
@@ -92,17 +93,23 @@ Result<ExitCode> Serve(const ServeOptions& options) {
                 clock);
   const auto tables = TRY(OpenForServing(settings, &logger, &metrics));
   const auto objects = TRY(OpenObjects(settings, clock, random));
+  std::unique_ptr<moving::AccountStore> old_attempts;
+  if (service_options.attempts) {
+    old_attempts = TRY(OpenOldAttempts(settings, service_options.attempts->policy, clock));
+  }
   http::CurlClient client({}, &clock, &sleeper);
   WarnOfWhatIsMissing(service_options, logger);
 
-  const auto started = api::Service::Start(std::move(service_options), {.tables = tables.get(),
-                                                                        .objects = objects.get(),
-                                                                        .client = &client,
-                                                                        .clock = &clock,
-                                                                        .random = &random,
-                                                                        .sleeper = &sleeper,
-                                                                        .logger = &logger,
-                                                                        .metrics = &metrics});
+  const auto started =
+      api::Service::Start(std::move(service_options), {.tables = tables.get(),
+                                                       .objects = objects.get(),
+                                                       .client = &client,
+                                                       .clock = &clock,
+                                                       .random = &random,
+                                                       .sleeper = &sleeper,
+                                                       .logger = &logger,
+                                                       .metrics = &metrics,
+                                                       .old_attempts = old_attempts.get()});
   if (!started) return HeldByAnother(started.error());
   api::Service& service = **started;
   logger.Log(LogLevel::kInfo, "serving",

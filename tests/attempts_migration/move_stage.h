@@ -125,12 +125,12 @@ inline Error Away() { return {ErrorCode::kUnavailable, "away, for the test"}; }
 // One process, with stores that others use too.
 struct Process {
   Process(AccountStore* old_store, tables::Tables* tables, const Clock* clock, Random* random,
-          const Logger* logger)
+          const Logger* logger, const attempts::Policy& policy = attempts::Policy::Default())
       : table_store(attempts::AttemptsOptions().table, tables),
         stores(old_store, &table_store, clock, random, logger, MoveMetrics::AddTo(&metrics)),
         moving(attempts::AttemptsOptions().table, tables, &stores),
-        attempts({}, attempts::Policy::Default(), &moving, clock, random, logger, nullptr),
-        migration(&stores, LongestLife(attempts::Policy::Default())) {}
+        attempts({}, policy, &moving, clock, random, logger, nullptr),
+        migration(&stores, LongestLife(policy)) {}
 
   double MetricOf(const std::string& name) {
     const std::string text = metrics.Expose();

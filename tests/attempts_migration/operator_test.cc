@@ -120,6 +120,7 @@ TEST(BackTest, CopiesWhatTheOldStoreHasMissed) {
   stage.OldIsAway(false);
   ASSERT_EQ(Back(&stage).held_by, "");
   EXPECT_EQ(stage.PhaseNow(), Phase::kDualOldDecides);
+  ASSERT_TRUE(stage.InOld(kCountKey).has_value());
   EXPECT_EQ(NumberIn(*stage.InOld(kCountKey), "count"), 5);
   stage.NewIsAway(true);
   EXPECT_EQ(stage.Fail(1).verdict, Verdict::kTemporarilyLocked);

@@ -83,12 +83,11 @@ TEST(PhaseDualNewDecidesTest, SplitCountsAreCountedOnce) {
   stage.NewIsAway(false);
   stage.GoTo(Phase::kDualNewDecides);
   EXPECT_EQ(stage.CountOf(), 4u);
-  stage.old_store.decide = [](MemoryStore::Call call) {
-    return call == MemoryStore::Call::kWrite ? std::optional(Away()) : std::nullopt;
-  };
+  stage.OldIsAway(true);
+  EXPECT_EQ(stage.CountOf(), 2u);
   stage.Fail(1);
   stage.OldIsAway(false);
-  // Two are in both, two came from the old one, one is in the new one only.
+  // Two are in both, two in the old one only, one in the new one only.
   EXPECT_EQ(stage.CountOf(), 5u);
   EXPECT_EQ(stage.Fail(1).verdict, Verdict::kTemporarilyLocked);
 }

@@ -59,7 +59,7 @@ class RedisStage {
   redis::Client client{server.options()};
   ManualClock clock{SystemClock().NowSeconds()};
   RedisStore store{*KeyMap::Make({.single = kSingle}, KnownSortKeys(attempts::Policy::Default())),
-                   &client, &clock};
+                   server.options(), &clock};
   model::ModelTables model{clock};
   SeededRandom random{1};
   std::ostringstream log;

@@ -23,9 +23,9 @@ namespace tidemark::moving {
 
 class RedisStore final : public AccountStore {
  public:
-  // Client and clock outlive this.
-  RedisStore(KeyMap keys, redis::Client* client, const Clock* clock)
-      : keys_(std::move(keys)), client_(*client), clock_(*clock) {}
+  // The clock outlives this.
+  RedisStore(KeyMap keys, redis::ClientOptions options, const Clock* clock)
+      : keys_(std::move(keys)), client_(std::move(options)), clock_(*clock) {}
 
   Result<StoredAccount> Load(const attempts::Subject& subject) override;
   Result<Outcome> Replace(const Replacement& replacement) override;
@@ -40,7 +40,7 @@ class RedisStore final : public AccountStore {
   std::vector<std::string> WordsFor(const Replacement& replacement) const;
 
   const KeyMap keys_;
-  redis::Client& client_;
+  redis::Client client_;
   const Clock& clock_;
 };
 

@@ -1,0 +1,151 @@
+// A phase that changes while people try, in every order in which the calls to the two stores can
+// come: never are there two who decide, and nothing that was counted is lost on the way.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/attempts_migration/move_stage.h"
+#include "tests/support/schedule.h"
+
+namespace tidemark::moving {
+namespace {
+
+using attempts::kPassword;
+using attempts::Verdict;
+using testing::Explore;
+using testing::Operation;
+using testing::Schedule;
+
+struct Change {
+  Phase from;
+  Phase to;
+};
+
+enum class StepAt { kEveryCall, kWrites };
+
+attempts::Policy OneGuess() {
+  return *attempts::Policy::Parse(R"({"journeys": ["SIGN_IN"], "counts": ["ERROR_COUNT"],
+      "classifiers": ["PASSWORD_ENTRY"], "lock_seconds": {"STANDARD": 900}, "ceiling": 999999,
+      "rules": [{"journey": "SIGN_IN", "count": "ERROR_COUNT", "classifier": "PASSWORD_ENTRY",
+                 "limit": 1}]})");
+}
+
+// Everything anew for one run.
+class World {
+ public:
+  World(Schedule* schedule, StepAt step_at, Phase phase) : schedule_(*schedule), step_at_(step_at) {
+    Process& setup = Add();
+    CHECK(setup.attempts.CreateTable().has_value());
+    CHECK(setup.stores.Start(phase).has_value());
+    old_store_.decide = [this](MemoryStore::Call call) -> std::optional<Error> {
+      if (step_at_ == StepAt::kEveryCall || call == MemoryStore::Call::kWrite) Step();
+      return std::nullopt;
+    };
+    tables_.decide = [this](Operation operation) -> std::optional<testing::Fault> {
+      if (step_at_ == StepAt::kEveryCall || testing::Writes(operation)) Step();
+      return std::nullopt;
+    };
+  }
+
+  // A process that knows the phase of the moment.
+  Process& Add() {
+    processes_.push_back(
+        std::make_unique<Process>(&old_store_, &tables_, &clock_, &random_, nullptr, OneGuess()));
+    return *processes_.back();
+  }
+  // True when it may guess; it then knows that it was wrong.
+  bool Guess(Process* process, const std::string& id) {
+    const auto reserved =
+        process->attempts.Reserve({.subject = person_, .name = kPassword, .attempt_id = id});
+    return reserved && reserved->verdict == Verdict::kPermitted;
+  }
+  void BeWrong(Process* process, const std::string& id) {
+    const auto settled = process->attempts.Settle(
+        {.subject = person_, .name = kPassword, .attempt_id = id, .right = false});
+    EXPECT_TRUE(settled.has_value() && settled->known);
+  }
+  void ChangePhase(Process* process, Phase to) {
+    const auto record = process->stores.CurrentPhase();
+    CHECK(record.has_value());
+    EXPECT_TRUE(*process->stores.ChangePhase(*record, to));
+  }
+  Verdict VerdictAtTheEnd() {
+    scheduled = false;
+    const auto decision =
+        processes_.front()->attempts.Decide({.subject = person_, .name = kPassword});
+    return decision ? decision->verdict : Verdict::kPermitted;
+  }
+
+  bool scheduled = false;
+
+ private:
+  void Step() {
+    if (scheduled) schedule_.Step();
+  }
+
+  Schedule& schedule_;
+  const StepAt step_at_;
+  ManualClock clock_;
+  model::ModelTables model_{clock_};
+  testing::FaultyTables tables_{&model_};
+  MemoryStore old_store_;
+  SeededRandom random_{1};
+  attempts::Subject person_ = attempts::SubjectOf("subject-a");
+  std::vector<std::unique_ptr<Process>> processes_;
+};
+
+class OrdersTest : public ::testing::TestWithParam<Change> {};
+
+// One slot, two who want it, and the authority moves under them.
+// Spec: 003-56
+TEST_P(OrdersTest, OfTwoGuessersOneGuesses) {
+  Explore(200'000, [](Schedule& schedule) {
+    World world(&schedule, StepAt::kWrites, GetParam().from);
+    std::vector<Process*> all = {&world.Add(), &world.Add(), &world.Add()};
+    for (Process* one : all) CHECK(one->stores.CurrentPhase().has_value());
+    int guesses = 0;
+    world.scheduled = true;
+    schedule.Run({[&] { guesses += world.Guess(all[0], "a") ? 1 : 0; },
+                  [&] { guesses += world.Guess(all[1], "b") ? 1 : 0; },
+                  [&] { world.ChangePhase(all[2], GetParam().to); }});
+    EXPECT_EQ(guesses, 1);
+    EXPECT_EQ(world.VerdictAtTheEnd(), Verdict::kBusy);
+  });
+}
+
+// A whole attempt, with the change at any point of it.
+// Spec: 003-56
+TEST_P(OrdersTest, AnAttemptLocksWhereverThePhaseChanges) {
+  Explore(200'000, [](Schedule& schedule) {
+    World world(&schedule, StepAt::kEveryCall, GetParam().from);
+    std::vector<Process*> all = {&world.Add(), &world.Add()};
+    for (Process* one : all) CHECK(one->stores.CurrentPhase().has_value());
+    world.scheduled = true;
+    schedule.Run({[&] {
+                    // Told that nothing can be decided while it changes, it asks again.
+                    while (!world.Guess(all[0], "a")) {
+                    }
+                    world.BeWrong(all[0], "a");
+                  },
+                  [&] { world.ChangePhase(all[1], GetParam().to); }});
+    EXPECT_EQ(world.VerdictAtTheEnd(), Verdict::kTemporarilyLocked);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(ForwardAndBack, OrdersTest,
+                         ::testing::Values(Change{Phase::kOld, Phase::kDualOldDecides},
+                                           Change{Phase::kDualOldDecides, Phase::kDualNewDecides},
+                                           Change{Phase::kDualNewDecides, Phase::kNewOldReadable},
+                                           Change{Phase::kDualNewDecides, Phase::kDualOldDecides},
+                                           Change{Phase::kDualOldDecides, Phase::kOld}),
+                         [](const auto& change) {
+                           return "Phase" +
+                                  std::to_string(static_cast<int>(change.param.from) + 1) + "To" +
+                                  std::to_string(static_cast<int>(change.param.to) + 1);
+                         });
+
+}  // namespace
+}  // namespace tidemark::moving
