@@ -129,7 +129,9 @@ Result<std::optional<Key>> IndexKeyOfItem(const Item& item, const KeySchema& sch
 }
 
 Item AttributesOfKey(const Key& key, const KeySchema& schema) {
-  Item attributes{{schema.partition.name, key.partition}};
+  Item attributes;
+  attributes.Reserve(2);
+  attributes.Set(schema.partition.name, key.partition);
   if (schema.sort) {
     CHECK(key.sort.has_value());
     attributes.Set(schema.sort->name, *key.sort);

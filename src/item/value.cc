@@ -74,15 +74,21 @@ Map Map::FromAttributes(std::vector<Attribute> attributes) {
     return !before(left, right);
   };
   Map map;
-  map.attributes_ = std::move(attributes);
-  auto& all = map.attributes_;
-  if (std::adjacent_find(all.begin(), all.end(), not_before) == all.end()) return map;
-  // Stable, and kept from the back: the last of equal names is met first.
-  std::stable_sort(all.begin(), all.end(), before);
-  const auto same_name = [](const Attribute& left, const Attribute& right) {
-    return left.name == right.name;
-  };
-  all.erase(all.begin(), std::unique(all.rbegin(), all.rend(), same_name).base());
+  if (std::adjacent_find(attributes.begin(), attributes.end(), not_before) == attributes.end()) {
+    map.attributes_ = std::move(attributes);
+    return map;
+  }
+  // Pointers are sorted, so that each attribute is moved once.
+  std::vector<Attribute*> order;
+  order.reserve(attributes.size());
+  for (Attribute& attribute : attributes) order.push_back(&attribute);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const auto* left, const auto* right) { return before(*left, *right); });
+  map.attributes_.reserve(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    const bool is_last_of_name = i + 1 == order.size() || before(*order[i], *order[i + 1]);
+    if (is_last_of_name) map.attributes_.push_back(std::move(*order[i]));
+  }
   return map;
 }
 

@@ -10,9 +10,9 @@ class Change {
  public:
   virtual ~Change() = default;
 
-  // Decides against the group, and adds what follows to it. On an Error, and when the outcome
-  // is that nothing is written, it adds nothing. The outcome stays inside until the group is
-  // committed.
+  // Decides against the group, and adds what follows to it. Called once: it may use up what it
+  // holds. On an Error, and when the outcome is that nothing is written, it adds nothing. The
+  // outcome stays inside until the group is committed.
   virtual Status Evaluate(Group* group) = 0;
 
   // What is to be seen once the group is committed, such as a new table.

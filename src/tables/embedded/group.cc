@@ -31,6 +31,13 @@ bool ShowsNew(tables::StreamView view) {
   return view == tables::StreamView::kNewImage || view == tables::StreamView::kNewAndOldImages;
 }
 
+// Empty when there is no item, of which there are some bytes always.
+std::string_view Encoded(const std::optional<item::Item>& item, std::string* buffer) {
+  buffer->clear();
+  if (item) item::EncodeItem(*item, buffer);
+  return *buffer;
+}
+
 std::optional<std::string> ExpiryKeyOf(const ExpiryList& expiry, const std::string& row_key,
                                        const std::optional<item::Item>& item) {
   if (!item) return std::nullopt;
@@ -52,14 +59,15 @@ Group::Group(const Store& store, Catalog* catalog, WorkingSet* items, std::chron
 void Group::Add(ItemChange change) {
   if (*change.previous == change.next) return;
   const Table& table = *change.table;
+  const std::string_view next_bytes = Encoded(change.next, &next_bytes_);
   if (change.next) {
-    PutItem(change.row_key, *change.next);
+    batch_.Put(Family::kRows, change.row_key, next_bytes);
   } else {
     batch_.Delete(Family::kRows, change.row_key);
   }
   for (const Index& index : table.indexes) ChangeIndex(table, index, change);
   if (table.expiry) ChangeExpiry(*table.expiry, change);
-  if (table.stream) AddStreamRecord(*table.stream, change);
+  if (table.stream) AddStreamRecord(*table.stream, change, next_bytes);
   Count(table.keyspace, table.counts, Pointer(*change.previous), Pointer(change.next));
   items_->Set(change.row_key, std::move(change.next));
 }
@@ -89,14 +97,15 @@ void Group::ChangeExpiry(const ExpiryList& expiry, const ItemChange& change) {
   if (after) batch_.Put(Family::kRows, *after, "");
 }
 
-void Group::AddStreamRecord(const Stream& stream, const ItemChange& change) {
-  tables::StreamRecord record{.kind = KindOf(change),
-                              .view = stream.view,
-                              .created_at = now_,
-                              .expired = change.expired,
-                              .keys = item::AttributesOfKey(change.key, change.table->keys)};
-  if (ShowsOld(stream.view)) record.old_image = *change.previous;
-  if (ShowsNew(stream.view)) record.new_image = change.next;
+void Group::AddStreamRecord(const Stream& stream, const ItemChange& change,
+                            std::string_view next_bytes) {
+  NewRecord record{.kind = KindOf(change),
+                   .view = stream.view,
+                   .created_at = now_,
+                   .expired = change.expired,
+                   .keys = item::AttributesOfKey(change.key, change.table->keys)};
+  if (ShowsOld(stream.view)) record.old_image = Encoded(*change.previous, &previous_bytes_);
+  if (ShowsNew(stream.view)) record.new_image = next_bytes;
   buffer_.clear();
   EncodeStreamRecord(record, &buffer_);
   batch_.Put(Family::kStreams, StreamRowKey(stream.id, (*stream.next_sequence)++), buffer_);

@@ -69,7 +69,7 @@ class Group {
  private:
   void ChangeIndex(const Table& table, const Index& index, const ItemChange& change);
   void ChangeExpiry(const ExpiryList& expiry, const ItemChange& change);
-  void AddStreamRecord(const Stream& stream, const ItemChange& change);
+  void AddStreamRecord(const Stream& stream, const ItemChange& change, std::string_view next_bytes);
   void PutItem(const std::string& key, const item::Item& item);
   void Count(Keyspace keyspace, const std::shared_ptr<Counts>& counts, const item::Item* previous,
              const item::Item* next);
@@ -82,7 +82,10 @@ class Group {
   Batch batch_;
   std::map<Keyspace, std::shared_ptr<Counts>> counted_;
   std::map<std::string, TokenRecord> tokens_;
+  // Kept from change to change for their room.
   std::string buffer_;
+  std::string previous_bytes_;
+  std::string next_bytes_;
 };
 
 // The row of a token, for whoever sweeps them.

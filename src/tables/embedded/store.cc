@@ -77,6 +77,9 @@ rocksdb::ColumnFamilyOptions FamilyOptions(const std::shared_ptr<rocksdb::Cache>
   options.write_buffer_size = kMemtableBytes;
   options.level_compaction_dynamic_level_bytes = true;
   options.memtable_protection_bytes_per_key = kProtectionBytes;
+  // Most rows that are looked up before a write are new: the filter says so without a search.
+  options.memtable_prefix_bloom_size_ratio = 0.02;
+  options.memtable_whole_key_filtering = true;
   return options;
 }
 

@@ -63,18 +63,18 @@ std::optional<uint64_t> ParseSequence(std::string_view text) {
   return sequence;
 }
 
-void EncodeStreamRecord(const tables::StreamRecord& record, std::string* out) {
+void EncodeStreamRecord(const NewRecord& record, std::string* out) {
   uint8_t flags = record.expired ? kExpired : 0;
-  if (record.old_image) flags |= kHasOld;
-  if (record.new_image) flags |= kHasNew;
+  if (!record.old_image.empty()) flags |= kHasOld;
+  if (!record.new_image.empty()) flags |= kHasNew;
   out->push_back(static_cast<char>(kVersion));
   out->push_back(static_cast<char>(record.kind));
   out->push_back(static_cast<char>(record.view));
   out->push_back(static_cast<char>(flags));
   AppendVarint(static_cast<uint64_t>(record.created_at), out);
   item::EncodeItem(record.keys, out);
-  if (record.old_image) item::EncodeItem(*record.old_image, out);
-  if (record.new_image) item::EncodeItem(*record.new_image, out);
+  out->append(record.old_image);
+  out->append(record.new_image);
 }
 
 Result<tables::StreamRecord> DecodeStreamRecord(std::string_view row_key, std::string_view value) {

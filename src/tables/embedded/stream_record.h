@@ -24,8 +24,18 @@ Result<std::optional<uint64_t>> LastSequence(const Store& store, uint32_t stream
 std::string SequenceText(uint64_t sequence);
 std::optional<uint64_t> ParseSequence(std::string_view text);
 
-// The record without its sequence number, which is in the key.
-void EncodeStreamRecord(const tables::StreamRecord& record, std::string* out);
+// A record on its way to its row; its sequence number is in the row's key.
+struct NewRecord {
+  tables::ChangeKind kind = tables::ChangeKind::kInsert;
+  tables::StreamView view = tables::StreamView::kKeysOnly;
+  EpochSeconds created_at = 0;
+  bool expired = false;
+  item::Item keys;
+  // Items as item::EncodeItem writes them, which is never nothing; empty is not shown.
+  std::string_view old_image;
+  std::string_view new_image;
+};
+void EncodeStreamRecord(const NewRecord& record, std::string* out);
 Result<tables::StreamRecord> DecodeStreamRecord(std::string_view row_key, std::string_view value);
 
 }  // namespace tidemark::embedded

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "item/encoding.h"
+
 namespace tidemark::embedded {
 namespace {
 
@@ -20,8 +22,19 @@ StreamRecord Removal() {
 }
 
 std::string Encoded(const StreamRecord& record) {
+  std::string old_image;
+  std::string new_image;
+  if (record.old_image) item::EncodeItem(*record.old_image, &old_image);
+  if (record.new_image) item::EncodeItem(*record.new_image, &new_image);
   std::string value;
-  EncodeStreamRecord(record, &value);
+  EncodeStreamRecord({.kind = record.kind,
+                      .view = record.view,
+                      .created_at = record.created_at,
+                      .expired = record.expired,
+                      .keys = record.keys,
+                      .old_image = old_image,
+                      .new_image = new_image},
+                     &value);
   return value;
 }
 

@@ -1,6 +1,8 @@
 #include "tables/embedded/transact.h"
 
+#include <algorithm>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -115,6 +117,14 @@ Status ValidateTransaction(const tables::TransactWriteRequest& request) {
   return Done{};
 }
 
+bool NamesARowTwice(const std::vector<Target>& targets) {
+  std::vector<std::string_view> rows;
+  rows.reserve(targets.size());
+  for (const Target& target : targets) rows.push_back(target.row_key);
+  std::sort(rows.begin(), rows.end());
+  return std::adjacent_find(rows.begin(), rows.end()) != rows.end();
+}
+
 // A put that is too large refuses the whole request; an update that makes its item too large
 // cancels it, because that depends on what is stored.
 Status CheckPutSize(const tables::TransactAction& action) {
@@ -128,6 +138,7 @@ Status CheckPutSize(const tables::TransactAction& action) {
 Result<TransactChange> TransactChange::Prepare(const tables::TransactWriteRequest& request) {
   TRY(ValidateTransaction(request));
   TransactChange change;
+  change.writes_.reserve(request.actions.size());
   for (const tables::TransactAction& action : request.actions) {
     TRY(CheckPutSize(action));
     Write write = TRY(std::visit([](const auto& one) { return embedded::Prepare(one); }, action));
@@ -161,16 +172,16 @@ void TransactChange::Cancel(size_t action, tables::CancellationReason reason) {
 Result<std::vector<Target>> TransactChange::FindTargets(const Catalog& catalog) {
   for (const Write& write : writes_) TRY(catalog.Need(write.table));
   std::vector<Target> targets;
-  std::set<std::string> rows;
+  targets.reserve(writes_.size());
   for (size_t i = 0; i < writes_.size(); ++i) {
     Result<Target> target = FindTarget(writes_[i], catalog);
     if (target.has_value()) {
-      if (!rows.insert(target->row_key).second) return Invalid(std::string(kTwiceInTransaction));
       targets.push_back(*std::move(target));
     } else if (reply_.reasons.empty()) {
       Cancel(i, {.code = CancellationCode::kValidationError, .message = target.error().message});
     }
   }
+  if (NamesARowTwice(targets)) return Invalid(std::string(kTwiceInTransaction));
   return targets;
 }
 
@@ -180,8 +191,9 @@ Status TransactChange::Evaluate(Group* group) {
   std::vector<Target> targets = TRY(FindTargets(group->catalog()));
   if (reply_.outcome == tables::TransactOutcome::kCancelled) return Done{};
   std::vector<ItemChange> changes;
+  changes.reserve(targets.size());
   for (size_t i = 0; i < targets.size(); ++i) {
-    Result<Decision> decision = Decide(writes_[i], std::move(targets[i]), group);
+    Result<Decision> decision = Decide(std::move(writes_[i]), std::move(targets[i]), group);
     if (!decision.has_value() && decision.error().code != ErrorCode::kInvalid) {
       return std::move(decision).error();
     }
@@ -240,10 +252,10 @@ Result<BatchChange> BatchChange::Prepare(const tables::BatchWriteRequest& reques
 Status BatchChange::Evaluate(Group* group) {
   std::vector<Decision> decisions;
   std::set<std::string> rows;
-  for (const Write& write : writes_) {
+  for (Write& write : writes_) {
     Target target = TRY(FindTarget(write, group->catalog()));
     if (!rows.insert(target.row_key).second) return Invalid(std::string(kTwiceInBatch));
-    decisions.push_back(TRY(Decide(write, std::move(target), group)));
+    decisions.push_back(TRY(Decide(std::move(write), std::move(target), group)));
   }
   for (Decision& decision : decisions) group->Add(std::move(*decision.change));
   return Done{};

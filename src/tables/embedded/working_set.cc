@@ -5,41 +5,56 @@
 
 namespace tidemark::embedded {
 
+namespace {
+
+// About what an entry takes, of which the bytes that the item counts as are the smaller part.
+size_t MemoryOf(const std::string& row_key, const std::optional<item::Item>& item) {
+  constexpr size_t kEntryBytes = 128;
+  const size_t key_bytes = kEntryBytes + row_key.size();
+  return item ? key_bytes + item->size() * sizeof(item::Attribute) + item::SizeBytes(*item)
+              : key_bytes;
+}
+
+}  // namespace
+
 Result<const std::optional<item::Item>*> WorkingSet::Find(const std::string& row_key) {
-  if (auto place = recent_.find(row_key); place != recent_.end()) return &place->second;
-  if (auto place = older_.find(row_key); place != older_.end()) {
-    // The old entry stays, moved-from but unreachable behind the recent one: pointers that
-    // were handed out for other rows hold.
-    return Insert(row_key, std::move(place->second));
+  auto place = entries_.find(row_key);
+  if (place == entries_.end()) {
+    place = entries_.emplace(row_key, Entry{.item = TRY(Read(row_key))}).first;
   }
-  std::optional<item::Item> item;
-  if (TRY(store_.Get(Family::kRows, row_key, &buffer_))) item = TRY(item::DecodeItem(buffer_));
-  return Insert(row_key, std::move(item));
+  Use(row_key, &place->second);
+  return &place->second.item;
 }
 
 void WorkingSet::Set(const std::string& row_key, std::optional<item::Item> item) {
-  if (auto place = recent_.find(row_key); place != recent_.end()) {
-    place->second = std::move(item);
-  } else {
-    Insert(row_key, std::move(item));
-  }
+  Entry& entry = entries_[row_key];
+  Use(row_key, &entry);
+  // Unsigned sums wrap, so a difference that is negative comes out right.
+  recent_bytes_ += MemoryOf(row_key, item) - MemoryOf(row_key, entry.item);
+  entry.item = std::move(item);
 }
 
-std::optional<item::Item>* WorkingSet::Insert(const std::string& row_key,
-                                              std::optional<item::Item> item) {
-  recent_bytes_ += row_key.size() + (item ? item::SizeBytes(*item) : 0);
-  return &recent_.emplace(row_key, std::move(item)).first->second;
+Result<std::optional<item::Item>> WorkingSet::Read(const std::string& row_key) {
+  std::optional<item::Item> item;
+  if (TRY(store_.Get(Family::kRows, row_key, &buffer_))) item = TRY(item::DecodeItem(buffer_));
+  return item;
+}
+
+void WorkingSet::Use(const std::string& row_key, Entry* entry) {
+  if (entry->generation == generation_) return;
+  entry->generation = generation_;
+  recent_bytes_ += MemoryOf(row_key, entry->item);
 }
 
 void WorkingSet::Trim() {
   if (recent_bytes_ * 2 < capacity_bytes_) return;
-  older_ = std::exchange(recent_, {});
+  std::erase_if(entries_, [&](const auto& one) { return one.second.generation != generation_; });
+  ++generation_;
   recent_bytes_ = 0;
 }
 
 void WorkingSet::Clear() {
-  recent_.clear();
-  older_.clear();
+  entries_.clear();
   recent_bytes_ = 0;
 }
 

@@ -6,6 +6,7 @@
 // Not for use by two threads at once.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -30,16 +31,20 @@ class WorkingSet {
   void Clear();
 
  private:
-  using Items = std::unordered_map<std::string, std::optional<item::Item>>;
+  struct Entry {
+    std::optional<item::Item> item = std::nullopt;
+    uint64_t generation = 0;  // In which it was used last.
+  };
 
-  std::optional<item::Item>* Insert(const std::string& row_key, std::optional<item::Item> item);
+  Result<std::optional<item::Item>> Read(const std::string& row_key);
+  void Use(const std::string& row_key, Entry* entry);
 
   const Store& store_;
   const size_t capacity_bytes_;
-  // Two generations in place of a list by age: when the recent one is full the older is
-  // dropped whole, and what is used again moves back into the recent one.
-  Items recent_;
-  Items older_;
+  // Two generations in place of a list by age: when what the present one used is half of the
+  // room, all that it did not use is dropped and the next begins.
+  std::unordered_map<std::string, Entry> entries_;
+  uint64_t generation_ = 1;
   size_t recent_bytes_ = 0;
   std::string buffer_;
 };

@@ -82,5 +82,20 @@ TEST_F(WorkingSetTest, PointersHoldWhileOthersAreFound) {
   EXPECT_EQ(**found, Numbered(1));
 }
 
+// Most rows are looked up, found absent and then set: what is set takes the room, not what was
+// found, or an import fills the memory.
+TEST_F(WorkingSetTest, WhatIsSetCountsAgainstTheRoom) {
+  const item::Item large{{"id", std::string(10'000, 'a')}};
+  WorkingSet items(*store_, 10'000);
+  for (const char* row : {"first", "second"}) {
+    ASSERT_TRUE(items.Find(row).has_value());
+    items.Set(row, large);
+    items.Trim();
+  }
+  // It was never stored, so that only the working set can know it.
+  EXPECT_EQ(**items.Find("first"), std::nullopt);
+  EXPECT_EQ(**items.Find("second"), large);
+}
+
 }  // namespace
 }  // namespace tidemark::embedded

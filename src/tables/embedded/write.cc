@@ -39,10 +39,29 @@ Result<Write> PrepareCommon(const Request& request) {
   return write;
 }
 
-Status ParseConditionInto(const std::optional<std::string>& text, Bindings* bindings,
-                          Write* write) {
-  if (!text) return Done{};
+const std::string* Pointer(const std::string& condition) { return &condition; }
+const std::string* Pointer(const std::optional<std::string>& condition) {
+  return condition ? &*condition : nullptr;
+}
+
+// Callers send the same few conditions again and again. The last of this thread that means the
+// same wherever it stands, for want of names and values, is kept as it was parsed.
+template <typename Request>
+Status ParseConditionInto(const Request& request, Bindings* bindings, Write* write) {
+  struct Parsed {
+    std::string text;
+    std::optional<expression::Condition> condition;
+  };
+  thread_local Parsed last;
+  const std::string* text = Pointer(request.condition);
+  if (text == nullptr) return Done{};
+  const bool binds_nothing = request.names.empty() && request.values.empty();
+  if (binds_nothing && last.condition && last.text == *text) {
+    write->condition = last.condition;
+    return Done{};
+  }
   write->condition = TRY(expression::ParseCondition(*text, "ConditionExpression", bindings));
+  if (binds_nothing) last = {.text = *text, .condition = write->condition};
   return Done{};
 }
 
@@ -51,9 +70,9 @@ template <typename Request>
 Result<Write> PrepareConditional(const Request& request, const Item& source) {
   Write write = TRY(PrepareCommon(request));
   TRY(item::ValidateItem(source));
-  const std::optional<std::string> condition = request.condition;
-  Bindings bindings = TRY(Bindings::Make(request.names, request.values, condition.has_value()));
-  TRY(ParseConditionInto(condition, &bindings, &write));
+  const bool has_expression = Pointer(request.condition) != nullptr;
+  Bindings bindings = TRY(Bindings::Make(request.names, request.values, has_expression));
+  TRY(ParseConditionInto(request, &bindings, &write));
   TRY(bindings.AllUsed());
   write.source = source;
   return write;
@@ -64,13 +83,13 @@ Status OnlyOldValues(ReturnValues values) {
   return Invalid("ReturnValues can only be ALL_OLD or NONE");
 }
 
-Result<MaybeItem> ReplaceBySource(const MaybeItem&, const Item& source) {
-  return MaybeItem(source);
+Result<MaybeItem> ReplaceBySource(const MaybeItem&, Item source) {
+  return MaybeItem(std::move(source));
 }
-Result<MaybeItem> RemoveItem(const MaybeItem&, const Item&) { return MaybeItem(); }
-Result<MaybeItem> KeepItem(const MaybeItem& previous, const Item&) { return previous; }
-Result<MaybeItem> MakeIfAbsent(const MaybeItem& previous, const Item& source) {
-  return previous ? previous : MaybeItem(source);
+Result<MaybeItem> RemoveItem(const MaybeItem&, Item) { return MaybeItem(); }
+Result<MaybeItem> KeepItem(const MaybeItem& previous, Item) { return previous; }
+Result<MaybeItem> MakeIfAbsent(const MaybeItem& previous, Item source) {
+  return previous ? previous : MaybeItem(std::move(source));
 }
 
 Result<MaybeItem> ApplyUpdate(const expression::Update& update, const MaybeItem& previous,
@@ -147,11 +166,11 @@ Result<Write> Prepare(const tables::UpdateRequest& request) {
     write.updated = update.Paths();
     write.nests = std::any_of(write.updated.begin(), write.updated.end(),
                               [](const expression::Path& path) { return path.steps.size() > 1; });
-    write.apply = [update](const MaybeItem& previous, const Item& source) {
+    write.apply = [update](const MaybeItem& previous, Item source) {
       return ApplyUpdate(update, previous, source);
     };
   }
-  TRY(ParseConditionInto(request.condition, &bindings, &write));
+  TRY(ParseConditionInto(request, &bindings, &write));
   TRY(bindings.AllUsed());
   write.source = request.key;
   write.too_large = kUpdateTooLarge;
@@ -182,7 +201,7 @@ Result<Target> FindTarget(const Write& write, const Catalog& catalog) {
   return target;
 }
 
-Result<Decision> Decide(const Write& write, Target target, Group* group) {
+Result<Decision> Decide(Write write, Target target, Group* group) {
   TRY(CheckKeyUntouched(write, *target.table));
   const MaybeItem* previous = TRY(group->Find(target.row_key));
   Decision decision;
@@ -192,7 +211,7 @@ Result<Decision> Decide(const Write& write, Target target, Group* group) {
     if (write.on_failure == OnConditionFailure::kAllOld) decision.reply.failed_on = *previous;
     return decision;
   }
-  MaybeItem next = TRY(write.apply(*previous, write.source));
+  MaybeItem next = TRY(write.apply(*previous, std::move(write.source)));
   if (next) TRY(CheckNext(write, *target.table, *next));
   decision.reply.attributes = Returned(write, *previous, next);
   decision.change = ItemChange{.table = std::move(target.table),
@@ -205,7 +224,7 @@ Result<Decision> Decide(const Write& write, Target target, Group* group) {
 
 Status WriteChange::Evaluate(Group* group) {
   Target target = TRY(FindTarget(write_, group->catalog()));
-  Decision decision = TRY(Decide(write_, std::move(target), group));
+  Decision decision = TRY(Decide(std::move(write_), std::move(target), group));
   reply_ = std::move(decision.reply);
   if (decision.change) group->Add(std::move(*decision.change));
   return Done{};

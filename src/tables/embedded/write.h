@@ -26,7 +26,7 @@ struct Write {
   std::optional<expression::Condition> condition;
   // From the previous item to the next; nullopt is no item. `source` is this write's.
   std::function<Result<std::optional<item::Item>>(const std::optional<item::Item>& previous,
-                                                  const item::Item& source)>
+                                                  item::Item source)>
       apply;
   std::vector<expression::Path> updated;  // The paths that an update touches.
   bool nests = false;  // Writes inside a value, and so may nest deeper than any it was given.
@@ -52,8 +52,9 @@ struct Decision {
   tables::WriteReply reply;
   std::optional<ItemChange> change;  // nullopt when the condition did not hold.
 };
-// Errors are what is wrong with the request given the item that is stored.
-Result<Decision> Decide(const Write& write, Target target, Group* group);
+// Errors are what is wrong with the request given the item that is stored. Uses the write up: the
+// item of a put becomes the item that is stored, without another copy.
+Result<Decision> Decide(Write write, Target target, Group* group);
 
 // A single Put, Update or Delete on its way through the committer.
 class WriteChange final : public Change {
