@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,7 +17,9 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "bench/harness.h"
+#include "bench/keep_alive_client.h"
 #include "bench/redis_peer.h"
+#include "bench/running_service.h"
 #include "tables/embedded/embedded_tables.h"
 
 namespace tidemark::bench {
@@ -30,7 +33,7 @@ constexpr int kMany = 64;
 constexpr char kHelp[] =
     "Attempts a second, synced, beside Redis with appendfsync always.\n"
     "\n"
-    "  bench_attempts                    all comparisons, about two minutes\n"
+    "  bench_attempts                    all comparisons, about three minutes\n"
     "  bench_attempts --seconds 0.5      quicker and rougher\n"
     "  bench_attempts --rounds 5         more rounds; the median of them is printed\n";
 
@@ -65,6 +68,18 @@ void TryWrong(Attempts* attempts) { TryOnce(attempts, false); }
 void Increment(Attempts* attempts) {
   const Subject person = Must(Subject::Of(NextPerson()));
   Must(attempts->Increment({.subject = person, .name = Password(), .attempt_id = "attempt-1"}));
+}
+
+// Two requests, which are the same two writes.
+void TryOverHttp(KeepAliveClient* client, bool right) {
+  constexpr std::string_view kName =
+      R"("journey":"SIGN_IN","count_type":"ERROR_COUNT","classifier":"PASSWORD_ENTRY",)"
+      R"("attempt_id":"attempt-1")";
+  const std::string person = "/api/v1/subjects/" + NextPerson();
+  CHECK(client->Post(person + "/attempts/reserve", fmt::format("{{{}}}", kName))
+            .find(R"("verdict":"permitted")") != std::string::npos);
+  CHECK(client->Post(person + "/attempts/settle", fmt::format(R"({{{},"right":{}}})", kName, right))
+            .find(R"("known":true)") != std::string::npos);
 }
 
 // Counts after the verification, without ids or locks: what the seed's origin does, but atomic.
@@ -113,6 +128,34 @@ bool CompareAt(const Settings& settings, int threads, const Contest& contest, Pe
                             .goal_ratio = threads == 1 ? 0 : contest.goal});
 }
 
+bool CompareOverHttp(const Settings& settings, int connections, const RunningService& service,
+                     Peers* peers) {
+  std::vector<KeepAliveClient> clients;
+  for (int i = 0; i < connections; ++i) clients.push_back(service.Connect());
+  bool met = true;
+  for (const bool right : {true, false}) {
+    met &= Compare(
+        settings,
+        {.name = fmt::format("reserve+settle {}, HTTP, {} connection{}", right ? "right" : "wrong",
+                             connections, connections == 1 ? "" : "s"),
+         .unit = "/s",
+         .ours =
+             [&] {
+               return ParallelRate(settings.seconds, connections, [&](int client) {
+                 TryOverHttp(&clients[static_cast<size_t>(client)], right);
+               });
+             },
+         .raw =
+             [&] {
+               return ParallelRate(settings.seconds, connections, [&](int client) {
+                 RedisCount(peers->redis[static_cast<size_t>(client)].get());
+               });
+             },
+         .goal_ratio = connections == 1 ? 0 : 0.7});
+  }
+  return met;
+}
+
 bool CompareAll(const Settings& settings, Peers* peers) {
   bool met = true;
   for (const int threads : {1, kMany}) {
@@ -159,7 +202,13 @@ int Main(int argc, char** argv) {
     peers.redis.push_back(std::make_unique<RedisClient>(server.port()));
   }
   fmt::print("{:<44} {:>12} {:>12} {:>7}  {}\n", "", "tidemark", "Redis", "ratio", "goal");
-  const bool met = CompareAll(settings, &peers);
+  bool met = CompareAll(settings, &peers);
+  api::ServiceOptions options;
+  options.attempts.emplace();
+  const RunningService service(folder.path(), tables.get(), std::move(options));
+  for (const int connections : {1, kMany}) {
+    met &= CompareOverHttp(settings, connections, service, &peers);
+  }
   fmt::print("{}\n", met ? "all goals met" : "some goals MISSED");
   return 0;
 }
