@@ -253,6 +253,16 @@ uint64_t WriteExport(const std::filesystem::path& folder, uint64_t messages) {
   return messages;
 }
 
+// Of all threads, in the program and in the kernel.
+double ProcessorSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 double PeakMemoryMb() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -302,6 +312,7 @@ bool MeasureImport(uint64_t messages, Surroundings* around) {
   Must(archive.CreateTable());
   Must(state.CreateTable());
   archive::ImportProgress progress;
+  const double processor_before = ProcessorSeconds();
   const auto report = Must(archive::ImportExport(export_folder.path(), {},
                                                  {.archive = &archive,
                                                   .tables = tables.get(),
@@ -310,11 +321,14 @@ bool MeasureImport(uint64_t messages, Surroundings* around) {
                                                   .index = &index,
                                                   .clock = &around->clock},
                                                  &progress));
+  const double processor_seconds = ProcessorSeconds() - processor_before;
   CHECK(report.MessageCount() == messages);
   const double rate = static_cast<double>(messages) / report.seconds;
   bool met = rate >= kImportGoal;
   fmt::print("{:<44} {:>12.0f} {:>12} {:>7}  >= {:.0f}: {}\n", "messages imported, /s", rate, "",
              "", kImportGoal, met ? "met" : "MISSED");
+  fmt::print("{:<44} {:>12.1f}\n", "  processor time of a message, us",
+             processor_seconds * 1e6 / static_cast<double>(messages));
   met &= Bound("memory of the import, MB", "", PeakMemoryMb(), kMemoryGoalMb);
   fmt::print("{:<44} {:>12.1f}\n", "  of it before the import, MB", memory_before);
   archive::Reader reader({}, tables.get(), &index, &around->clock);

@@ -259,6 +259,7 @@ Status Importer::Process(const Chunk& chunk) {
                               .now = now_,
                               .read = read_options()};
   std::vector<ImportedMessage> messages;
+  messages.reserve(chunk.rows.size());
   std::vector<News> changes;
   uint64_t left_out = 0;
   uint64_t bad = 0;

@@ -32,7 +32,8 @@ struct ImportOptions {
   std::vector<std::string> teams = {};
   bool with_private = false;
   ImportMode mode = ImportMode::kStore;
-  size_t threads = 2;
+  // More than there are processors: most of them wait for the disk, and share a sync.
+  size_t threads = 8;
 };
 
 // All outlive the import. With kDryRun all but the clock may be null: there is no archive yet.

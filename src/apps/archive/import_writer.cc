@@ -73,27 +73,31 @@ struct ImportWriter::Unit {
 
 class ImportWriter::Batch {
  public:
-  explicit Batch(std::string table) : table_(std::move(table)) {}
+  explicit Batch(std::string table) : table_(std::move(table)) {
+    request_.actions.reserve(tables::kMaxTransactActions);
+  }
 
   bool HasRoom(size_t size_bytes) const {
-    return actions_.size() < tables::kMaxTransactActions && bytes_ + size_bytes <= kMaxBatchBytes;
+    return units_.size() < tables::kMaxTransactActions && bytes_ + size_bytes <= kMaxBatchBytes;
   }
   void Add(Unit unit, item::Item row, size_t size_bytes) {
     bytes_ += size_bytes;
     units_.push_back(unit);
-    actions_.emplace_back(
+    request_.actions.emplace_back(
         PutRequest{.table = table_, .item = std::move(row), .condition = kIfAbsent});
   }
-  std::vector<tables::TransactAction> TakeActions() {
+  const tables::TransactWriteRequest& request() const { return request_; }
+  const std::vector<Unit>& units() const { return units_; }
+  // Keeps the room for the next.
+  void Clear() {
     bytes_ = 0;
-    return std::exchange(actions_, {});
+    request_.actions.clear();
+    units_.clear();
   }
-  std::vector<Unit> TakeUnits() { return std::exchange(units_, {}); }
-  bool empty() const { return actions_.empty(); }
 
  private:
   const std::string table_;
-  std::vector<tables::TransactAction> actions_;
+  tables::TransactWriteRequest request_;
   std::vector<Unit> units_;
   size_t bytes_ = 0;
 };
@@ -175,10 +179,9 @@ Result<StoreCounts> ImportWriter::StoreFresh(const Place& place,
 
 Result<StoreCounts> ImportWriter::Flush(const Place& place, Batch* batch) {
   StoreCounts counts;
-  if (batch->empty()) return counts;
-  const std::vector<Unit> units = batch->TakeUnits();
-  const bool applied = TRY(Write(batch->TakeActions()));
-  for (const Unit& unit : units) {
+  if (batch->units().empty()) return counts;
+  const bool applied = TRY(Write(batch->request()));
+  for (const Unit& unit : batch->units()) {
     if (!applied) {
       counts += TRY(StoreUnit(place, unit));
     } else if (unit.message != nullptr) {
@@ -187,11 +190,12 @@ Result<StoreCounts> ImportWriter::Flush(const Place& place, Batch* batch) {
       ++counts.reactions;
     }
   }
+  batch->Clear();
   return counts;
 }
 
-Result<bool> ImportWriter::Write(std::vector<tables::TransactAction> actions) {
-  const auto reply = TRY(tables_->TransactWrite({.actions = std::move(actions)}));
+Result<bool> ImportWriter::Write(const tables::TransactWriteRequest& request) {
+  const auto reply = TRY(tables_->TransactWrite(request));
   return reply.outcome == tables::TransactOutcome::kApplied;
 }
 
@@ -234,7 +238,7 @@ Result<StoreCounts> ImportWriter::StoreNews(const slack::TeamId& team,
   const auto flush = [&]() -> Status {
     if (together.empty()) return Done{};
     // Two may be about one row, which a transaction refuses: then each has its own.
-    const Result<bool> applied = Write(std::exchange(actions, {}));
+    const Result<bool> applied = Write({.actions = std::exchange(actions, {})});
     if (!applied && applied.error().code != ErrorCode::kInvalid) return applied.error();
     for (const News* one : std::exchange(together, {})) {
       const bool stored =

@@ -57,7 +57,7 @@ class ImportWriter {
   Result<StoreCounts> Foresee(const Place& place, const ImportedMessage& message);
   Result<bool> IsThere(const Place& place, const slack::Timestamp& ts);
   // False: cancelled, nothing was written.
-  Result<bool> Write(std::vector<tables::TransactAction> actions);
+  Result<bool> Write(const tables::TransactWriteRequest& request);
 
   Archive* const archive_;
   tables::Tables* const tables_;
