@@ -11,6 +11,7 @@ using attempts::kPassword;
 using attempts::NumberIn;
 using attempts::Verdict;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const int64_t kLongest = LongestLife(attempts::Policy::Default()).count();
 
@@ -139,6 +140,23 @@ TEST(BackTest, FromNewTheOldStoreBringsNothingBack) {
   ASSERT_TRUE(stage.InOld(kBlockedKey).has_value());
   ASSERT_EQ(Back(&stage).held_by, "");
   EXPECT_EQ(stage.VerdictOf(), Verdict::kPermitted);
+}
+
+// What the move remembers of a clear is still there when the table has long been on its own.
+// Spec: 003-58
+TEST(BackTest, FromNewNothingIsTakenForCleared) {
+  MoveStage stage(Phase::kDualNewDecides);
+  stage.Fail(5);
+  ASSERT_TRUE(stage.process.attempts.Reset(stage.person, kPassword).has_value());
+  stage.GoTo(Phase::kNew);
+  stage.Fail(5);
+  EXPECT_THAT(stage.log.str(), Not(HasSubstr("cannot be read")));
+  while (stage.PhaseNow() != Phase::kOld) {
+    stage.Pass(20);
+    ASSERT_EQ(Back(&stage).held_by, "");
+    EXPECT_EQ(stage.CountOf(), 5u) << ToString(stage.PhaseNow());
+  }
+  EXPECT_EQ(stage.Fail(1).verdict, Verdict::kTemporarilyLocked);
 }
 
 // A process may not have heard yet that the phase `new` is over, and write the new store alone.

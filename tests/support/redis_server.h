@@ -1,12 +1,10 @@
 // A Redis server of the test's own, on a unix socket in a folder of its own, gone at the end.
 #pragma once
 
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <string>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -30,32 +28,38 @@ class RedisServer {
     return options;
   }
 
+  // Returns when it listens, which it says in its log.
   void Start() {
     const std::string folder = folder_.path();
+    int log[2];
+    CHECK(::pipe(log) == 0);
     process_ = ::fork();
     CHECK(process_ >= 0);
     if (process_ == 0) {
+      ::dup2(log[1], STDOUT_FILENO);
       // The same program as redis-server, which is what it is when called so; but from a package
       // that starts no server of its own on the machine.
       ::execlp("redis-check-rdb", "redis-server", "--port", "0", "--unixsocket", socket().c_str(),
-               "--dir", folder.c_str(), "--save", "", "--appendonly", "yes", "--logfile",
-               "redis.log", password_.empty() ? nullptr : "--requirepass", password_.c_str(),
-               nullptr);
+               "--dir", folder.c_str(), "--save", "", "--appendonly", "yes",
+               password_.empty() ? nullptr : "--requirepass", password_.c_str(), nullptr);
       ::_exit(1);
     }
-    // A process of its own cannot be waited for in another way.
-    for (int i = 0; i < 500; ++i) {
-      redis::Client client(options());
-      if (client.Run({"PING"})) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ::close(log[1]);
+    log_ = log[0];
+    std::string said;
+    char piece[512];
+    while (said.find("ready to accept connections") == std::string::npos) {
+      const ssize_t size = ::read(log_, piece, sizeof piece);
+      ASSERT_GT(size, 0) << "Redis did not start; is redis-tools installed? " << said;
+      said.append(piece, static_cast<size_t>(size));
     }
-    FAIL() << "Redis did not start; is redis-tools installed?";
   }
   void Stop() {
     if (process_ <= 0) return;
     ::kill(process_, SIGTERM);
     ::waitpid(process_, nullptr, 0);
     process_ = -1;
+    ::close(log_);
   }
 
  private:
@@ -64,6 +68,7 @@ class RedisServer {
   const std::string password_;
   TempFolder folder_;
   pid_t process_ = -1;
+  int log_ = -1;
 };
 
 }  // namespace tidemark::testing

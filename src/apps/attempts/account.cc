@@ -18,6 +18,8 @@ using item::TextIn;
 
 // Sorts before every name: it is read first, so a write behind it is noticed.
 constexpr std::string_view kHeadKey = "!";
+// Left by a move from another store, and of no meaning here.
+constexpr std::string_view kGenerationsKey = "~";
 constexpr std::string_view kStateCount = "STATE";
 constexpr std::string_view kDevicePrefix = "DEVICE#KNOWN#";
 constexpr size_t kMaxIds = 128;
@@ -230,7 +232,7 @@ Account Account::Decode(const Subject& subject, const std::vector<item::Item>& r
     const std::string sort_key = TextIn(row, kSortAttribute);
     if (sort_key == kHeadKey) {
       account.DecodeHead(row);
-    } else if (!account.DecodeRow(sort_key, row)) {
+    } else if (sort_key != kGenerationsKey && !account.DecodeRow(sort_key, row)) {
       skipped->push_back(sort_key);
     }
   }

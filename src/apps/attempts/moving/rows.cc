@@ -203,8 +203,10 @@ void DecodeGenerations(const Item& item, EpochSeconds now, Rows* rows) {
     const EpochSeconds until = IntIn(*one, "until").value_or(0);
     if (!IsLive(until, now)) continue;
     const auto generation = static_cast<uint64_t>(IntIn(*one, kGeneration).value_or(0));
+    // What is there is there: in the phase `new` rows are written without a generation.
     Row& row = (*rows)[sort_key];
-    row = JoinRows(KindOf(sort_key), row, {.generation = generation, .until = until});
+    row.generation = std::max(row.generation, generation);
+    row.until = until;
   }
 }
 
