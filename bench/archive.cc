@@ -93,6 +93,7 @@ class RunningArchive {
   }
 
   KeepAliveClient Connect() const { return KeepAliveClient(service_->address(), "none"); }
+  int port() const { return PortOf(service_->address()); }
   const demo::Workspace& workspace() const { return workspace_; }
 
   // A message that nobody has sent yet.
@@ -148,44 +149,53 @@ class RunningArchive {
   std::unique_ptr<api::Service> service_;
 };
 
-void PostSigned(KeepAliveClient* client, const std::string& body) {
+constexpr std::string_view kEventsPath = "/slack/events";
+
+std::string SignatureOf(const std::string& body) {
   static const Secret secret{std::string(kSigningSecret)};
   const std::string timestamp = std::to_string(SystemClock().NowSeconds());
-  const std::string signature = slack::Sign(secret, timestamp, body);
-  const std::string& answer =
-      client->Post("/slack/events", body,
-                   fmt::format("X-Slack-Request-Timestamp: {}\r\nX-Slack-Signature: {}\r\n",
-                               timestamp, signature));
+  return fmt::format("X-Slack-Request-Timestamp: {}\r\nX-Slack-Signature: {}\r\n", timestamp,
+                     slack::Sign(secret, timestamp, body));
+}
+
+void MustBeTaken(const std::string& answer) {
   if (answer.starts_with("HTTP/1.1 200")) return;
   fmt::print(stderr, "bench: an event was not taken: {}\n", answer);
   std::exit(1);
+}
+
+void PostSigned(KeepAliveClient* client, const std::string& body) {
+  MustBeTaken(client->Post(kEventsPath, body, SignatureOf(body)));
 }
 
 bool MeasureEvents(const Settings& settings, const RunningArchive& archive) {
   Folder raw_folder("archive-raw");
   RawStore raw(raw_folder.path());
   std::atomic<uint64_t> next = 0;
-  std::vector<KeepAliveClient> clients;
-  for (int i = 0; i < kConnections; ++i) clients.push_back(archive.Connect());
   // So that the gate has met everybody.
-  for (int i = 0; i < 1'000; ++i) PostSigned(&clients[0], archive.Message(next++));
-  return Compare(
-      settings, {.name = fmt::format("events, signed, synced, {} connections", kConnections),
-                 .unit = "/s",
-                 .ours =
-                     [&] {
-                       return ParallelRate(settings.seconds, kConnections, [&](int client) {
-                         PostSigned(&clients[static_cast<size_t>(client)], archive.Message(next++));
-                       });
-                     },
-                 .raw =
-                     [&] {
-                       return ParallelRate(settings.seconds, kConnections, [&](int) {
-                         const uint64_t number = next++;
-                         raw.Put(fmt::format("message {}", number), archive.Message(number), true);
-                       });
-                     },
-                 .goal_ours = kEventsGoal});
+  KeepAliveClient first = archive.Connect();
+  for (int i = 0; i < 1'000; ++i) PostSigned(&first, archive.Message(next++));
+  Connections connections(archive.port(), kConnections, IsWholeHttp);
+  return Compare(settings,
+                 {.name = fmt::format("events, signed, synced, {} connections", kConnections),
+                  .unit = "/s",
+                  .ours =
+                      [&] {
+                        return connections.Rate(
+                            settings.seconds, [&](size_t, const std::string& answer) {
+                              if (!answer.empty()) MustBeTaken(answer);
+                              const std::string body = archive.Message(next++);
+                              return PostRequest(kEventsPath, "none", body, SignatureOf(body));
+                            });
+                      },
+                  .raw =
+                      [&] {
+                        return ParallelRate(settings.seconds, kConnections, [&](int) {
+                          const uint64_t number = next++;
+                          raw.Put(fmt::format("message {}", number), archive.Message(number), true);
+                        });
+                      },
+                  .goal_ours = kEventsGoal});
 }
 
 // One event after the other at the rate, each timed from when it was due: a server that stalls

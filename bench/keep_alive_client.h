@@ -2,10 +2,6 @@
 // a client of Redis does: what is measured is the server. One thread at a time.
 #pragma once
 
-#include <arpa/inet.h>
-#include <cstdlib>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string>
 #include <string_view>
 #include <sys/socket.h>
@@ -15,23 +11,23 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "bench/connections.h"
 
 namespace tidemark::bench {
+
+inline std::string PostRequest(std::string_view path, std::string_view token, std::string_view body,
+                               std::string_view headers = "") {
+  return fmt::format(
+      "POST {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n"
+      "Content-Type: application/json\r\n{}Content-Length: {}\r\n\r\n{}",
+      path, token, headers, body.size(), body);
+}
 
 class KeepAliveClient {
  public:
   // `address` is "127.0.0.1:PORT".
   KeepAliveClient(const std::string& address, std::string token)
-      : socket_(::socket(AF_INET, SOCK_STREAM, 0)), token_(std::move(token)) {
-    sockaddr_in peer{};
-    peer.sin_family = AF_INET;
-    peer.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const int port = std::atoi(address.substr(address.rfind(':') + 1).c_str());
-    peer.sin_port = htons(static_cast<uint16_t>(port));
-    CHECK(::connect(socket_, reinterpret_cast<const sockaddr*>(&peer), sizeof peer) == 0);
-    const int on = 1;
-    CHECK(::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0);
-  }
+      : socket_(ConnectTo(PortOf(address))), token_(std::move(token)) {}
   KeepAliveClient(KeepAliveClient&& other) noexcept
       : socket_(std::exchange(other.socket_, -1)), token_(std::move(other.token_)) {}
   ~KeepAliveClient() {
@@ -41,14 +37,11 @@ class KeepAliveClient {
   // The whole answer, head and body. `headers` are further ones, each with its line's end.
   const std::string& Post(std::string_view path, std::string_view body,
                           std::string_view headers = "") {
-    request_ = fmt::format(
-        "POST {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n"
-        "Content-Type: application/json\r\n{}Content-Length: {}\r\n\r\n{}",
-        path, token_, headers, body.size(), body);
+    request_ = PostRequest(path, token_, body, headers);
     CHECK(::send(socket_, request_.data(), request_.size(), MSG_NOSIGNAL) ==
           static_cast<ssize_t>(request_.size()));
     answer_.clear();
-    while (!IsWhole()) {
+    while (!IsWholeHttp(answer_)) {
       char bytes[4096];
       const ssize_t count = ::recv(socket_, bytes, sizeof bytes, 0);
       CHECK(count > 0);
@@ -58,16 +51,6 @@ class KeepAliveClient {
   }
 
  private:
-  bool IsWhole() const {
-    constexpr std::string_view kLength = "Content-Length: ";
-    const size_t head = answer_.find("\r\n\r\n");
-    if (head == std::string::npos) return false;
-    const size_t length = answer_.find(kLength);
-    CHECK(length < head);
-    return answer_.size() ==
-           head + 4 + std::strtoul(&answer_[length + kLength.size()], nullptr, 10);
-  }
-
   int socket_;
   std::string token_;
   std::string request_;
