@@ -19,8 +19,8 @@ namespace tidemark::documents {
 enum class RecordFate {
   kSynced,     // The row changed.
   kUnchanged,  // It said so already; also our own writes.
-  kIgnored,    // Another prefix, bucket or source, or no change of content.
-  kDropped,    // Malformed, or the object is no document: never retried.
+  kIgnored,    // Another prefix or bucket, or no change of content.
+  kDropped,    // Malformed, of another source, or the object is no document: never retried.
   kFailed,     // To be sent again.
 };
 std::string_view ToString(RecordFate fate);
@@ -46,6 +46,10 @@ class EventHandler {
   EventReport Handle(const Context& context, std::string_view notification_json);
 
  private:
+  RecordReport Drop(const std::string& problem);
+  RecordReport HandleEvent(const Context& context, const ObjectEvent& event);
+  Outcome<RecordReport> Bring(const Context& context, const ObjectEvent& event);
+
   const DocumentsOptions options_;
   RowStore& rows_;
   Synchronizer& synchronizer_;

@@ -29,8 +29,8 @@ struct ReadReply {
 class FallbackReader {
  public:
   // All outlive this.
-  FallbackReader(const DocumentsOptions& options, CacheManager* manager, RowStore* rows,
-                 DocumentStore* store, Synchronizer* synchronizer, const Observer* observer);
+  FallbackReader(const DocumentsOptions& options, RowStore* rows, DocumentStore* store,
+                 Synchronizer* synchronizer, const Observer* observer);
   ~FallbackReader();
 
   // kNotFound when the object store has none; kUnavailable when it cannot be asked and the cache
@@ -39,6 +39,7 @@ class FallbackReader {
 
  private:
   class Impl;
+  const Observer& observer_;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -4,9 +4,12 @@
 //   TRY(repairs.Note(context, id));        // Before the object is written.
 //   RepairReport report = repairs.Run(context);
 //
-// May be called from any thread; notes of one document are one note.
+// A note says when it was made, and stays until the write that it was made for must be over: a row
+// that was repaired before that write would be wrong again. May be called from any thread; notes
+// of one document are one note.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 
@@ -24,17 +27,29 @@ class Repairs {
  public:
   // All outlive this.
   Repairs(const DocumentsOptions& options, objects::Objects* objects, const Retrier* retrier,
-          Synchronizer* synchronizer);
+          Synchronizer* synchronizer, const Observer* observer);
 
   Outcome<Done> Note(const Context& context, const std::string& id);
   // Synchronizes what was noted. What fails stays noted, and the others go on.
   Outcome<RepairReport> Run(const Context& context);
 
  private:
+  struct FoundNote {
+    std::string etag;
+    std::chrono::milliseconds made{0};
+  };
+
+  Outcome<objects::ListReply> List(const Context& context, const std::string& after);
+  Outcome<std::optional<FoundNote>> Read(const Context& context, const std::string& key);
+  // True when the row is right and the note is gone.
+  Outcome<bool> Repair(const Context& context, const std::string& key);
+  Outcome<Done> Forget(const Context& context, const std::string& key, const FoundNote& note);
+
   const DocumentsOptions options_;
   objects::Objects& objects_;
   const Retrier& retrier_;
   Synchronizer& synchronizer_;
+  const Observer& observer_;
 };
 
 }  // namespace tidemark::documents

@@ -22,6 +22,8 @@ class Settler {
   Outcome<size_t> SettleStale(const Context& context);
 
  private:
+  Outcome<bool> SettleOne(const Context& context, const std::string& id);
+
   const DocumentsOptions options_;
   RowStore& rows_;
   Synchronizer& synchronizer_;

@@ -15,6 +15,9 @@
 
 namespace tidemark::documents {
 
+// The document in an object's text; kInvalid when there is none, or that of another id.
+Result<Document> ParseObject(const std::string& id, std::string json);
+
 enum class SyncOutcome {
   kUnchanged,  // The row said it already.
   kWritten,
@@ -27,13 +30,19 @@ enum class SyncOutcome {
 struct SyncReply {
   SyncOutcome outcome = SyncOutcome::kUnchanged;
   std::optional<CachedDocument> document = std::nullopt;  // What the object holds, if valid.
+  std::optional<std::string> etag = std::nullopt;         // Of the object, if there is one.
   std::string invalid = {};  // Why the object is no document, when it is none.
 };
 
 struct SyncRequest {
   std::string id;
   std::string sequencer = {};  // Of the event that asks for it; kept with the row.
-  bool dry_run = false;        // Says what it would do, and does nothing.
+  // The object is said to be deleted: a tombstone is left also where there was no row, so that
+  // nobody who read the object before fills the cache with it.
+  bool deleted = false;
+  // A row that cannot be written is only worth a warning: the document is wanted, not the row.
+  bool fill = false;
+  bool dry_run = false;  // Says what it would do, and does nothing.
 };
 
 class Synchronizer {
@@ -43,10 +52,27 @@ class Synchronizer {
                const Observer* observer);
 
   // A stale intent is settled on the way: the object's tag says whether it happened. kConflict
-  // when others keep changing the row until the deadline.
+  // when others keep changing the row.
   Outcome<SyncReply> Sync(const Context& context, const SyncRequest& request);
+  // The same, for those who have just loaded the row.
+  Outcome<SyncReply> SyncFrom(const Context& context, const SyncRequest& request,
+                              std::optional<Row> row);
 
  private:
+  // What is to be done with a row.
+  struct Plan {
+    SyncReply reply;
+    bool is_due = false;
+    std::optional<Row> next = std::nullopt;  // nullopt, when something is due: the row goes.
+  };
+
+  Plan MakePlan(const SyncRequest& request, const std::optional<Row>& row,
+                std::optional<StoredDocument> object) const;
+  Plan PlanWithObject(const SyncRequest& request, const std::optional<Row>& row,
+                      StoredDocument object) const;
+  Plan PlanWithoutObject(const SyncRequest& request, const std::optional<Row>& row) const;
+  Outcome<bool> Apply(const Context& context, const std::optional<Row>& row, Plan& plan);
+
   const DocumentsOptions options_;
   RowStore& rows_;
   DocumentStore& store_;

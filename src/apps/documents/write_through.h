@@ -10,10 +10,10 @@
 // written, the object is asked for its tag until it is decided; what cannot be decided is left for
 // the Settler. A success means that the object has it.
 //
-// May be called from any thread.
+// One writer at a time holds the intent of a document; others wait for it. May be called from any
+// thread.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -50,7 +50,7 @@ class WriteThrough {
  public:
   // All outlive this.
   WriteThrough(const DocumentsOptions& options, RowStore* rows, DocumentStore* store,
-               Synchronizer* synchronizer, Repairs* repairs, Random* random,
+               Synchronizer* synchronizer, Repairs* repairs, Pauser* pauser, Random* random,
                const Observer* observer);
 
   // kConflict when the expected version is not the one that is there, or others keep writing;
@@ -63,11 +63,18 @@ class WriteThrough {
   Outcome<WriteResult> Delete(const Context& context, const DeleteRequest& request);
 
  private:
+  struct Task;
+  class Writing;
+
+  Outcome<WriteResult> Run(const Context& context, const Task& task);
+  WriteResult TellDryRun(const Task& task) const;
+
   const DocumentsOptions options_;
   RowStore& rows_;
   DocumentStore& store_;
   Synchronizer& synchronizer_;
   Repairs& repairs_;
+  Pauser& pauser_;
   Random& random_;
   const Observer& observer_;
 };
