@@ -4,11 +4,15 @@
 #include "apps/attempts/attempts.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdlib>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,6 +20,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "bench/connections.h"
 #include "bench/harness.h"
 #include "bench/keep_alive_client.h"
 #include "bench/redis_peer.h"
@@ -35,7 +40,8 @@ constexpr char kHelp[] =
     "\n"
     "  bench_attempts                    all comparisons, about three minutes\n"
     "  bench_attempts --seconds 0.5      quicker and rougher\n"
-    "  bench_attempts --rounds 5         more rounds; the median of them is printed\n";
+    "  bench_attempts --rounds 5         more rounds; the median of them is printed\n"
+    "  bench_attempts --only flight      one part: flight, threads, http\n";
 
 const attempts::Name& Password() {
   static const attempts::Name name{
@@ -70,17 +76,111 @@ void Increment(Attempts* attempts) {
   Must(attempts->Increment({.subject = person, .name = Password(), .attempt_id = "attempt-1"}));
 }
 
-// Two requests, which are the same two writes.
-void TryOverHttp(KeepAliveClient* client, bool right) {
-  constexpr std::string_view kName =
-      R"("journey":"SIGN_IN","count_type":"ERROR_COUNT","classifier":"PASSWORD_ENTRY",)"
-      R"("attempt_id":"attempt-1")";
-  const std::string person = "/api/v1/subjects/" + NextPerson();
-  CHECK(client->Post(person + "/attempts/reserve", fmt::format("{{{}}}", kName))
-            .find(R"("verdict":"permitted")") != std::string::npos);
-  CHECK(client->Post(person + "/attempts/settle", fmt::format(R"({{{},"right":{}}})", kName, right))
-            .find(R"("known":true)") != std::string::npos);
+// Work that waits for its turn on one thread, as that of a loop with many requests in flight does.
+class Turns {
+ public:
+  void Add(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(work));
+    if (waiting_.size() == 1) added_.notify_one();
+  }
+  // Does what has been added, and waits when that is nothing.
+  void Run() {
+    std::vector<std::function<void()>> taken;
+    {
+      std::unique_lock lock(mutex_);
+      added_.wait(lock, [&] { return !waiting_.empty(); });
+      taken.swap(waiting_);
+    }
+    for (const auto& work : taken) work();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable added_;
+  std::vector<std::function<void()>> waiting_;
+};
+
+template <typename Reply>
+Reply Ready(const attempts::Outcome<Reply>& outcome) {
+  if (const auto* reply = std::get_if<Result<Reply>>(&outcome)) return Must(*reply);
+  return Must(std::get<attempts::Rest<Reply>>(outcome)());
 }
+
+// The same two writes for each of many people at once, none of whom is waited for.
+class InFlight {
+ public:
+  InFlight(Attempts* attempts, bool right) : attempts_(*attempts), right_(right) {}
+
+  double Rate(double seconds, int people) {
+    const double start = Seconds();
+    for (int i = 0; i < people; ++i) Begin();
+    uint64_t reported = 0;
+    while (Seconds() - start < seconds || under_way_ > 0) {
+      turns_.Run();
+      for (; reported < done_; ++reported) {
+        if (Seconds() - start < seconds) Begin();
+      }
+    }
+    return static_cast<double>(done_) / (Seconds() - start);
+  }
+
+ private:
+  void Begin() {
+    ++under_way_;
+    const Subject person = Must(Subject::Of(NextPerson()));
+    attempts_.Reserve({.subject = person, .name = Password(), .attempt_id = "attempt-1"},
+                      [this, person](attempts::Outcome<attempts::Decision> slot) {
+                        turns_.Add([this, person, slot = std::move(slot)] { End(person, slot); });
+                      });
+  }
+  void End(const Subject& person, const attempts::Outcome<attempts::Decision>& slot) {
+    CHECK(Ready(slot).verdict == attempts::Verdict::kPermitted);
+    attempts_.Settle(
+        {.subject = person, .name = Password(), .attempt_id = "attempt-1", .right = right_},
+        [this](attempts::Outcome<attempts::SettleReply> settled) {
+          turns_.Add([this, settled = std::move(settled)] {
+            CHECK(Ready(settled).known);
+            --under_way_;
+            ++done_;
+          });
+        });
+  }
+
+  Attempts& attempts_;
+  const bool right_;
+  Turns turns_;
+  // Of the thread that calls Rate.
+  int under_way_ = 0;
+  uint64_t done_ = 0;
+};
+
+// Two requests of a connection, which are the same two writes.
+class OverHttp {
+ public:
+  OverHttp(std::string token, size_t connections, bool right)
+      : token_(std::move(token)), people_(connections), right_(right) {}
+
+  std::string Next(size_t connection, const std::string& answer) {
+    constexpr std::string_view kName =
+        R"("journey":"SIGN_IN","count_type":"ERROR_COUNT","classifier":"PASSWORD_ENTRY",)"
+        R"("attempt_id":"attempt-1")";
+    std::string& person = people_[connection];
+    if (person.empty()) {
+      CHECK(answer.empty() || answer.find(R"("known":true)") != std::string::npos);
+      person = "/api/v1/subjects/" + NextPerson();
+      return PostRequest(person + "/attempts/reserve", token_, fmt::format("{{{}}}", kName));
+    }
+    CHECK(answer.find(R"("verdict":"permitted")") != std::string::npos);
+    return PostRequest(std::exchange(person, "") + "/attempts/settle", token_,
+                       fmt::format(R"({{{},"right":{}}})", kName, right_));
+  }
+
+ private:
+  const std::string token_;
+  std::vector<std::string> people_;  // Whose slot is to be settled; empty: nobody's.
+  const bool right_;
+};
 
 // Counts after the verification, without ids or locks: what the seed's origin does, but atomic.
 constexpr char kScript[] =
@@ -98,8 +198,20 @@ void RedisCountTwice(RedisClient* redis) {
   for (int step = 0; step < 2; ++step) CHECK(redis->Run({"EVAL", kScript, "1", key, "900"}));
 }
 
+// The script as a client sends it, for a connection that is driven like ours.
+std::string RedisRequest(size_t, const std::string& answer) {
+  CHECK(answer.empty() || answer.starts_with(':'));
+  std::string request;
+  const std::vector<std::string> words = {"EVAL", kScript, "1", "code-attempts:" + NextPerson(),
+                                          "900"};
+  request = fmt::format("*{}\r\n", words.size());
+  for (const std::string& word : words) request += fmt::format("${}\r\n{}\r\n", word.size(), word);
+  return request;
+}
+
 struct Peers {
   Attempts* attempts;
+  int redis_port = 0;
   std::vector<std::unique_ptr<RedisClient>> redis;  // One a thread.
 };
 
@@ -107,7 +219,6 @@ struct Contest {
   std::string name;
   void (*ours)(Attempts*);
   void (*redis)(RedisClient*);
-  double goal = 0;
 };
 
 bool CompareAt(const Settings& settings, int threads, const Contest& contest, Peers* peers) {
@@ -124,34 +235,46 @@ bool CompareAt(const Settings& settings, int threads, const Contest& contest, Pe
                                   return ParallelRate(settings.seconds, threads, [&](int client) {
                                     contest.redis(peers->redis[static_cast<size_t>(client)].get());
                                   });
-                                },
-                            .goal_ratio = threads == 1 ? 0 : contest.goal});
+                                }});
 }
 
-bool CompareOverHttp(const Settings& settings, int connections, const RunningService& service,
-                     Peers* peers) {
-  std::vector<KeepAliveClient> clients;
-  for (int i = 0; i < connections; ++i) clients.push_back(service.Connect());
+// As many in flight on either side, each side driven by one thread.
+bool CompareInFlight(const Settings& settings, int in_flight, const Peers& peers) {
   bool met = true;
+  Connections redis(peers.redis_port, in_flight, IsWholeRedis);
   for (const bool right : {true, false}) {
     met &= Compare(
         settings,
-        {.name = fmt::format("reserve+settle {}, HTTP, {} connection{}", right ? "right" : "wrong",
-                             connections, connections == 1 ? "" : "s"),
+        {.name =
+             fmt::format("reserve+settle {}, {} in flight", right ? "right" : "wrong", in_flight),
          .unit = "/s",
-         .ours =
-             [&] {
-               return ParallelRate(settings.seconds, connections, [&](int client) {
-                 TryOverHttp(&clients[static_cast<size_t>(client)], right);
-               });
-             },
-         .raw =
-             [&] {
-               return ParallelRate(settings.seconds, connections, [&](int client) {
-                 RedisCount(peers->redis[static_cast<size_t>(client)].get());
-               });
-             },
-         .goal_ratio = connections == 1 ? 0 : 0.7});
+         .ours = [&] { return InFlight(peers.attempts, right).Rate(settings.seconds, in_flight); },
+         .raw = [&] { return redis.Rate(settings.seconds, RedisRequest); },
+         .goal_ratio = in_flight == 1 ? 0 : 1.0});
+  }
+  return met;
+}
+
+bool CompareOverHttp(const Settings& settings, int connections, const RunningService& service,
+                     const Peers& peers) {
+  bool met = true;
+  Connections http(PortOf(service.address()), connections, IsWholeHttp);
+  Connections redis(peers.redis_port, connections, IsWholeRedis);
+  for (const bool right : {true, false}) {
+    const auto ours = [&] {
+      OverHttp requests(service.token(), static_cast<size_t>(connections), right);
+      const auto next = [&](size_t connection, const std::string& answer) {
+        return requests.Next(connection, answer);
+      };
+      return http.Rate(settings.seconds, next) / 2;
+    };
+    met &= Compare(settings, {.name = fmt::format("reserve+settle {}, HTTP, {} connection{}",
+                                                  right ? "right" : "wrong", connections,
+                                                  connections == 1 ? "" : "s"),
+                              .unit = "/s",
+                              .ours = ours,
+                              .raw = [&] { return redis.Rate(settings.seconds, RedisRequest); },
+                              .goal_ratio = connections == 1 ? 0 : 0.7});
   }
   return met;
 }
@@ -161,8 +284,8 @@ bool CompareAll(const Settings& settings, Peers* peers) {
   for (const int threads : {1, kMany}) {
     const std::vector<Contest> contests = {
         {"increment, one script", Increment, RedisCount},
-        {"reserve+settle right, one script", TryRight, RedisCount, 1.0},
-        {"reserve+settle wrong, one script", TryWrong, RedisCount, 1.0},
+        {"reserve+settle right, one script", TryRight, RedisCount},
+        {"reserve+settle wrong, one script", TryWrong, RedisCount},
         {"reserve+settle right, two scripts", TryRight, RedisCountTwice},
         {"reserve+settle wrong, two scripts", TryWrong, RedisCountTwice}};
     for (const Contest& contest : contests) met &= CompareAt(settings, threads, contest, peers);
@@ -170,8 +293,13 @@ bool CompareAll(const Settings& settings, Peers* peers) {
   return met;
 }
 
-Settings SettingsOf(int argc, char** argv) {
-  Settings settings;
+struct Choice : Settings {
+  std::string only = {};
+  bool Has(std::string_view part) const { return only.empty() || only == part; }
+};
+
+Choice ChoiceOf(int argc, char** argv) {
+  Choice settings;
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     if (flag == "--help") {
@@ -182,12 +310,13 @@ Settings SettingsOf(int argc, char** argv) {
     const char* value = argv[++i];
     if (flag == "--seconds") settings.seconds = std::atof(value);
     if (flag == "--rounds") settings.rounds = std::atoi(value);
+    if (flag == "--only") settings.only = value;
   }
   return settings;
 }
 
 int Main(int argc, char** argv) {
-  const Settings settings = SettingsOf(argc, argv);
+  const Choice settings = ChoiceOf(argc, argv);
   Folder redis_folder("redis");
   Folder folder("attempts");
   const RedisServer server(redis_folder.path());
@@ -197,17 +326,21 @@ int Main(int argc, char** argv) {
   Attempts attempts({}, attempts::Policy::Default(), tables.get(), &clock, &random, nullptr,
                     nullptr);
   Must(attempts.CreateTable());
-  Peers peers{.attempts = &attempts, .redis = {}};
+  Peers peers{.attempts = &attempts, .redis_port = server.port(), .redis = {}};
   for (int i = 0; i < kMany; ++i) {
     peers.redis.push_back(std::make_unique<RedisClient>(server.port()));
   }
   fmt::print("{:<44} {:>12} {:>12} {:>7}  {}\n", "", "tidemark", "Redis", "ratio", "goal");
-  bool met = CompareAll(settings, &peers);
+  bool met = true;
+  for (const int in_flight : {1, kMany}) {
+    if (settings.Has("flight")) met &= CompareInFlight(settings, in_flight, peers);
+  }
+  if (settings.Has("threads")) met &= CompareAll(settings, &peers);
   api::ServiceOptions options;
   options.attempts.emplace();
   const RunningService service(folder.path(), tables.get(), std::move(options));
   for (const int connections : {1, kMany}) {
-    met &= CompareOverHttp(settings, connections, service, &peers);
+    if (settings.Has("http")) met &= CompareOverHttp(settings, connections, service, peers);
   }
   fmt::print("{}\n", met ? "all goals met" : "some goals MISSED");
   return 0;

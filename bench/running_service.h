@@ -45,6 +45,8 @@ class RunningService {
   }
   ~RunningService() { std::filesystem::remove(tokens_file_); }
 
+  std::string address() const { return service_->address(); }
+  const std::string& token() const { return token_; }
   KeepAliveClient Connect() const { return KeepAliveClient(service_->address(), token_); }
 
  private:
