@@ -434,8 +434,11 @@ TEST_P(CacheTest, ALostReplyIsRecognised) {
       if (!testing::Writes(operation) || std::exchange(lost, true)) return std::nullopt;
       return testing::LostReply();
     };
-    EXPECT_EQ(Put({.id = "D" + std::to_string(customers.size()), .customers = customers}),
-              CachePut::kCached);
+    const Document document =
+        DocumentOf({.id = "D" + std::to_string(customers.size()), .customers = customers});
+    Row row{.id = document.id()};
+    row.committed = CommittedFrom(world.options, document, "e", kToday);
+    EXPECT_TRUE(*world.rows.Replace(world.NewContext(), std::nullopt, row));
     EXPECT_TRUE(lost);
     EXPECT_EQ(world.pauser.pauses().back(), std::chrono::milliseconds(1000));
   }

@@ -70,10 +70,12 @@ std::optional<Intent> DecodeIntent(const Item& item) {
   const item::Value* value = item.Find("intent");
   const item::Map* map = value ? value->As<item::Map>() : nullptr;
   if (!map) return std::nullopt;
-  return Intent{.txn = TextIn(*map, "txn"),
-                .kind = TextIn(*map, "kind") == "delete" ? IntentKind::kDelete : IntentKind::kPut,
-                .base_etag = MaybeTextIn(*map, "base_etag"),
-                .started = std::chrono::milliseconds(IntIn(*map, "started_at").value_or(0))};
+  const int64_t started_ms = IntIn(*map, "started_at").value_or(0);
+  return Intent{
+      .txn = TextIn(*map, "txn"),
+      .kind = TextIn(*map, "kind") == "delete" ? IntentKind::kDelete : IntentKind::kPut,
+      .base_etag = MaybeTextIn(*map, "base_etag"),
+      .started = std::chrono::milliseconds(std::clamp<int64_t>(started_ms, 0, kLastSecond * 1000))};
 }
 
 // 0, long over, when there is none: such a row is never served.

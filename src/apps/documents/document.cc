@@ -59,6 +59,7 @@ Result<std::optional<EpochSeconds>> TimeOf(const Json& root, std::string_view na
   if (!time) {
     return Invalid(fmt::format("{} is neither an RFC 3339 time nor whole epoch seconds", name));
   }
+  if (*time > kLastSecond) return Invalid(fmt::format("{} lies behind the year 9999", name));
   return *time > 0 ? time : std::nullopt;
 }
 

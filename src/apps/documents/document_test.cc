@@ -87,6 +87,7 @@ TEST(DocumentTest, RefusesWhatCannotBeStored) {
   ExpectRefused(With(kAnnouncement, "1729123456", "0"), "created_at");
   ExpectRefused(With(kAnnouncement, "1729123456", R"("0001-01-01T00:00:00Z")"), "created_at");
   ExpectRefused(With(kAnnouncement, "1729123456", R"("yesterday")"), "RFC 3339");
+  ExpectRefused(With(kAnnouncement, "1729123456", "9223372036854775807"), "9999");
   ExpectRefused(With(kAnnouncement, R"(["cds"])", "[]"), "customers");
   ExpectRefused(With(kAnnouncement, R"(["cds"])", R"("cds")"), "customers");
   ExpectRefused(With(kAnnouncement, R"(["cds"])", R"([""])"), "customer");

@@ -18,6 +18,9 @@ inline constexpr size_t kMaxDocumentBytes = size_t{16} << 20;
 // document stays out of its row.
 inline constexpr size_t kMaxRowBytes = 405'000;
 
+// 9999-12-31T23:59:59Z: times behind it are mistakes, and sums with them might not fit.
+inline constexpr int64_t kLastSecond = 253'402'300'799;
+
 inline constexpr size_t kMaxPage = 1000;
 inline constexpr size_t kDefaultPage = 100;
 // What is read from the object store for one answer.
