@@ -8,36 +8,23 @@
 #include <fmt/format.h>
 
 #include "apps/attempts/policy.h"
-#include "base/clock.h"
 #include "base/json.h"
-#include "base/log.h"
-#include "base/random.h"
 #include "http/url.h"
 #include "programs/attempts_source.h"
 #include "programs/data_folder.h"
 #include "programs/output.h"
-#include "programs/settings_file.h"
-#include "servers/api/attempts_service.h"
+#include "servers/api/json_object.h"
 #include "servers/api/service_options.h"
 
 namespace tidemark::programs {
 
 namespace {
 
+using api::ObjectOf;
 using http::Method;
 using http::PercentEncode;
 
 // ---- Requests ----
-
-template <typename Fill>
-std::string ObjectOf(const Fill& fill) {
-  std::string text;
-  JsonWriter writer(&text);
-  writer.BeginObject();
-  fill(&writer);
-  writer.EndObject();
-  return text;
-}
 
 void WriteText(std::string_view name, const std::string& text, JsonWriter* writer) {
   if (text.empty()) return;

@@ -181,9 +181,9 @@ TEST_F(AttemptsApiTest, TheCeilingIsShownAndLifted) {
 TEST_F(AttemptsApiTest, AJourneyIsDecidedForAllIdsOfAPerson) {
   for (int i = 0; i < 3; ++i) {
     for (const char* id : {"ann", "pairwise~p1"}) {
-      Post(
-          Of(id, "/counts/increment"),
-          R"({"journey":"REAUTHENTICATION","count_type":"ERROR_COUNT","classifier":"EMAIL_ENTRY"})");
+      Post(Of(id, "/counts/increment"),
+           R"({"journey":"REAUTHENTICATION","count_type":"ERROR_COUNT",)"
+           R"("classifier":"EMAIL_ENTRY"})");
     }
   }
   const std::string journey = Of("ann", "/journeys/REAUTHENTICATION");

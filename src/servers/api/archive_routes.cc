@@ -10,6 +10,7 @@
 #include "servers/api/archive_json.h"
 #include "servers/api/archive_places.h"
 #include "servers/api/file_routes.h"
+#include "servers/api/json_object.h"
 #include "servers/api/moment.h"
 #include "servers/api/page.h"
 #include "servers/api/respond.h"
@@ -20,17 +21,6 @@ namespace {
 
 using archive::MessageQuery;
 using http::RoutedRequest;
-
-// The text of an object whose members `fill` writes.
-template <typename Fill>
-std::string ObjectOf(const Fill& fill) {
-  std::string text;
-  JsonWriter writer(&text);
-  writer.BeginObject();
-  fill(&writer);
-  writer.EndObject();
-  return text;
-}
 
 template <typename Things>
 void WriteAll(std::string_view name, const Things& things, JsonWriter* writer) {

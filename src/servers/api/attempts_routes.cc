@@ -10,6 +10,7 @@
 #include "http/url.h"
 #include "servers/api/attempts_json.h"
 #include "servers/api/json_body.h"
+#include "servers/api/json_object.h"
 #include "servers/api/respond.h"
 
 namespace tidemark::api {
@@ -28,17 +29,6 @@ constexpr std::string_view kSubjects = "/api/v1/subjects/";
 constexpr std::string_view kIdentify = "identify";
 // Of one person, who has a handful.
 constexpr size_t kMaxIdentifiers = 16;
-
-// The text of an object whose members `fill` writes.
-template <typename Fill>
-std::string ObjectOf(const Fill& fill) {
-  std::string text;
-  JsonWriter writer(&text);
-  writer.BeginObject();
-  fill(&writer);
-  writer.EndObject();
-  return text;
-}
 
 template <typename Things>
 void WriteAll(std::string_view name, const Things& things, JsonWriter* writer) {

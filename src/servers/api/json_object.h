@@ -1,0 +1,20 @@
+// The text of a JSON object whose members a function writes.
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+
+namespace tidemark::api {
+
+template <typename Fill>
+std::string ObjectOf(const Fill& fill) {
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  fill(&writer);
+  writer.EndObject();
+  return text;
+}
+
+}  // namespace tidemark::api
