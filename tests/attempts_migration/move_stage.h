@@ -2,6 +2,7 @@
 // tables for the new one, and processes that work on both.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -102,7 +103,7 @@ class MemoryStore final : public AccountStore {
 
   // Set while nothing is being called: the error a call ends with, if any.
   std::function<std::optional<Error>(Call)> decide;
-  int calls = 0;
+  std::atomic<int> calls = 0;
 
  private:
   Status Fail(Call call) {

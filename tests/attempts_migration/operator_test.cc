@@ -93,6 +93,16 @@ TEST(AdvanceTest, AHalfDoneChangeIsFinishedByTheNext) {
   EXPECT_EQ(another->table_store.GetPhase()->epoch, 2u);
 }
 
+// Whoever has not heard of the change would go on deciding by the old store.
+TEST(AdvanceTest, AProcessThatHasNotHeardOfItDoesNotDecide) {
+  MoveStage stage(Phase::kDualOldDecides);
+  const auto another = stage.Another();
+  EXPECT_EQ(stage.VerdictOf(another.get()), Verdict::kPermitted);
+  stage.GoTo(Phase::kDualNewDecides);
+  stage.NewIsAway(true);
+  EXPECT_FALSE(another->attempts.Decide({.subject = stage.person, .name = kPassword}).has_value());
+}
+
 // Counted in each phase on the way back, with stores that missed something in between.
 // Spec: 003-58
 TEST(BackTest, NoCountIsLost) {
