@@ -1,0 +1,54 @@
+// Many at once while the phase goes to and fro: at most six guesses, whoever decides.
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/attempts_migration/move_stage.h"
+
+namespace tidemark::moving {
+namespace {
+
+using attempts::kPassword;
+using attempts::Verdict;
+
+constexpr int kGuessers = 4;
+constexpr int kGuesses = 10;
+
+// Each in a process of its own; a phase that is being changed under them is no answer, so they ask
+// again under the same id.
+// Spec: 003-56
+TEST(ThreadsTest, AtMostSixGuessWhileThePhaseChanges) {
+  MoveStage stage(Phase::kDualOldDecides);
+  std::atomic<int> permitted = 0;
+  std::atomic<int> guessing = kGuessers;
+  std::vector<std::unique_ptr<Process>> processes;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kGuessers; ++i) processes.push_back(stage.Another());
+  for (int i = 0; i < kGuessers; ++i) {
+    threads.emplace_back([&, i] {
+      for (int guess = 0; guess < kGuesses; ++guess) {
+        const attempts::ReserveRequest request{
+            .subject = stage.person,
+            .name = kPassword,
+            .attempt_id = std::to_string(i) + "-" + std::to_string(guess)};
+        auto decision = processes[i]->attempts.Reserve(request);
+        while (!decision) decision = processes[i]->attempts.Reserve(request);
+        if (decision->verdict == Verdict::kPermitted) ++permitted;
+      }
+      --guessing;
+    });
+  }
+  for (bool forward = true; guessing > 0; forward = !forward) {
+    stage.GoTo(forward ? Phase::kDualNewDecides : Phase::kDualOldDecides);
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(permitted, 6);
+  EXPECT_EQ(stage.VerdictOf(), Verdict::kBusy);
+}
+
+}  // namespace
+}  // namespace tidemark::moving
