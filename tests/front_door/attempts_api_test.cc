@@ -1,7 +1,12 @@
 // Attempts over HTTP: each route, what is answered when the store fails, and where addresses are
 // never found.
+#include <atomic>
+#include <cctype>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -237,6 +242,28 @@ TEST_F(AttemptsApiTest, AnAddressIsNeitherStoredNorLogged) {
   for (char& c : log) c = static_cast<char>(std::tolower(c));
   EXPECT_THAT(log, AllOf(HasSubstr("/api/v1/subjects/{id}/attempts/reserve"),
                          HasSubstr("/api/v1/subjects/identify"), Not(HasSubstr(kAddressPart))));
+}
+
+// The time of an answer must not say who has an account: the store does the same work for all.
+TEST_F(AttemptsApiTest, SomebodyUnknownCostsTheSameWork) {
+  Fail(1, "known");
+  std::mutex mutex;
+  std::vector<Operation> operations;
+  door_.faults().decide = [&](Operation operation) -> std::optional<Fault> {
+    const std::lock_guard lock(mutex);
+    operations.push_back(operation);
+    return std::nullopt;
+  };
+  const auto work_of = [&](const std::string& subject) {
+    Reserve("next", subject);
+    Settle("next", false, subject);
+    const std::lock_guard lock(mutex);
+    return std::exchange(operations, {});
+  };
+  const std::vector<Operation> known = work_of("known");
+  EXPECT_FALSE(known.empty());
+  EXPECT_EQ(work_of("email~" + std::string(64, 'b')), known);
+  door_.faults().decide = nullptr;
 }
 
 // What stands in the way of a refusal's meaning: whoever makes the store fail must not get a try.
