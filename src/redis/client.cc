@@ -1,5 +1,6 @@
 #include "redis/client.h"
 
+#include <cerrno>
 #include <charconv>
 #include <optional>
 #include <signal.h>
@@ -174,6 +175,8 @@ class Client::Connection {
         freeReplyObject);
     if (!reply) {
       is_broken_ = true;
+      is_gone_ = context_->err == REDIS_ERR_EOF ||
+                 (context_->err == REDIS_ERR_IO && (errno == EPIPE || errno == ECONNRESET));
       return Error{ErrorCode::kUnknown,
                    fmt::format("no reply from the Redis: {}", context_->errstr)};
     }
@@ -185,6 +188,8 @@ class Client::Connection {
   }
 
   bool is_broken() const { return is_broken_; }
+  // The other end has closed it.
+  bool is_gone() const { return is_gone_; }
 
  private:
   explicit Connection(redisContext* context) : context_(context, redisFree) {}
@@ -210,6 +215,7 @@ class Client::Connection {
 
   std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
   bool is_broken_ = false;
+  bool is_gone_ = false;
 };
 
 Client::Client(ClientOptions options) : options_(std::move(options)) {}
@@ -238,10 +244,12 @@ void Client::GiveBack(std::unique_ptr<Connection> connection) {
   }
 }
 
-Result<Reply> Client::Run(const std::vector<std::string>& words) {
+Result<Reply> Client::Run(const std::vector<std::string>& words, Repeat repeat) {
   auto connection = TRY(Take());
   auto reply = connection->Run(words);
+  const bool is_gone = connection->is_gone();
   GiveBack(std::move(connection));
+  if (is_gone && repeat == Repeat::kYes) return Run(words);
   return reply;
 }
 

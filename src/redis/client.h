@@ -6,7 +6,7 @@
 // A connection is made when one is needed, kept for the next command, and dropped after any
 // failure. kUnavailable: the command was not sent (nobody listens, the password is wrong, too many
 // wait). kUnknown: it was sent, and no reply came within the time. kInvalid: the server answered
-// with an error, which the message has. It repeats nothing by itself.
+// with an error, which the message has. It repeats nothing unless it is told that it may.
 //
 // May be called from any thread; a command blocks for at most the two timeouts. The password is in
 // no message. It never speaks TLS: Debian 12's hiredis cannot; where the way is not your own, a
@@ -46,6 +46,10 @@ struct Reply {
   const std::vector<Reply>& AsList() const;
 };
 
+// Whether a command may be sent twice, as one that changes nothing may: once more on a new
+// connection when the kept one turns out to be gone. What times out is not repeated.
+enum class Repeat { kNo, kYes };
+
 // kInvalid when it is no address of the two forms.
 Status CheckAddress(const std::string& address);
 
@@ -54,7 +58,7 @@ class Client {
   explicit Client(ClientOptions options);
   ~Client();
 
-  Result<Reply> Run(const std::vector<std::string>& words);
+  Result<Reply> Run(const std::vector<std::string>& words, Repeat repeat = Repeat::kNo);
 
  private:
   class Connection;

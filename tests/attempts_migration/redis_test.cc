@@ -130,6 +130,14 @@ TEST(RedisBesideTest, WhatOthersCountAndClearMeanwhileIsFollowed) {
   EXPECT_EQ(stage.VerdictOf(), Verdict::kPermitted);
 }
 
+// Garbage is no way to have a count cleared.
+TEST(RedisBesideTest, AValueThatIsNoNumberChangesNothing) {
+  RedisStage stage(Phase::kOld);
+  stage.Fail(3);
+  stage.Ask({"SET", "multiple-incorrect-passwords:subject-a", "none", "EX", "900"});
+  EXPECT_EQ(stage.CountOf(), 3u);
+}
+
 // Between our reading and our writing somebody else counts: the write is refused and made anew.
 TEST(RedisBesideTest, AWriteBetweenOursIsNotOverwritten) {
   RedisStage stage(Phase::kOld);

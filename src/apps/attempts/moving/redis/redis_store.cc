@@ -110,11 +110,14 @@ redis.call('HSET', KEYS[1], 'last_at', ARGV[2])
 return 1
 )lua";
 
-int64_t NumberOf(const std::string& text) {
+std::optional<int64_t> ParseNumber(const std::string& text) {
   int64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
+  const char* const end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  return failure == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
+
+int64_t NumberOf(const std::string& text) { return ParseNumber(text).value_or(0); }
 
 std::map<std::string, std::string> FieldsOf(const redis::Reply& reply) {
   std::map<std::string, std::string> fields;
@@ -198,8 +201,9 @@ void Follow(const attempts::Subject& subject, const std::string& sort_key, const
     return;
   }
   Item item = *found->second.item;
-  const int64_t count = NumberOf(plain.value);
   const int64_t before = IntIn(item, "count").value_or(0);
+  // What is no number changes nothing.
+  const int64_t count = ParseNumber(plain.value).value_or(before);
   if (IsCount(sort_key) && count < before) {
     // Cleared, and counted anew.
     Remove(sort_key, now, rows);
@@ -237,10 +241,9 @@ std::string LifeOfAll(const std::vector<Item>& items, EpochSeconds now) {
 
 }  // namespace
 
-// A connection that has been idle may be gone: what changes nothing is asked once more.
+// Of what changes nothing: without a reply nothing was done.
 Result<redis::Reply> RedisStore::Ask(const std::vector<std::string>& words) {
-  auto reply = client_.Run(words);
-  if (!reply && reply.error().code == ErrorCode::kUnknown) reply = client_.Run(words);
+  auto reply = client_.Run(words, redis::Repeat::kYes);
   if (!reply && reply.error().code == ErrorCode::kUnknown) {
     reply.error().code = ErrorCode::kUnavailable;
   }
