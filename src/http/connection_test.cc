@@ -25,7 +25,7 @@ class SizedHandler final : public Handler {
 class ConnectionTest : public ::testing::Test {
  protected:
   ConnectionTest()
-      : observer_(nullptr, nullptr),
+      : observer_(nullptr, nullptr, nullptr),
         context_{.limits = limits_,
                  .handler = handler_,
                  .clock = clock_,

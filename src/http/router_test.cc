@@ -192,13 +192,16 @@ TEST(RouterEndTest, WaitsForWhatHasBegun) {
   std::promise<Response> reply;
   router->Handle(std::move(request),
                  [&](Response response) { reply.set_value(std::move(response)); });
+  std::atomic<bool> going = false;
   std::atomic<bool> finished = false;
   std::thread other([&, taken = std::exchange(finish, nullptr)]() mutable {
-    std::this_thread::yield();
+    // Time enough for a router that would not wait.
+    for (int turn = 0; turn < 1'000 || !going; ++turn) std::this_thread::yield();
     finished = true;
     taken(Text(200, "in the end"));
     taken = nullptr;
   });
+  going = true;
   router.reset();
   EXPECT_TRUE(finished);
   EXPECT_EQ(reply.get_future().get().body, "in the end");

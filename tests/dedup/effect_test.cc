@@ -95,9 +95,14 @@ TEST_F(EffectTest, IsNotTriedBeforeTheStoreKnowsWhatHappenedWithoutIt) {
   const auto local = Mark("Ev1", Count());
   ASSERT_TRUE(local && local->claim && local->claim->local);
   stage_.tables.decide = nullptr;
+  EXPECT_FALSE(TryMark("Ev2", Count()).has_value());
+  stage_.clock.Advance(DeduplicatorOptions().outage);
   EXPECT_FALSE(TryMark("Ev1", Count()).has_value());
   EXPECT_FALSE(TryMark("Ev2", Count()).has_value());
   EXPECT_EQ(Counted(), 0);
+  // Somebody who waits brings it there, and then it is the usual case again.
+  EXPECT_EQ(Mark("Ev2", Count())->outcome, ClaimOutcome::kNew);
+  EXPECT_EQ(TryMark("Ev3", Count())->outcome, ClaimOutcome::kNew);
 }
 
 // Two deliveries at the same moment: the second is told to ask, and hears that it is under way.
