@@ -194,6 +194,27 @@ TEST(RedisStoreTest, FindsAServerThatWasAway) {
   EXPECT_EQ(stage.Ask({"GET", "multiple-incorrect-passwords:subject-a"}), "4");
 }
 
+// Without a reply a write may have been applied; without one to a question nothing was.
+TEST(RedisStoreTest, ASilentServerLeavesAWriteUnknown) {
+  testing::RedisServer server;
+  redis::ClientOptions options = server.options();
+  options.reply_timeout = std::chrono::milliseconds(20);
+  ManualClock clock;
+  RedisStore store(*KeyMap::Make({}, {}), options, &clock);
+  const attempts::Subject person = attempts::SubjectOf("subject-a");
+  ASSERT_TRUE(store.Load(person).has_value());
+  server.Pause();
+  EXPECT_EQ(store.Load(person).error().code, ErrorCode::kUnavailable);
+  const auto replaced = store.Replace({.subject = person,
+                                       .before = {},
+                                       .items = {},
+                                       .epoch = std::nullopt,
+                                       .now = clock.NowSeconds()});
+  ASSERT_FALSE(replaced.has_value());
+  EXPECT_EQ(replaced.error().code, ErrorCode::kUnknown);
+  server.GoOn();
+}
+
 TEST(RedisStoreTest, NeedsThePasswordWhenThereIsOne) {
   testing::RedisServer server("open sesame");
   redis::Client client(server.options());

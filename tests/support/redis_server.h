@@ -56,11 +56,15 @@ class RedisServer {
   }
   void Stop() {
     if (process_ <= 0) return;
+    GoOn();
     ::kill(process_, SIGTERM);
     ::waitpid(process_, nullptr, 0);
     process_ = -1;
     ::close(log_);
   }
+  // It takes connections and commands, and answers nothing until it goes on.
+  void Pause() { ::kill(process_, SIGSTOP); }
+  void GoOn() { ::kill(process_, SIGCONT); }
 
  private:
   std::string socket() const { return (std::filesystem::path(folder_.path()) / "s").string(); }
