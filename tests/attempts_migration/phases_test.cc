@@ -272,6 +272,24 @@ TEST(FailureTest, OfTheSecondWriteIsLoggedAndCounted) {
   EXPECT_EQ(stage.process.stores.GetDrift()->count, 2u);
 }
 
+// The write was applied and nobody heard of it: it is found, and counted once.
+TEST(FailureTest, ALostReplyCountsOnce) {
+  for (const Phase phase : {Phase::kDualOldDecides, Phase::kDualNewDecides}) {
+    MoveStage stage(phase);
+    int lost = 3;
+    stage.tables.decide = [&](testing::Operation operation) -> std::optional<testing::Fault> {
+      if (operation != testing::Operation::kTransact || lost == 0) return std::nullopt;
+      --lost;
+      return testing::LostReply();
+    };
+    stage.Fail(5);
+    EXPECT_EQ(lost, 0);
+    EXPECT_EQ(stage.CountOf(), 5u) << ToString(phase);
+    EXPECT_EQ(NumberIn(*stage.InNew(kCountKey), "count"), 5);
+    EXPECT_EQ(NumberIn(*stage.InOld(kCountKey), "count"), 5);
+  }
+}
+
 TEST(FailureTest, OfTheStoreThatDecidesDecidesNothing) {
   for (const Phase phase : kAllPhases) {
     MoveStage stage(phase);
