@@ -4,7 +4,11 @@ find_package(GTest REQUIRED)
 find_package(fmt REQUIRED)
 
 find_program(CCACHE ccache)
-if(CCACHE)
+if(CCACHE AND TIDEMARK_PRECOMPILE)
+  # What ccache demands before it caches a source with a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+elseif(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
 
@@ -40,6 +44,38 @@ if(LLD)
 endif()
 target_link_libraries(tidemark_flags INTERFACE Threads::Threads)
 
+# Headers of others that most sources include, compiled once for the libraries and once for the
+# tests. Never in the release preset, which finds what a source forgets to include.
+if(TIDEMARK_PRECOMPILE)
+  set(common_headers
+    <algorithm> <array> <atomic> <charconv> <chrono> <condition_variable> <deque> <filesystem>
+    <fstream> <functional> <map> <memory> <mutex> <optional> <set> <span> <sstream> <string>
+    <string_view> <thread> <utility> <variant> <vector> <fmt/format.h>)
+  file(WRITE ${CMAKE_BINARY_DIR}/precompiled.cc "")
+  add_library(tidemark_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
+  target_link_libraries(tidemark_precompiled PRIVATE tidemark_flags fmt::fmt)
+  target_precompile_headers(tidemark_precompiled PRIVATE ${common_headers})
+  add_library(tidemark_precompiled_tests OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
+  target_link_libraries(tidemark_precompiled_tests
+    PRIVATE tidemark_flags fmt::fmt GTest::gtest GTest::gmock)
+  target_precompile_headers(tidemark_precompiled_tests
+    PRIVATE ${common_headers} <gtest/gtest.h> <gmock/gmock.h>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(tidemark_flags INTERFACE -fpch-preprocess)
+  else()
+    target_compile_options(tidemark_flags INTERFACE
+      "SHELL:-Xclang -fno-pch-timestamp" -fpch-instantiate-templates
+      -Wno-unused-command-line-argument)
+  endif()
+endif()
+
+# tidemark_precompile(<target> <precompiled library>)
+function(tidemark_precompile target library)
+  if(TIDEMARK_PRECOMPILE)
+    target_precompile_headers(${target} REUSE_FROM ${library})
+  endif()
+endfunction()
+
 # What `./dev test` builds in each preset: a preset compiles only what it runs.
 add_custom_target(tests_dev)
 add_custom_target(tests_tsan)
@@ -61,6 +97,7 @@ function(tidemark_folder word)
     add_library(tidemark_${word} STATIC ${sources})
     target_link_libraries(tidemark_${word}
       PUBLIC tidemark_flags fmt::fmt ${ARG_DEPENDS} PRIVATE ${ARG_THIRD_PARTY})
+    tidemark_precompile(tidemark_${word} tidemark_precompiled)
   else()
     add_library(tidemark_${word} INTERFACE)
     target_link_libraries(tidemark_${word} INTERFACE tidemark_flags fmt::fmt ${ARG_DEPENDS})
@@ -88,6 +125,7 @@ function(tidemark_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE tidemark_flags ${ARG_DEPENDS}
     GTest::gtest GTest::gmock GTest::gtest_main)
+  tidemark_precompile(${name} tidemark_precompiled_tests)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" RUN_SERIAL ${ARG_SERIAL})
   if(ARG_TIMEOUT)
