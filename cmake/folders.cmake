@@ -61,7 +61,9 @@ if(TIDEMARK_PRECOMPILE)
   target_precompile_headers(tidemark_precompiled_tests
     PRIVATE ${common_headers} <gtest/gtest.h> <gmock/gmock.h>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(tidemark_flags INTERFACE -fpch-preprocess)
+    # The compiler may use memory rather than spend its time on tidying up.
+    target_compile_options(tidemark_flags INTERFACE
+      -fpch-preprocess --param=ggc-min-heapsize=600000)
   else()
     target_compile_options(tidemark_flags INTERFACE
       "SHELL:-Xclang -fno-pch-timestamp" -fpch-instantiate-templates
