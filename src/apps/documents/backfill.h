@@ -13,8 +13,8 @@ namespace tidemark::documents {
 struct BackfillReport {
   size_t checked = 0;    // Objects that were looked at.
   size_t cached = 0;     // Rows that changed, or would in a dry run.
-  size_t unchanged = 0;  // Rows that said so already.
-  size_t skipped = 0;    // Not asked for, or too old.
+  size_t unchanged = 0;  // Rows that said so already, or are being written.
+  size_t skipped = 0;    // Not asked for, too old, or gone meanwhile.
   size_t invalid = 0;    // Objects that are no documents.
   size_t failed = 0;
   std::string last_key = {};  // Where to go on when it was interrupted.
@@ -28,10 +28,18 @@ class Backfill {
   Backfill(const DocumentsOptions& options, RowStore* rows, DocumentStore* store,
            Synchronizer* synchronizer, const Observer* observer);
 
-  // Until the end, the deadline or a stop: then `finished` says which.
+  // Until the end, the deadline or a stop: then `finished` says which. An error when a store stays
+  // away; what the walk's progress was told last is where to go on. Only a run from the beginning
+  // marks.
   Outcome<BackfillReport> Run(const Context& context, const WalkOptions& walk);
 
  private:
+  Outcome<Done> Visit(const Context& context, const SyncRequest& request,
+                      const std::optional<Filter>& filter, BackfillReport& report);
+  Outcome<bool> IsAskedFor(const Context& context, const std::string& id, const Filter& filter,
+                           BackfillReport& report);
+  Outcome<SyncReply> Synchronize(const Context& context, const SyncRequest& request);
+
   const DocumentsOptions options_;
   RowStore& rows_;
   DocumentStore& store_;

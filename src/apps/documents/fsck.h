@@ -25,9 +25,10 @@ struct FsckReport {
   size_t equal = 0;
   size_t repaired = 0;
   size_t in_flight = 0;
-  size_t differing = 0;  // Left so: a dry run, or the repair failed.
-  std::string last_key = {};
+  size_t differing = 0;       // Left so: a dry run, or the repair failed.
+  std::string last_key = {};  // Where to go on: an object's key, or a place among the rows.
   bool finished = false;
+  bool marked = false;  // The coverage mark was written.
 };
 
 // "checked 27000, equal 26998, repaired 1, in flight 1, differing 0"
@@ -39,10 +40,14 @@ class Fsck {
   Fsck(const DocumentsOptions& options, RowStore* rows, DocumentStore* store,
        Synchronizer* synchronizer, const Observer* observer);
 
+  // Until the end, the deadline or a stop: then `finished` says which. An error when a store stays
+  // away. kValidation when the checkpoint is none. `tell` may be empty.
   Outcome<FsckReport> Run(const Context& context, const WalkOptions& walk,
                           const std::function<void(const FsckFinding&)>& tell);
 
  private:
+  class Checking;
+
   const DocumentsOptions options_;
   RowStore& rows_;
   DocumentStore& store_;

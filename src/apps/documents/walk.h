@@ -1,4 +1,9 @@
-// What runs over all documents have in common: where they are, how fast they go, how they stop.
+// What runs over all documents have in common: where they are, what they are asked for, how they
+// stop.
+//
+// A run ends at the deadline or a stop, and goes on from its checkpoint. A document that fails
+// keeps no other from its turn; many in a row mean that a store is away, and end the run with the
+// error. A walk belongs to one thread.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +11,9 @@
 #include <optional>
 #include <string>
 
+#include "apps/documents/document_store.h"
+#include "apps/documents/observer.h"
+#include "apps/documents/query.h"
 #include "base/clock.h"
 
 namespace tidemark::documents {
@@ -25,6 +33,51 @@ struct WalkOptions {
   std::optional<std::string> customer = std::nullopt;
   // Called after each page.
   std::function<void(const WalkProgress&)> progress = {};
+};
+
+// Those that are asked for; nullopt: all. kValidation as for a range.
+Outcome<std::optional<Filter>> FilterOf(const WalkOptions& walk);
+// Whether a run that comes to the end has seen every document that the cache can hold since then.
+bool CoversSince(const WalkOptions& walk, EpochSeconds oldest);
+// Whether a run ended with this error because its time was over, and may go on later.
+bool IsInterruption(const Context& context, const CacheError& error);
+
+// Whether it is of use to go on after a failure.
+class Patience {
+ public:
+  // The error when it is not, or when the run's time is over.
+  Outcome<Done> After(const Context& context, const Outcome<Done>& visit);
+
+ private:
+  int in_a_row_ = 0;
+};
+
+// Goes over the objects in the order of their keys, a page at a time.
+class ObjectWalk {
+ public:
+  using Visit = std::function<Outcome<Done>(const std::string& id)>;
+
+  // All outlive this. Begins behind the walk's checkpoint.
+  ObjectWalk(const DocumentsOptions& options, DocumentStore* store, const Observer* observer,
+             const WalkOptions* walk);
+
+  // The error of the listing, of the last of many visits that failed, or that of an interruption:
+  // then the checkpoint is before the object that was not done.
+  Outcome<Done> Run(const Context& context, const Visit& visit);
+
+  const WalkProgress& progress() const { return progress_; }
+  size_t failed() const { return failed_; }
+
+ private:
+  Outcome<Done> VisitOne(const Context& context, const Visit& visit, const std::string& id);
+
+  const DocumentsOptions options_;
+  DocumentStore& store_;
+  const Observer& observer_;
+  const WalkOptions& walk_;
+  WalkProgress progress_;
+  Patience patience_;
+  size_t failed_ = 0;
 };
 
 }  // namespace tidemark::documents

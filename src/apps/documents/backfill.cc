@@ -1,0 +1,110 @@
+#include "apps/documents/backfill.h"
+
+#include <utility>
+
+namespace tidemark::documents {
+
+namespace {
+
+void Count(const SyncReply& reply, BackfillReport& report) {
+  switch (reply.outcome) {
+    case SyncOutcome::kWritten:
+    case SyncOutcome::kRemoved:
+      ++report.cached;
+      break;
+    case SyncOutcome::kUnchanged:
+    case SyncOutcome::kInFlight:
+      ++report.unchanged;
+      break;
+    case SyncOutcome::kAbsent:
+      ++report.skipped;
+      break;
+    case SyncOutcome::kNotCached:
+      ++(reply.invalid.empty() ? report.skipped : report.invalid);
+      break;
+  }
+}
+
+std::string_view NameOf(const SyncReply& reply) {
+  switch (reply.outcome) {
+    case SyncOutcome::kWritten:
+      return "ok";
+    case SyncOutcome::kRemoved:
+      return "removed";
+    case SyncOutcome::kUnchanged:
+      return "unchanged";
+    case SyncOutcome::kInFlight:
+      return "in flight";
+    case SyncOutcome::kAbsent:
+      return "absent";
+    case SyncOutcome::kNotCached:
+      break;
+  }
+  return "not cached";
+}
+
+}  // namespace
+
+Backfill::Backfill(const DocumentsOptions& options, RowStore* rows, DocumentStore* store,
+                   Synchronizer* synchronizer, const Observer* observer)
+    : options_(options),
+      rows_(*rows),
+      store_(*store),
+      synchronizer_(*synchronizer),
+      observer_(*observer) {}
+
+Outcome<BackfillReport> Backfill::Run(const Context& context, const WalkOptions& walk) {
+  const std::optional<Filter> filter = TRY(FilterOf(walk));
+  const std::chrono::milliseconds start = observer_.clock().Now();
+  const EpochSeconds oldest = observer_.clock().NowSeconds() - options_.ttl.count();
+  const bool is_dry = walk.dry_run || options_.dry_run;
+  BackfillReport report;
+  ObjectWalk objects(options_, &store_, &observer_, &walk);
+  const Outcome<Done> walked = objects.Run(context, [&](const std::string& id) {
+    return Visit(context, {.id = id, .dry_run = is_dry}, filter, report);
+  });
+  if (!walked && !IsInterruption(context, walked.error())) return walked.error();
+  report.checked = objects.progress().checked;
+  report.last_key = objects.progress().last_key;
+  report.failed = objects.failed();
+  report.finished = walked.has_value();
+  // What was stored before the run began has been seen by it; later objects have their events.
+  if (report.finished && report.failed == 0 && !is_dry && CoversSince(walk, oldest)) {
+    TRY(rows_.StoreMark(context, {.complete_from = oldest, .as_of = start}));
+    report.marked = true;
+  }
+  return report;
+}
+
+Outcome<Done> Backfill::Visit(const Context& context, const SyncRequest& request,
+                              const std::optional<Filter>& filter, BackfillReport& report) {
+  if (filter && !TRY(IsAskedFor(context, request.id, *filter, report))) return Done{};
+  Count(TRY(Synchronize(context, request)), report);
+  return Done{};
+}
+
+// Only the object knows it: an older row may name other customers.
+Outcome<bool> Backfill::IsAskedFor(const Context& context, const std::string& id,
+                                   const Filter& filter, BackfillReport& report) {
+  std::optional<StoredDocument> object = TRY(store_.Read(context, id));
+  if (!object) {
+    ++report.skipped;
+    return false;
+  }
+  const Result<Document> document = ParseObject(id, std::move(object->json));
+  const bool is_asked_for = document && Matches(filter, document->facts());
+  if (!is_asked_for) ++(document ? report.skipped : report.invalid);
+  return is_asked_for;
+}
+
+Outcome<SyncReply> Backfill::Synchronize(const Context& context, const SyncRequest& request) {
+  return observer_.Observe<SyncReply>(
+      context, {.name = "backfill", .key = request.id, .dry_run = request.dry_run},
+      [&](const Context& counted, Operation& operation) {
+        Outcome<SyncReply> reply = synchronizer_.Sync(counted, request);
+        if (reply) operation.outcome = NameOf(*reply);
+        return reply;
+      });
+}
+
+}  // namespace tidemark::documents

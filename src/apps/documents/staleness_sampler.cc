@@ -1,0 +1,113 @@
+#include "apps/documents/staleness_sampler.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "apps/documents/index_walk.h"
+#include "apps/documents/query.h"
+
+namespace tidemark::documents {
+
+namespace {
+
+// Choosing among more than are wanted makes up for documents that come in bursts.
+constexpr size_t kChoice = 4;
+// Where stretches begin; what is older comes behind the last row.
+constexpr uint64_t kSampledSeconds = 90 * 86'400;
+constexpr std::array<std::string_view, 3> kAgeNames = {"hour", "day", "older"};
+
+size_t AgeOf(const Row& row, std::chrono::milliseconds now) {
+  if (now - row.verified <= std::chrono::hours(1)) return 0;
+  return now - row.verified <= std::chrono::hours(24) ? 1 : 2;
+}
+
+}  // namespace
+
+StalenessSampler::StalenessSampler(RowStore* rows, DocumentStore* store, Random* random,
+                                   const Clock* clock, Metrics* metrics)
+    : rows_(*rows), store_(*store), random_(*random), clock_(*clock) {
+  if (!metrics) return;
+  static_assert(kAgeNames.size() == kAges);
+  for (size_t i = 0; i < kAges; ++i) {
+    const std::string age(kAgeNames[i]);
+    counters_[i].sampled =
+        &metrics->AddCounter({.name = "tidemark_documents_staleness_sampled_total",
+                              .help = "Rows that were compared with their objects, by how long "
+                                      "ago they were verified.",
+                              .labels = {{"verified", age}}});
+    counters_[i].stale = &metrics->AddCounter(
+        {.name = "tidemark_documents_staleness_stale_total",
+         .help = "Rows of these whose object had another version, or was gone.",
+         .labels = {{"verified", age}}});
+  }
+  stale_share_ = &metrics->AddGauge({.name = "tidemark_documents_stale_share",
+                                     .help = "The share of the last sample that was stale."});
+}
+
+Outcome<StalenessReport> StalenessSampler::Sample(const Context& context, size_t count) {
+  StalenessReport report;
+  for (const std::string& id : TRY(Choose(context, count))) {
+    TRY(SampleOne(context, id, report));
+  }
+  // Of nothing there is no share; the one before stays.
+  if (stale_share_ && report.sampled > 0) {
+    stale_share_->Set(static_cast<double>(report.stale) / static_cast<double>(report.sampled));
+  }
+  return report;
+}
+
+Outcome<std::vector<std::string>> StalenessSampler::Choose(const Context& context, size_t count) {
+  const auto now = static_cast<uint64_t>(clock_.NowSeconds());
+
+  const auto begin = static_cast<EpochSeconds>(now - random_.Below(std::min(now, kSampledSeconds)));
+  std::vector<std::string> ids;
+  TRY(Collect(context, RangesOf({.from = begin, .to = kLastSecond}), kChoice * count, ids));
+  // Behind the last row comes the first.
+  TRY(Collect(context, RangesOf({.from = 0, .to = begin - 1}), kChoice * count, ids));
+  for (size_t i = 0; i < std::min(count, ids.size()); ++i) {
+    std::swap(ids[i], ids[i + random_.Below(ids.size() - i)]);
+  }
+  ids.resize(std::min(count, ids.size()));
+  return ids;
+}
+
+Outcome<Done> StalenessSampler::Collect(const Context& context,
+                                        const std::vector<IndexRange>& ranges, size_t limit,
+                                        std::vector<std::string>& ids) {
+  if (ids.size() >= limit) return Done{};
+  IndexWalk walk(&rows_, ranges, std::nullopt, static_cast<uint32_t>(limit - ids.size()));
+  while (ids.size() < limit) {
+    std::optional<IndexHit> hit = TRY(walk.Next(context));
+    if (!hit) break;
+    ids.push_back(std::move(hit->id));
+  }
+  return Done{};
+}
+
+// The row is read before the object, and again when they differ: only a row that was there all the
+// time is behind.
+Outcome<Done> StalenessSampler::SampleOne(const Context& context, const std::string& id,
+                                          StalenessReport& report) {
+  const std::optional<Row> row = TRY(rows_.Load(context, id));
+  if (!row || row->intent || !IsServable(*row, clock_.NowSeconds())) return Done{};
+  const std::optional<ObjectState> object = TRY(store_.Head(context, id));
+  const bool is_stale = !object || object->etag != row->committed->etag;
+  if (is_stale) {
+    const std::optional<Row> again = TRY(rows_.Load(context, id));
+    if (!again || again->revision != row->revision) return Done{};
+  }
+  Count(*row, is_stale, report);
+  return Done{};
+}
+
+void StalenessSampler::Count(const Row& row, bool is_stale, StalenessReport& report) const {
+  const AgeCounters& counters = counters_[AgeOf(row, clock_.Now())];
+  ++report.sampled;
+  if (counters.sampled) counters.sampled->Add();
+  if (!is_stale) return;
+  ++report.stale;
+  if (counters.stale) counters.stale->Add();
+}
+
+}  // namespace tidemark::documents
