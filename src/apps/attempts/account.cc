@@ -355,6 +355,18 @@ const DeviceRow* Account::FindDevice(const std::string& lane) const {
 
 bool Account::KnowsDevice(const std::string& lane) const { return FindDevice(lane) != nullptr; }
 
+std::set<std::string> Account::ClassifiersAt(uint64_t failures) const {
+  std::set<std::string> classifiers;
+  const auto add = [&](const FailuresInARow& of_lane) {
+    for (const auto& [classifier, count] : of_lane) {
+      if (count >= failures) classifiers.insert(classifier);
+    }
+  };
+  add(failures_in_a_row_);
+  for (const DeviceRow* device : FindAll<DeviceRow>()) add(device->failures_in_a_row);
+  return classifiers;
+}
+
 uint64_t Account::FailuresOf(const Name& name) const {
   const DeviceRow* device = name.lane.empty() ? nullptr : FindDevice(name.lane);
   const FailuresInARow& failures = device ? device->failures_in_a_row : failures_in_a_row_;

@@ -130,6 +130,8 @@ class Account {
   bool KnowsDevice(const std::string& lane) const;
   // Of the name's lane and classifier.
   uint64_t FailuresOf(const Name& name) const;
+  // The classifiers with so many failures in a row or more, in whatever lane.
+  std::set<std::string> ClassifiersAt(uint64_t failures) const;
 
   // ---- Changes ----
 

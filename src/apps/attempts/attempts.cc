@@ -313,6 +313,10 @@ Result<EmailFraud> Attempts::GetEmailFraud(const Subject& email) {
   return EmailFraud::kPending;
 }
 
+Result<std::set<std::string>> Attempts::AtCeiling(const Subject& subject) {
+  return TRY(engine_->Load(subject)).ClassifiersAt(policy_.ceiling());
+}
+
 Status Attempts::LiftCeiling(const Subject& subject) {
   return engine_->Change(subject, [&](Account* account) -> Status {
     if (account->ForgetFailures()) {

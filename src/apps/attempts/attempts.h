@@ -21,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -145,7 +146,9 @@ class Attempts {
   Status SetEmailFraud(const Subject& email, EmailFraud state,
                        std::optional<std::chrono::seconds> life);
   Result<EmailFraud> GetEmailFraud(const Subject& email);
-  // Lifts what the ceiling of failures in a row has locked, in all lanes.
+  // What the ceiling of failures in a row has locked, by classifier, in whatever lane.
+  Result<std::set<std::string>> AtCeiling(const Subject& subject);
+  // Lifts it, in all lanes.
   Status LiftCeiling(const Subject& subject);
 
   const Policy& policy() const { return policy_; }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -119,8 +118,6 @@ class AttemptsRoutes {
   Answer ClearJourney(const RoutedRequest& routed) const;
 
  private:
-  Result<std::vector<std::string>> CeilingsOf(const Subject& subject) const;
-
   attempts::Attempts& attempts_;
   const Secret& email_key_;
 };
@@ -326,27 +323,12 @@ Answer AttemptsRoutes::ClearJourney(const RoutedRequest& routed) const {
   return Nothing();
 }
 
-// What is at the ceiling of failures in a row, as the rules would answer.
-Result<std::vector<std::string>> AttemptsRoutes::CeilingsOf(const Subject& subject) const {
-  std::set<std::string> classifiers;
-  for (const attempts::Rule& rule : attempts_.policy().rules()) {
-    if (classifiers.contains(rule.classifier)) continue;
-    const auto decision = TRY(attempts_.Decide(
-        {.subject = subject,
-         .name = {.journey = rule.journey, .count = rule.count, .classifier = rule.classifier}}));
-    if (decision.verdict == attempts::Verdict::kIndefinitelyLocked) {
-      classifiers.insert(rule.classifier);
-    }
-  }
-  return std::vector<std::string>(classifiers.begin(), classifiers.end());
-}
-
 Answer AttemptsRoutes::Show(const RoutedRequest& routed) const {
   const Subject subject = TRY(SubjectIn(routed));
   const auto counts = TRY(attempts_.GetAll(subject));
   const auto locks = TRY(attempts_.Locks(subject));
   const auto states = TRY(attempts_.States(subject));
-  const auto ceilings = TRY(CeilingsOf(subject));
+  const auto ceilings = TRY(attempts_.AtCeiling(subject));
   const EmailFraud fraud = TRY(attempts_.GetEmailFraud(subject));
   return ObjectOf([&](JsonWriter* writer) {
     writer->Key("id");
