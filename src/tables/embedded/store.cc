@@ -96,6 +96,8 @@ rocksdb::DBOptions DatabaseOptions(rocksdb::Env* env, const std::shared_ptr<Trou
   options.recycle_log_file_num = 0;
   options.max_total_wal_size = kMaxWalBytes;
   options.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
+  // New files go to the disk as they grow: at their end one large sync would hold up the log's.
+  options.bytes_per_sync = 1 << 20;
   options.max_background_jobs = 2;
   options.max_bgerror_resume_count = 0;
   options.stats_dump_period_sec = 0;
