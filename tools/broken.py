@@ -153,8 +153,8 @@ def compile_command(build, source, changed, output):
     words[words.index(entry["file"])] = str(changed)
     if "-include" in words:  # A header precompiled with other flags than the ones below.
         del words[words.index("-include"):words.index("-include") + 2]
-    # What a variant no longer uses is no fault of it; and it runs once, so it is made quickly. A test
-    # is to reject it, not a sanitizer, which the rest of the program has anyway.
+    # What a variant no longer uses is no fault of it; and it runs once, so it is made quickly: a
+    # test is to reject it, not a sanitizer, which the rest of the program has anyway.
     return LAUNCHER + words + ["-w", "-O0", "-g0", "-fno-sanitize=all"], object_name
 
 
