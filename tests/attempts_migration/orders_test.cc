@@ -120,7 +120,7 @@ TEST_P(OrdersTest, OfTwoGuessersOneGuesses) {
 // Spec: 003-56
 TEST_P(OrdersTest, AnAttemptLocksWhereverThePhaseChanges) {
   Explore(200'000, [](Schedule& schedule) {
-    World world(&schedule, StepAt::kEveryCall, GetParam().from);
+    World world(&schedule, StepAt::kWrites, GetParam().from);
     std::vector<Process*> all = {&world.Add(), &world.Add()};
     for (Process* one : all) CHECK(one->stores.CurrentPhase().has_value());
     world.scheduled = true;

@@ -1,0 +1,81 @@
+// Moving from a real Redis with the built program: a server, and the operator's commands.
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/programs/serve_fixture.h"
+#include "tests/support/redis_server.h"
+
+namespace tidemark::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class MigrateTest : public ServeFixture {
+ protected:
+  Words Environment() const {
+    return {"TIDEMARK_ARCHIVE_ENABLED=false", "TIDEMARK_ATTEMPTS_MIGRATION=old",
+            "TIDEMARK_ATTEMPTS_OLD_URL=" + redis_.options().address,
+            "TIDEMARK_ATTEMPTS_OLD_PASSWORD=open sesame",
+            "TIDEMARK_ATTEMPTS_OLD_KEYS=SIGN_IN#LOCK#PASSWORD_RESET=code-blocked:{subject}"};
+  }
+  Outcome Migrate(Words step) const {
+    step.insert(step.begin(), {"attempts", "migrate"});
+    step.insert(step.end(), {"--server", url(), "--token-file", "token"});
+    return Run(step);
+  }
+
+  RedisServer redis_{"open sesame"};
+  redis::Client redis_client_{redis_.options()};
+};
+
+// A lock that a program before us has set holds, and is carried into the table.
+TEST_F(MigrateTest, TheOperatorMovesAServerThatRuns) {
+  ASSERT_TRUE(redis_client_.Run({"SET", "code-blocked:ann", "blocked", "EX", "800"}).has_value());
+  std::ofstream(path("token")) << CreateToken("test");
+  Serve({}, Environment());
+  EXPECT_THAT(Migrate({"status"}).out, HasSubstr(R"("phase":"old","epoch":1)"));
+  const Outcome moved = Migrate({"advance"});
+  EXPECT_EQ(moved.exit_code, kOk) << moved.err;
+  EXPECT_THAT(moved.out, HasSubstr(R"("phase":"dual-old-decides")"));
+  const Outcome differing = Migrate({"verify"});
+  EXPECT_EQ(differing.exit_code, kNotMet);
+  EXPECT_THAT(differing.out, AllOf(HasSubstr(R"("differing":1)"), HasSubstr(R"("example":"ann")")));
+  EXPECT_EQ(Migrate({"verify", "--copy"}).exit_code, kOk);
+  const Outcome held = Migrate({"advance"});
+  EXPECT_EQ(held.exit_code, kNotMet);
+  EXPECT_THAT(held.err, HasSubstr("more seconds without a difference"));
+
+  // The same commands on the folder, and what the copy left there.
+  ASSERT_EQ(StopServer(), 0);
+  EXPECT_THAT(Do({"tables", "scan", "authentication-attempts"}),
+              HasSubstr("SIGN_IN#LOCK#PASSWORD_RESET"));
+  EXPECT_EQ(Run({"attempts", "unlock", "ann"}, Environment()).exit_code, kOk);
+  EXPECT_EQ(redis_client_.Run({"EXISTS", "code-blocked:ann"})->AsInt(), 0);
+  EXPECT_THAT(Do({"attempts", "migrate", "back"}, Environment()), HasSubstr(R"("phase":"old")"));
+}
+
+TEST_F(MigrateTest, AServerDoesNotStartWithoutTheOldStoreThatDecides) {
+  Words environment = Environment();
+  redis_.Stop();
+  const Outcome away = Run({"serve", "--listen", own_host_ + ":0"}, environment);
+  EXPECT_NE(away.exit_code, kOk);
+  EXPECT_THAT(away.err, HasSubstr("attempts.old.url"));
+  environment[2] = "TIDEMARK_ATTEMPTS_OLD_URL=";
+  const Outcome refused = Run({"serve", "--listen", own_host_ + ":0"}, environment);
+  EXPECT_EQ(refused.exit_code, kInvalid);
+  EXPECT_THAT(refused.err, HasSubstr("names no old store to move from"));
+}
+
+TEST_F(MigrateTest, EveryCommandHasHelpWithAnExample) {
+  for (const char* command : {"status", "advance", "back", "verify"}) {
+    EXPECT_THAT(Do({"attempts", "migrate", command, "--help"}),
+                HasSubstr("Example:\n  tidemark attempts migrate "));
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::testing
