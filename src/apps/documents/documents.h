@@ -2,7 +2,7 @@
 // truth. The server and the command line speak to this.
 //
 //   auto documents = TRY(Documents::Open(options, {.tables = &tables, .objects = &objects, …}));
-//   ReadReply reply = ...documents->reader().Get(documents->NewContext(), id)
+//   Outcome<ReadReply> reply = documents->Get(documents->NewContext(), id);
 //
 // With the cache disabled only the object store is used: reads and ranges come from it, writes go
 // to it alone. May be called from any thread.
@@ -11,15 +11,13 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
-#include "apps/documents/backfill.h"
 #include "apps/documents/event_handler.h"
 #include "apps/documents/fallback_reader.h"
-#include "apps/documents/fsck.h"
 #include "apps/documents/range_reader.h"
 #include "apps/documents/repairs.h"
 #include "apps/documents/settler.h"
-#include "apps/documents/staleness_sampler.h"
 #include "apps/documents/write_through.h"
 
 namespace tidemark::documents {
@@ -50,16 +48,10 @@ class Documents {
   Outcome<WriteResult> Delete(const Context& context, const DeleteRequest& request);
   Outcome<ReadReply> Get(const Context& context, const std::string& id);
   Outcome<RangeReply> Range(const Context& context, const RangeQuery& query, Beyond beyond);
+  // Without the cache there is nothing to bring up to date, and no record is looked at.
   EventReport HandleEvents(const Context& context, std::string_view notification_json);
-  // A file or object that changed, when somebody watches the store.
-  Outcome<SyncReply> Sync(const Context& context, const std::string& id);
-
-  Outcome<BackfillReport> RunBackfill(const Context& context, const WalkOptions& walk);
-  Outcome<FsckReport> RunFsck(const Context& context, const WalkOptions& walk,
-                              const std::function<void(const FsckFinding&)>& tell);
   // Settles what is stale and repairs what was noted; from time to time.
   Outcome<RepairReport> Housekeep(const Context& context);
-  Outcome<StalenessReport> SampleStaleness(const Context& context, size_t count);
 
  private:
   struct Parts;

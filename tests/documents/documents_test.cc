@@ -1,0 +1,101 @@
+// All of it together, as programs use it: with the cache, and without.
+#include "apps/documents/documents.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/documents/write_world.h"
+
+namespace tidemark::documents {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class DocumentsTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Documents> Open(const DocumentsOptions& options) {
+    return *Documents::Open(options, {.tables = &world_.tables,
+                                      .objects = &world_.objects,
+                                      .clock = &world_.clock,
+                                      .pauser = &world_.pauser,
+                                      .random = &world_.random});
+  }
+  static std::vector<std::string> IdsOf(const Outcome<RangeReply>& reply) {
+    std::vector<std::string> ids;
+    for (const auto& document : reply->documents) ids.push_back(document.id());
+    return ids;
+  }
+  RangeQuery LastWeek() const { return {.from = kToday - 7 * kDay, .to = kToday}; }
+
+  WriteWorld world_;
+};
+
+// Spec: 002-79
+TEST_F(DocumentsTest, RowObjectAndQueriesAgreeOnWhatWasWritten) {
+  const auto documents = Open({});
+  const Draft draft{.customers = {"hts", "cds"}};
+  const auto written = documents->Write(documents->NewContext(), {.document = DocumentOf(draft)});
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_TRUE(world_.IsEqual(draft.id));
+  const auto read = documents->Get(documents->NewContext(), draft.id);
+  EXPECT_EQ(read->source, ReadSource::kCache);
+  EXPECT_EQ(read->document.json(), JsonOf(draft));
+  EXPECT_EQ(read->etag, written->etag);
+  EXPECT_EQ(world_.ObjectOf(draft.id), JsonOf(draft));
+  const auto by_time = documents->Range(documents->NewContext(), LastWeek(), Beyond::kFlag);
+  ASSERT_THAT(IdsOf(by_time), ElementsAre(draft.id));
+  EXPECT_EQ(by_time->documents.front().json(), JsonOf(draft));
+  for (const char* customer : {"hts", "cds"}) {
+    RangeQuery query = LastWeek();
+    query.customer = customer;
+    const auto found = documents->Range(documents->NewContext(), query, Beyond::kFlag);
+    ASSERT_THAT(IdsOf(found), ElementsAre(draft.id)) << customer;
+    EXPECT_EQ(found->documents.front().json(), JsonOf(draft));
+  }
+}
+
+// Spec: 002-67
+TEST_F(DocumentsTest, WithoutTheCacheOnlyTheObjectStoreIsUsed) {
+  world_.tables.decide = [](testing::Operation) -> std::optional<testing::Fault> {
+    ADD_FAILURE() << "the table was asked";
+    return std::nullopt;
+  };
+  const auto documents = Open({.enabled = false});
+  const Draft draft{.status = "cancelled"};
+  ASSERT_TRUE(documents->Write(documents->NewContext(), {.document = DocumentOf(draft)}));
+  EXPECT_EQ(world_.ObjectOf(draft.id), JsonOf(draft));
+  EXPECT_EQ(documents->Get(documents->NewContext(), draft.id)->source, ReadSource::kObject);
+  EXPECT_THAT(IdsOf(documents->Range(documents->NewContext(), LastWeek(), Beyond::kFlag)),
+              ElementsAre(draft.id));
+  EXPECT_TRUE(documents->Housekeep(documents->NewContext()));
+  EXPECT_TRUE(documents->HandleEvents(documents->NewContext(), "{}").records.empty());
+  ASSERT_TRUE(documents->Delete(documents->NewContext(), {.id = draft.id}));
+  EXPECT_EQ(world_.ObjectOf(draft.id), std::nullopt);
+  EXPECT_EQ(documents->Get(documents->NewContext(), draft.id).error().type,
+            CacheErrorType::kNotFound);
+}
+
+// A first write whose writer died is settled by whoever keeps house.
+TEST_F(DocumentsTest, HousekeepingSettlesWhatWasLeft) {
+  const auto documents = Open({});
+  const Draft draft;
+  world_.LeaveIntent(draft.id, {.txn = "a"});
+  world_.UploadTagged(draft, "a");
+  world_.PassLease();
+  ASSERT_TRUE(documents->Housekeep(documents->NewContext()));
+  EXPECT_TRUE(world_.IsEqual(draft.id));
+}
+
+TEST_F(DocumentsTest, AWrongOptionStopsTheStart) {
+  const auto documents = Documents::Open({.rate_per_second = 0}, {});
+  EXPECT_THAT(documents.error().message, HasSubstr("documents.rate"));
+}
+
+}  // namespace
+}  // namespace tidemark::documents
