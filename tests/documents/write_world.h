@@ -18,6 +18,28 @@ namespace tidemark::documents {
 inline void PrintTo(SyncOutcome outcome, std::ostream* out) { *out << static_cast<int>(outcome); }
 inline void PrintTo(RecordFate fate, std::ostream* out) { *out << ToString(fate); }
 
+// Whether row and object say the same, or both say nothing.
+inline ::testing::AssertionResult RowEqualsObject(const DocumentsOptions& options,
+                                                  tables::Tables& tables,
+                                                  testing::MemoryObjects& objects,
+                                                  const std::string& id) {
+  const auto item = *tables.Get({.table = options.table, .key = {{"object_id", id}}});
+  const std::optional<Row> row = item ? DecodeRow(*item) : std::nullopt;
+  const auto object = *objects.Head(ObjectKey(options, id));
+  if (row && row->intent) return ::testing::AssertionFailure() << id << " has an intent";
+  const bool has_row = row && row->committed;
+  if (has_row != object.has_value()) {
+    return ::testing::AssertionFailure()
+           << id << ": row " << has_row << ", object " << object.has_value();
+  }
+  if (!object) return ::testing::AssertionSuccess();
+  if (row->committed->document && row->committed->etag == object->etag &&
+      row->committed->document->json() == *objects.Bytes(object->key)) {
+    return ::testing::AssertionSuccess();
+  }
+  return ::testing::AssertionFailure() << id << ": the row has another version than the object";
+}
+
 struct WriteWorld : World {
   explicit WriteWorld(DocumentsOptions given = {.rate_per_second = 100'000},
                       const MakeTables& make = {})
@@ -60,23 +82,8 @@ struct WriteWorld : World {
   }
   void PassLease() { Pass(options.intent_lease + 2 * options.skew); }
 
-  // Whether row and object say the same, or both say nothing.
   ::testing::AssertionResult IsEqual(const std::string& id) {
-    const std::optional<Row> row = RowOf(id);
-    const std::optional<std::string> object = ObjectOf(id);
-    if (row && row->intent) return ::testing::AssertionFailure() << id << " has an intent";
-    const bool has_row = row && row->committed;
-    if (has_row != object.has_value()) {
-      return ::testing::AssertionFailure()
-             << id << ": row " << has_row << ", object " << object.has_value();
-    }
-    if (!object) return ::testing::AssertionSuccess();
-    const auto info = *memory.Head(ObjectKey(options, id));
-    if (row->committed->document && row->committed->document->json() == *object &&
-        row->committed->etag == info->etag) {
-      return ::testing::AssertionSuccess();
-    }
-    return ::testing::AssertionFailure() << id << ": the row has another version than the object";
+    return RowEqualsObject(options, tables.inner(), memory, id);
   }
 
   Synchronizer synchronizer{options, &rows, &store, &observer};
