@@ -1,11 +1,13 @@
 #include "base/hashing.h"
 
+#define XXH_INLINE_ALL
 #include <memory>
 
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
+#include <xxhash.h>
 
 #include "base/check.h"
 
@@ -92,6 +94,8 @@ std::string HmacSha256(const Secret& key, std::initializer_list<std::string_view
   CHECK(length == code.size());
   return code;
 }
+
+uint64_t FastHash(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
 std::string ToHex(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";

@@ -57,5 +57,11 @@ TEST(HashingTest, ComparesWholeTexts) {
   EXPECT_FALSE(EqualInConstantTime("abc", "ab"));
 }
 
+// Stored with data: it must not change with the library's version.
+TEST(HashingTest, TheFastHashIsTheSameInEveryRun) {
+  EXPECT_EQ(FastHash(""), 0x2d06800538d394c2U);
+  EXPECT_NE(FastHash("a"), FastHash("b"));
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -12,9 +12,9 @@
 namespace tidemark::documents {
 namespace {
 
-std::vector<std::string> Ids(const std::vector<Document>& documents) {
+std::vector<std::string> Ids(const std::vector<FoundDocument>& documents) {
   std::vector<std::string> ids;
-  for (const Document& document : documents) ids.push_back(document.id());
+  for (const FoundDocument& document : documents) ids.push_back(document.id());
   return ids;
 }
 using Expected = std::vector<std::string>;
@@ -211,7 +211,12 @@ TEST_P(CacheTest, DamageIsAMiss) {
   EXPECT_EQ(Get("CHG-2025-001").error().type, CacheErrorType::kNotFound);
   const auto page = world.manager.Query(world.NewContext(), {.from = 0, .to = kToday});
   ASSERT_EQ(page->hits.size(), 1U);
-  EXPECT_FALSE(page->hits[0].cached.has_value());
+  EXPECT_FALSE(page->hits[0].document.has_value());
+  // The text of another document, which only the hash tells.
+  row.Set("document_json", JsonOf({.title = "Forged"}));
+  world.Store(row);
+  const auto again = world.manager.Query(world.NewContext(), {.from = 0, .to = kToday});
+  EXPECT_FALSE(again->hits[0].document.has_value());
 }
 
 // The row keeps what it is found by; the document is the object's.

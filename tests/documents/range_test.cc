@@ -13,7 +13,7 @@ using Expected = std::vector<std::string>;
 
 Expected IdsOf(const RangeReply& reply) {
   Expected ids;
-  for (const Document& document : reply.documents) ids.push_back(document.id());
+  for (const FoundDocument& document : reply.documents) ids.push_back(document.id());
   return ids;
 }
 
@@ -301,15 +301,15 @@ TEST_F(RangeTest, WhatIsInDoubtIsReadFromItsObject) {
   ASSERT_TRUE(*world.rows.Replace(world.NewContext(), row, next));
   world.Upload({.title = "After"});
   RangeReply reply = Read(recent);
-  EXPECT_EQ(reply.documents[0], DocumentOf({.title = "Before"}));
+  EXPECT_EQ(reply.documents[0].json(), JsonOf({.title = "Before"}));
   EXPECT_EQ(reply.coverage.in_flight, 1U);
   world.Pass(std::chrono::seconds(34));
   reply = Read(recent);
-  EXPECT_EQ(reply.documents[0], DocumentOf({.title = "After"}));
+  EXPECT_EQ(reply.documents[0].json(), JsonOf({.title = "After"}));
   // Without the objects it is the last that was committed, and the answer is no longer sure.
   ObjectsAway();
   reply = Read(recent);
-  EXPECT_EQ(reply.documents[0], DocumentOf({.title = "Before"}));
+  EXPECT_EQ(reply.documents[0].json(), JsonOf({.title = "Before"}));
   EXPECT_FALSE(reply.coverage.complete);
 }
 

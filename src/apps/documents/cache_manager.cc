@@ -136,55 +136,66 @@ Outcome<CachedPage> CacheManager::Query(const Context& context, const RangeQuery
       });
 }
 
+// The row as it is now: an index has only its key, or may be behind.
+Outcome<Done> CacheManager::ReadAgain(const Context& context, IndexHit& hit) {
+  hit.row = TRY(rows_.Load(context, hit.id));
+  hit.json.reset();
+  if (hit.row && hit.row->committed && hit.row->committed->document) {
+    hit.json = hit.row->committed->document->json();
+  }
+  return Done{};
+}
+
 Outcome<CachedPage> CacheManager::Collect(const Context& context, const Filter& filter,
                                           const RangeQuery& query) {
   // One more than asked for: it says whether there are others.
   IndexWalk walk(&rows_, RangesOf(filter), query.after, static_cast<uint32_t>(query.limit + 1));
   CachedPage page;
   while (std::optional<IndexHit> hit = TRY(walk.Next(context))) {
-    std::optional<Row> row = std::move(hit->row);
-    if (!row || options_.indexes_lag) row = TRY(rows_.Load(context, hit->id));
+    if (!hit->row || options_.indexes_lag) TRY(ReadAgain(context, *hit));
+    const std::optional<Row>& row = hit->row;
     if (!row || !IsServable(*row, clock_.NowSeconds()) || !Confirms(*row, *hit, filter)) continue;
     if (page.hits.size() == query.limit) {
       page.last = page.hits.back().position;
       break;
     }
-    CachedHit found{.position = hit->position, .id = row->id, .facts = row->committed->facts};
+    const DocumentFacts& facts = row->committed->facts;
+    CachedHit found{.position = hit->position, .id = row->id, .facts = facts};
     if (row->intent) ++page.in_flight;
     found.in_doubt = row->intent && IsStale(*row->intent, clock_.Now(), options_);
-    if (row->committed->document) found.cached = CachedFrom(*std::move(row));
+    if (hit->json) found.document.emplace(row->id, facts, *std::move(hit->json));
     page.hits.push_back(std::move(found));
   }
   return page;
 }
 
-Outcome<std::vector<Document>> CacheManager::QueryByTimeRange(const Context& context,
-                                                              const std::string& type,
-                                                              EpochSeconds from, EpochSeconds to) {
+Outcome<std::vector<FoundDocument>> CacheManager::QueryByTimeRange(const Context& context,
+                                                                   const std::string& type,
+                                                                   EpochSeconds from,
+                                                                   EpochSeconds to) {
   return QueryAll(context, {.from = from, .to = to, .type = type});
 }
 
-Outcome<std::vector<Document>> CacheManager::QueryByCustomerAndTime(const Context& context,
-                                                                    const std::string& customer,
-                                                                    EpochSeconds from,
-                                                                    EpochSeconds to) {
+Outcome<std::vector<FoundDocument>> CacheManager::QueryByCustomerAndTime(
+    const Context& context, const std::string& customer, EpochSeconds from, EpochSeconds to) {
   return QueryAll(context, {.from = from, .to = to, .customer = customer});
 }
 
-Outcome<std::vector<Document>> CacheManager::QueryByStatusAndTime(const Context& context,
-                                                                  const std::string& status,
-                                                                  EpochSeconds from,
-                                                                  EpochSeconds to) {
+Outcome<std::vector<FoundDocument>> CacheManager::QueryByStatusAndTime(const Context& context,
+                                                                       const std::string& status,
+                                                                       EpochSeconds from,
+                                                                       EpochSeconds to) {
   return QueryAll(context, {.from = from, .to = to, .status = status});
 }
 
-Outcome<std::vector<Document>> CacheManager::QueryAll(const Context& context, RangeQuery query) {
-  std::vector<Document> documents;
+Outcome<std::vector<FoundDocument>> CacheManager::QueryAll(const Context& context,
+                                                           RangeQuery query) {
+  std::vector<FoundDocument> documents;
   query.limit = kMaxPage;
   do {
     CachedPage page = TRY(Query(context, query));
     for (CachedHit& hit : page.hits) {
-      if (hit.cached) documents.push_back(std::move(hit.cached->document));
+      if (hit.document) documents.push_back(*std::move(hit.document));
     }
     query.after = page.last;
   } while (query.after);

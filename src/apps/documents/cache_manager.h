@@ -30,13 +30,13 @@ struct CachedDocument {
   std::chrono::milliseconds verified{0};  // When it was last seen to be the object's content.
 };
 
-// What a cache knows of one that matches: the document, or where it is when the row has no room
-// for it or is damaged.
+// What the cache knows of one that matches.
 struct CachedHit {
   RowPosition position;
   std::string id;
   DocumentFacts facts;
-  std::optional<CachedDocument> cached;
+  // nullopt: the row has no room for it, or is damaged; the object has it.
+  std::optional<FoundDocument> document;
   // A write of it began too long ago: the object may be newer, and is to be asked.
   bool in_doubt = false;
 };
@@ -73,23 +73,25 @@ class CacheManager {
   Outcome<CachedPage> Query(const Context& context, const RangeQuery& query);
 
   // The three ranges, all pages of each.
-  Outcome<std::vector<Document>> QueryByTimeRange(const Context& context, const std::string& type,
-                                                  EpochSeconds from, EpochSeconds to);
-  Outcome<std::vector<Document>> QueryByCustomerAndTime(const Context& context,
-                                                        const std::string& customer,
-                                                        EpochSeconds from, EpochSeconds to);
-  Outcome<std::vector<Document>> QueryByStatusAndTime(const Context& context,
-                                                      const std::string& status, EpochSeconds from,
-                                                      EpochSeconds to);
+  Outcome<std::vector<FoundDocument>> QueryByTimeRange(const Context& context,
+                                                       const std::string& type, EpochSeconds from,
+                                                       EpochSeconds to);
+  Outcome<std::vector<FoundDocument>> QueryByCustomerAndTime(const Context& context,
+                                                             const std::string& customer,
+                                                             EpochSeconds from, EpochSeconds to);
+  Outcome<std::vector<FoundDocument>> QueryByStatusAndTime(const Context& context,
+                                                           const std::string& status,
+                                                           EpochSeconds from, EpochSeconds to);
 
  private:
   // Both are tried again, from reading the row on, while others change it.
   Outcome<CachePut> Store(const Context& context, const Document& document,
                           const std::string& etag);
   Outcome<Done> Bury(const Context& context, const std::string& id);
+  Outcome<Done> ReadAgain(const Context& context, IndexHit& hit);
   Outcome<CachedPage> Collect(const Context& context, const Filter& filter,
                               const RangeQuery& query);
-  Outcome<std::vector<Document>> QueryAll(const Context& context, RangeQuery query);
+  Outcome<std::vector<FoundDocument>> QueryAll(const Context& context, RangeQuery query);
 
   const DocumentsOptions options_;
   RowStore& rows_;

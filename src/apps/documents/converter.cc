@@ -7,6 +7,7 @@
 
 #include "apps/documents/limits.h"
 #include "base/expiry.h"
+#include "base/hashing.h"
 #include "item/attributes.h"
 #include "item/size.h"
 
@@ -38,12 +39,16 @@ void EncodeFacts(const DocumentFacts& facts, Item& item) {
   item.Set("customers", item::StringSet(facts.customers));
 }
 
+std::string HashOf(std::string_view json) { return fmt::format("{:016x}", FastHash(json)); }
+
 void EncodeCommitted(const DocumentsOptions& options, const Row& row, Item& item) {
   EncodeFacts(row.committed->facts, item);
   item.Set("s3_bucket", options.bucket);
   item.Set("s3_key", ObjectKey(options, row.id));
   item.Set("s3_etag", row.committed->etag);
-  if (row.committed->document) item.Set("document_json", row.committed->document->json());
+  if (!row.committed->document) return;
+  item.Set("document_json", row.committed->document->json());
+  item.Set("document_hash", HashOf(row.committed->document->json()));
 }
 
 // The end of what the row holds, if it holds anything.
@@ -119,16 +124,31 @@ std::optional<Document> DecodeDocument(const Item& item, const std::string& id) 
   return *std::move(document);
 }
 
-std::optional<Committed> DecodeCommitted(const Item& item, const std::string& id) {
+std::optional<Committed> DecodeCommitted(const Item& item) {
   std::optional<DocumentFacts> facts = DecodeFacts(item);
   if (!facts) return std::nullopt;
-  Committed committed{.facts = *std::move(facts),
-                      .document = DecodeDocument(item, id),
-                      .etag = TextIn(item, "s3_etag"),
-                      .ttl = DecodeTtl(item)};
-  // The document has its customers' order, which the set has not.
-  if (committed.document) committed.facts = committed.document->facts();
-  return committed;
+  return Committed{.facts = *std::move(facts),
+                   .document = std::nullopt,
+                   .etag = TextIn(item, "s3_etag"),
+                   .ttl = DecodeTtl(item)};
+}
+
+// All but the document.
+std::optional<Row> DecodeRest(const Item& item) {
+  std::optional<std::string> id = MaybeTextIn(item, "object_id");
+  if (!id || !ValidateId(*id)) return std::nullopt;
+  Row row{.id = *std::move(id),
+          .revision = TextIn(item, "revision"),
+          .intent = DecodeIntent(item),
+          .verified = std::chrono::milliseconds(IntIn(item, "verified_at").value_or(0)),
+          .sequencer = TextIn(item, "sequencer")};
+  if (const auto deleted_at = IntIn(item, "deleted_at")) {
+    row.tombstone = Tombstone{
+        .etag = TextIn(item, "s3_etag"), .deleted_at = *deleted_at, .ttl = DecodeTtl(item)};
+  } else {
+    row.committed = DecodeCommitted(item);
+  }
+  return row;
 }
 
 }  // namespace
@@ -174,25 +194,35 @@ Item EncodeRow(const DocumentsOptions& options, const Row& row) {
   } else if (const auto ttl = TtlOf(row)) {
     SetInt(item, "ttl", *ttl);
   }
-  if (item::SizeBytes(item) > kMaxRowBytes) item.Erase("document_json");
+  if (item::SizeBytes(item) > kMaxRowBytes) {
+    item.Erase("document_json");
+    item.Erase("document_hash");
+  }
   return item;
 }
 
 std::optional<Row> DecodeRow(const Item& item) {
-  std::optional<std::string> id = MaybeTextIn(item, "object_id");
-  if (!id || !ValidateId(*id)) return std::nullopt;
-  Row row{.id = *std::move(id),
-          .revision = TextIn(item, "revision"),
-          .intent = DecodeIntent(item),
-          .verified = std::chrono::milliseconds(IntIn(item, "verified_at").value_or(0)),
-          .sequencer = TextIn(item, "sequencer")};
-  if (const auto deleted_at = IntIn(item, "deleted_at")) {
-    row.tombstone = Tombstone{
-        .etag = TextIn(item, "s3_etag"), .deleted_at = *deleted_at, .ttl = DecodeTtl(item)};
-  } else {
-    row.committed = DecodeCommitted(item, row.id);
-  }
+  std::optional<Row> row = DecodeRest(item);
+  if (!row || !row->committed) return row;
+  row->committed->document = DecodeDocument(item, row->id);
+  // The document has its customers' order, which the set has not.
+  if (row->committed->document) row->committed->facts = row->committed->document->facts();
   return row;
+}
+
+std::optional<UnreadRow> DecodeUnread(Item item) {
+  std::optional<Row> row = DecodeRest(item);
+  if (!row) return std::nullopt;
+  UnreadRow unread{.row = *std::move(row), .json = std::nullopt};
+  item::Value* value = item.Find("document_json");
+  std::string* json = value ? value->As<std::string>() : nullptr;
+  if (!json || !unread.row.committed) return unread;
+  // With its hash it is the text of a document that was read when the row was written.
+  const std::string* hash = item::FindText(item, "document_hash");
+  const bool is_sound =
+      hash ? *hash == HashOf(*json) : DecodeDocument(item, unread.row.id).has_value();
+  if (is_sound) unread.json = std::move(*json);
+  return unread;
 }
 
 std::string PointerKey(std::string_view id, std::string_view customer) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -86,6 +87,29 @@ class Document {
   Details details_;
   DocumentFacts facts_;
   int64_t version_ = 0;
+};
+
+// A document as a range finds it: its text and what it was found by, which is enough to hand it on.
+// Reading it whole costs more than finding it.
+class FoundDocument {
+ public:
+  FoundDocument(std::string id, DocumentFacts facts, std::string json)
+      : id_(std::move(id)), facts_(std::move(facts)), json_(std::move(json)) {}
+  explicit FoundDocument(const Document& document)
+      : FoundDocument(document.id(), document.facts(), document.json()) {}
+
+  const std::string& id() const { return id_; }
+  const DocumentFacts& facts() const { return facts_; }
+  const std::string& json() const { return json_; }
+
+  friend bool operator==(const FoundDocument& found, const Document& document) {
+    return found.json_ == document.json();
+  }
+
+ private:
+  std::string id_;
+  DocumentFacts facts_;
+  std::string json_;
 };
 
 }  // namespace tidemark::documents

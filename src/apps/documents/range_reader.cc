@@ -150,7 +150,9 @@ class RangeReader::Reading {
     }
     searched_ = true;
     reply_.coverage.searched_objects = true;
-    for (auto& [position, document] : found.Take()) Append(position, std::move(document));
+    for (const auto& [position, document] : found.Take()) {
+      Append(position, FoundDocument(document));
+    }
     return Done{};
   }
 
@@ -189,19 +191,19 @@ class RangeReader::Reading {
 
   // The cache's document, unless only the object can tell.
   void Take(CachedHit& hit) {
-    if (hit.cached && !hit.in_doubt) return Append(hit.position, std::move(hit.cached->document));
-    Outcome<std::optional<Document>> document = ReadObject(hit.id);
+    if (hit.document && !hit.in_doubt) return Append(hit.position, *std::move(hit.document));
+    const Outcome<std::optional<Document>> document = ReadObject(hit.id);
     if (document) {
       if (*document && Matches(filter_, (*document)->facts())) {
-        Append(hit.position, **std::move(document));
+        Append(hit.position, FoundDocument(**document));
       }
       return;
     }
     reply_.coverage.complete = false;
-    if (hit.cached) Append(hit.position, std::move(hit.cached->document));
+    if (hit.document) Append(hit.position, *std::move(hit.document));
   }
 
-  void Append(const RowPosition& position, Document document) {
+  void Append(const RowPosition& position, FoundDocument document) {
     if (reply_.documents.size() == query_.limit) {
       if (!reply_.last) reply_.last = last_position_;
       return;

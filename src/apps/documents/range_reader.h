@@ -39,8 +39,8 @@ struct Coverage {
 };
 
 struct RangeReply {
-  std::vector<Document> documents;  // In the order of creation.
-  std::optional<RowPosition> last;  // Set when there are more behind it.
+  std::vector<FoundDocument> documents;  // In the order of creation.
+  std::optional<RowPosition> last;       // Set when there are more behind it.
   Coverage coverage;
 };
 

@@ -71,14 +71,21 @@ void AddPointers(const std::string& table, const std::optional<Row>& previous,
   }
 }
 
-IndexHit HitFrom(const Item& item) {
-  IndexHit hit{.position = {.created_at = item::IntIn(item, "created_at").value_or(0),
-                            .key = item::TextIn(item, "object_id")}};
+RowPosition PositionIn(const Item& item) {
+  return {.created_at = item::IntIn(item, "created_at").value_or(0),
+          .key = item::TextIn(item, "object_id")};
+}
+
+IndexHit HitFrom(Item item) {
+  IndexHit hit{.position = PositionIn(item)};
   if (auto id = DecodePointer(item)) {
     hit.id = *std::move(id);
   } else {
-    hit.row = DecodeRow(item);
     hit.id = hit.position.key;
+    if (auto unread = DecodeUnread(std::move(item))) {
+      hit.row = std::move(unread->row);
+      hit.json = std::move(unread->json);
+    }
   }
   return hit;
 }
@@ -175,12 +182,12 @@ Outcome<IndexPage> RowStore::Query(const Context& context, const IndexRange& ran
                                    const std::optional<RowPosition>& after, uint32_t limit) {
   if (after && after->created_at > range.to) return IndexPage{};
   const tables::QueryRequest query = QueryOf(options_.table, range, after, limit);
-  const tables::Page found = TRY(retrier_.Run<tables::Page>(
-      context, Store::kTable, "querying an index", [&] { return tables_.Query(query); }));
+  tables::Page found = TRY(retrier_.Run<tables::Page>(context, Store::kTable, "querying an index",
+                                                      [&] { return tables_.Query(query); }));
   IndexPage page;
   page.hits.reserve(found.items.size());
-  for (const Item& item : found.items) page.hits.push_back(HitFrom(item));
-  if (found.last) page.last = HitFrom(*found.last).position;
+  for (Item& item : found.items) page.hits.push_back(HitFrom(std::move(item)));
+  if (found.last) page.last = PositionIn(*found.last);
   return page;
 }
 

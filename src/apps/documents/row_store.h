@@ -49,6 +49,7 @@ struct IndexHit {
   RowPosition position;
   std::optional<Row> row;  // nullopt: only its id is known here.
   std::string id;
+  std::optional<std::string> json = std::nullopt;  // The row's document, which it does not have.
 };
 
 struct IndexPage {
