@@ -298,6 +298,10 @@ const Setting kProgramSettings[] = {
      .help = "Keys of their own in the old store, with commas between, such as "
              "SIGN_IN#LOCK#PASSWORD_RESET=code-blocked:{subject}."},
 
+    {.name = "documents.enabled",
+     .kind = SettingKind::kBool,
+     .default_value = "false",
+     .help = "Keep changes and announcements, below /api/v1/documents."},
     {.name = "documents.table",
      .kind = SettingKind::kText,
      .default_value = "ccoe-customer-contact-manager-cache",

@@ -170,8 +170,9 @@ std::set<std::string> DescribedRoutes() {
     if (!line.empty() && line[0] != ' ') in_paths = line == "paths:";
     if (!in_paths) continue;
     if (line.starts_with("  /")) path = line.substr(2, line.size() - 3);
-    for (const auto& [name, method] : {std::pair("    get:", "GET"), std::pair("    post:", "POST"),
-                                       std::pair("    delete:", "DELETE")}) {
+    for (const auto& [name, method] :
+         {std::pair("    get:", "GET"), std::pair("    post:", "POST"),
+          std::pair("    put:", "PUT"), std::pair("    delete:", "DELETE")}) {
       if (line == name) routes.insert(std::string(method) + " " + path);
     }
   }

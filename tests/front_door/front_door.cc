@@ -113,11 +113,14 @@ http::Response FrontDoor::Send(std::string_view body, const Signing& signing) {
   return client_.Send(request, Deadline::After(clock_, kPatience)).response;
 }
 
-http::Response FrontDoor::Call(http::Method method, const std::string& path, std::string body) {
+http::Response FrontDoor::Call(http::Method method, const std::string& path, std::string body,
+                               const http::Headers& more) {
+  http::Headers headers = more;
+  headers.Add("Authorization", "Bearer " + token_);
   return client_
       .Send({.method = method,
              .url = url_ + path,
-             .headers = {{"Authorization", "Bearer " + token_}},
+             .headers = std::move(headers),
              .body = std::move(body),
              .timeout = kPatience},
             Deadline::After(clock_, kPatience))

@@ -53,9 +53,11 @@ class FrontDoor {
     options->attempts.emplace();
     options->attempts->email_key = Secret("the key of the tests");
   }
+  static void WithDocuments(api::ServiceOptions* options) { options->documents.emplace(); }
   static void WithEverything(api::ServiceOptions* options) {
     WithArchive(options);
     WithAttempts(options);
+    WithDocuments(options);
   }
 
   // Adjusts the options before the service starts.
@@ -76,7 +78,8 @@ class FrontDoor {
   http::Response Send(std::string_view body) { return Send(body, {}); }
 
   // A request to the API, with a token.
-  http::Response Call(http::Method method, const std::string& path, std::string body = {});
+  http::Response Call(http::Method method, const std::string& path, std::string body = {},
+                      const http::Headers& more = {});
   http::Response CallWithoutToken(http::Method method, const std::string& path);
 
   // {"type":"event_callback", …}: a message with these ids.

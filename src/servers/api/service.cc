@@ -9,6 +9,7 @@
 #include "servers/api/attempts_routes.h"
 #include "servers/api/background.h"
 #include "servers/api/claims_routes.h"
+#include "servers/api/documents_service.h"
 #include "servers/api/existence_routes.h"
 #include "servers/api/inbox_worker.h"
 #include "servers/api/operations_routes.h"
@@ -24,6 +25,8 @@ constexpr std::chrono::seconds kRound(1);
 constexpr uint64_t kRoundsToRecheck = 10;
 // What hangs on the archive's stream is looked for more often: people wait for it.
 constexpr std::chrono::milliseconds kArchiveRound(200);
+// What writers of documents left is settled by its readers too, and so may wait.
+constexpr std::chrono::seconds kDocumentsRound(30);
 
 // What speaks to Slack, and with which token.
 struct SlackSide {
@@ -70,7 +73,8 @@ bool UsesInbox(const ServiceOptions& options) {
 // Members stand in the order in which they need each other, and so go in the opposite one.
 class Service::State {
  public:
-  State(ServiceOptions options, const ServiceContext& context, SlackSide slack);
+  State(ServiceOptions options, const ServiceContext& context, SlackSide slack,
+        std::unique_ptr<DocumentsService> documents);
 
   Status CreateTables();
   Status Listen();
@@ -79,6 +83,7 @@ class Service::State {
   Status Recheck();
   Status Work();
   Status Archive();
+  Status KeepDocuments();
 
   http::Server& server() { return *server_; }
   const http::Router& router() const { return router_; }
@@ -96,8 +101,9 @@ class Service::State {
   gate::Quarantine quarantine_;
   dedup::Claims claims_;
   dedup::Deduplicator dedup_;
-  const std::unique_ptr<ArchiveService> archive_;    // Null: nothing is archived.
-  const std::unique_ptr<AttemptsService> attempts_;  // Null: none are counted.
+  const std::unique_ptr<ArchiveService> archive_;      // Null: nothing is archived.
+  const std::unique_ptr<AttemptsService> attempts_;    // Null: none are counted.
+  const std::unique_ptr<DocumentsService> documents_;  // Null: there are none.
   Inbox inbox_;
   SlackEvents events_;
   InboxWorker worker_;
@@ -110,9 +116,11 @@ class Service::State {
   std::optional<Background> background_;
   std::optional<Background> archive_rows_;
   std::optional<Background> archive_files_;
+  std::optional<Background> documents_rounds_;
 };
 
-Service::State::State(ServiceOptions options, const ServiceContext& context, SlackSide slack)
+Service::State::State(ServiceOptions options, const ServiceContext& context, SlackSide slack,
+                      std::unique_ptr<DocumentsService> documents)
     : options_(std::move(options)),
       context_(context),
       api_tokens_(options_.tokens_file, *context.clock),
@@ -131,6 +139,7 @@ Service::State::State(ServiceOptions options, const ServiceContext& context, Sla
                    : nullptr),
       attempts_(options_.attempts ? std::make_unique<AttemptsService>(*options_.attempts, context)
                                   : nullptr),
+      documents_(std::move(documents)),
       inbox_(options_.inbox, context.tables, context.clock),
       events_({.archive = archive_ ? &archive_->archive() : nullptr,
                .ledger = archive_ ? &archive_->ledger() : nullptr,
@@ -177,6 +186,7 @@ void Service::State::AddRoutes() {
   AddQuarantineRoutes(&router_, &quarantine_, &api_tokens_);
   if (archive_) archive_->AddRoutes(&router_, &api_tokens_);
   if (attempts_) attempts_->AddRoutes(&router_, &api_tokens_);
+  if (documents_) documents_->AddRoutes(&router_, &api_tokens_);
   AddOperationsRoutes(&router_, context_.tables, context_.metrics, &stopping_, &api_tokens_);
 }
 
@@ -199,6 +209,9 @@ void Service::State::StartBackground() {
     LogFailure(Recheck());
     if (archive_) LogFailure(archive_->Beat());
   });
+  if (documents_) {
+    documents_rounds_.emplace(kDocumentsRound, [this] { LogFailure(KeepDocuments()); });
+  }
   if (!archive_) return;
   archive_rows_.emplace(kArchiveRound, [this] { LogFailure(archive_->StepRows()); });
   archive_files_.emplace(kArchiveRound, [this] { LogFailure(archive_->StepFiles()); });
@@ -210,6 +223,10 @@ Status Service::State::Archive() {
   if (!archive_) return Done{};
   TRY(archive_->StepRows());
   return archive_->StepFiles();
+}
+
+Status Service::State::KeepDocuments() {
+  return documents_ ? documents_->Housekeep() : Status(Done{});
 }
 
 void Service::State::LogFailure(const Status& status) const {
@@ -230,7 +247,9 @@ Status Service::State::Recheck() {
 void Service::State::Stop(std::chrono::milliseconds patience) {
   stopping_ = true;
   if (server_ != nullptr) server_->Stop(patience);
+  if (documents_) documents_->Stop();
   workers_.Stop();
+  documents_rounds_.reset();
   if (archive_) archive_->Stop();
   archive_files_.reset();
   archive_rows_.reset();
@@ -244,8 +263,10 @@ Service::~Service() { Stop(std::chrono::milliseconds(0)); }
 Result<std::unique_ptr<Service>> Service::Start(ServiceOptions options,
                                                 const ServiceContext& context) {
   SlackSide slack = TRY(OpenSlackSide(options, context));
-  std::unique_ptr<Service> service(
-      new Service(std::make_unique<State>(std::move(options), context, std::move(slack))));
+  std::unique_ptr<DocumentsService> documents;
+  if (options.documents) documents = TRY(DocumentsService::Start(*options.documents, context));
+  std::unique_ptr<Service> service(new Service(std::make_unique<State>(
+      std::move(options), context, std::move(slack), std::move(documents))));
   TRY(service->state_->CreateTables());
   TRY(service->state_->Listen());
   service->state_->StartBackground();
@@ -263,6 +284,7 @@ Status Service::ReloadCertificate() { return state_->server().ReloadCertificate(
 Status Service::WorkOnce() {
   TRY(state_->Work());
   TRY(state_->Archive());
+  TRY(state_->KeepDocuments());
   return state_->Recheck();
 }
 

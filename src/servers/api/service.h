@@ -6,8 +6,8 @@
 //   service->Stop(std::chrono::seconds(10));
 //
 // Start makes the tables that are missing. Background work (quarantine, the inbox's consumers, the
-// archive's processors) runs on threads of its own. Start, Stop and ReloadCertificate are for one
-// thread.
+// archive's processors, what writers of documents left) runs on threads of its own. Start, Stop and
+// ReloadCertificate are for one thread.
 #pragma once
 
 #include <chrono>
@@ -37,7 +37,8 @@ class Service {
   Status ReloadCertificate();
 
   // One round of what the background threads do, when there are none: hands out work from the
-  // inbox, does what hangs on the archive's stream, and looks again at what is in quarantine.
+  // inbox, does what hangs on the archive's stream, settles what writers of documents left, and
+  // looks again at what is in quarantine.
   Status WorkOnce();
 
  private:

@@ -237,6 +237,9 @@ Result<ServiceOptions> ReadOptions(const Settings& settings) {
     options.attempts = TRY(ReadAttemptsOptions(settings));
     TRY(CheckOdds(settings, options.attempts->policy));
   }
+  if (settings.Bool("documents.enabled")) {
+    options.documents = TRY(documents::OptionsFrom(settings));
+  }
   options.work_url = settings.Text("work.url");
   options.work = {.own_bot_id = settings.Text("slack.bot-id"),
                   .task_channels = Words(settings.Text("work.task-channels")),

@@ -8,6 +8,7 @@
 #include "apps/dedup/claims.h"
 #include "apps/dedup/deduplicator.h"
 #include "apps/dedup/work.h"
+#include "apps/documents/options.h"
 #include "apps/gate/existence.h"
 #include "apps/gate/gate.h"
 #include "apps/gate/quarantine.h"
@@ -41,8 +42,9 @@ struct ServiceOptions {
   dedup::ClaimsOptions claims;
   dedup::DeduplicatorOptions dedup;
   bool content_advice = false;
-  std::optional<ArchiveServiceOptions> archive;    // nullopt: nothing is archived.
-  std::optional<AttemptsServiceOptions> attempts;  // nullopt: none are counted.
+  std::optional<ArchiveServiceOptions> archive;          // nullopt: nothing is archived.
+  std::optional<AttemptsServiceOptions> attempts;        // nullopt: none are counted.
+  std::optional<documents::DocumentsOptions> documents;  // nullopt: there are none.
   InboxOptions inbox;
   std::string work_url;  // Empty: no work is handed out.
   dedup::WorkOptions work;

@@ -143,6 +143,16 @@ TEST(ServiceOptionsTest, AttemptsTakeTheirSettings) {
   EXPECT_THAT(ErrorOf({{"attempts.policy", "no/such.json"}}), HasSubstr("no/such.json"));
 }
 
+// Documents are what somebody asks for: a server that was not told of them makes no table.
+TEST(ServiceOptionsTest, DocumentsTakeTheirSettings) {
+  EXPECT_FALSE(Read({})->documents);
+  const ServiceOptions options =
+      Read({{"documents.enabled", "true"}, {"documents.table", "cached"}}).value();
+  EXPECT_EQ(options.documents->table, "cached");
+  EXPECT_THAT(ErrorOf({{"documents.enabled", "true"}, {"documents.rate", "0"}}),
+              HasSubstr("documents.rate"));
+}
+
 // A policy under which guessing pays must not be in force for a day.
 TEST(ServiceOptionsTest, AttemptsThatCanBeGuessedStopTheStart) {
   EXPECT_THAT(ErrorOf({{"attempts.max-yearly-odds", "0.00005"}}),

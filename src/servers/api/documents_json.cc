@@ -1,0 +1,229 @@
+#include "servers/api/documents_json.h"
+
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "http/url.h"
+#include "servers/api/json_object.h"
+#include "servers/api/moment.h"
+#include "servers/api/page.h"
+
+namespace tidemark::api {
+
+namespace {
+
+using documents::Beyond;
+using documents::CacheError;
+using documents::CacheErrorType;
+using documents::RowPosition;
+
+void WriteText(std::string_view name, std::string_view text, JsonWriter* writer) {
+  writer->Key(name);
+  writer->String(text);
+}
+
+void WriteNumber(std::string_view name, int64_t number, JsonWriter* writer) {
+  writer->Key(name);
+  writer->Int(number);
+}
+
+void WriteBool(std::string_view name, bool value, JsonWriter* writer) {
+  writer->Key(name);
+  writer->Bool(value);
+}
+
+// ---- Requests ----
+
+// "1714557600.CHG-1": the second, and the key in its index.
+std::string CursorOf(const RowPosition& position) {
+  return fmt::format("{}.{}", position.created_at, position.key);
+}
+
+Result<RowPosition> ParseCursor(std::string_view text) {
+  RowPosition position;
+  const size_t point = text.find('.');
+  const std::string_view second = text.substr(0, point);
+  const char* const end = second.data() + second.size();
+  const auto parsed = std::from_chars(second.data(), end, position.created_at);
+  if (point == std::string_view::npos || parsed.ec != std::errc() || parsed.ptr != end) {
+    return Invalid(fmt::format(
+        "the parameter 'cursor' should be the 'cursor' of a page before, not '{}'", text));
+  }
+  position.key = text.substr(point + 1);
+  return position;
+}
+
+Result<Beyond> ParseBeyond(std::string_view text) {
+  if (text == "search") return Beyond::kSearchObjects;
+  if (text == "flag") return Beyond::kFlag;
+  return Invalid(fmt::format("the parameter 'beyond' should be search or flag, not '{}'", text));
+}
+
+Result<EpochSeconds> ParseSecond(std::string_view name, std::string_view text, Bound bound) {
+  return TRY(ParseMoment(name, text, bound)).seconds();
+}
+
+Status Take(const std::string& name, const std::string& value, RangeRequest* request) {
+  documents::RangeQuery& query = request->query;
+  if (name == "from") {
+    query.from = TRY(ParseSecond(name, value, Bound::kStart));
+  } else if (name == "to") {
+    query.to = TRY(ParseSecond(name, value, Bound::kEnd));
+  } else if (name == "type") {
+    query.type = value;
+  } else if (name == "customer") {
+    query.customer = value;
+  } else if (name == "status") {
+    query.status = value;
+  } else if (name == "limit") {
+    query.limit = TRY(ParseLimit(value));
+  } else if (name == "cursor") {
+    query.after = TRY(ParseCursor(value));
+  } else if (name == "beyond") {
+    request->beyond = TRY(ParseBeyond(value));
+  } else {
+    return Invalid(fmt::format(
+        "there is no parameter '{}'; they are: from, to, type, customer, status, limit, cursor, "
+        "beyond",
+        name));
+  }
+  return Done{};
+}
+
+// One strong tag with its quotes. "*" and lists say less than who writes must know.
+Result<std::string> ParseTag(std::string_view text) {
+  const bool is_quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+  const std::string_view tag = is_quoted ? text.substr(1, text.size() - 2) : "";
+  if (!tag.empty() && tag.find('"') == std::string_view::npos) return std::string(tag);
+  return Invalid("If-Match should be one ETag in quotes, as the answer to a GET has it");
+}
+
+// ---- Replies ----
+
+void WriteCoverage(const documents::Coverage& coverage, JsonWriter* writer) {
+  writer->Key("coverage");
+  writer->BeginObject();
+  WriteBool("complete", coverage.complete, writer);
+  WriteNumber("complete_from", coverage.complete_from, writer);
+  WriteNumber("complete_to", coverage.complete_to, writer);
+  WriteNumber("as_of_ms", coverage.as_of.count(), writer);
+  WriteBool("searched_objects", coverage.searched_objects, writer);
+  WriteBool("cache_was_away", coverage.cache_was_away, writer);
+  WriteNumber("in_flight", static_cast<int64_t>(coverage.in_flight), writer);
+  WriteNumber("unreadable", static_cast<int64_t>(coverage.unreadable), writer);
+  writer->EndObject();
+}
+
+int StatusOf(CacheErrorType type, bool is_conditional) {
+  switch (type) {
+    case CacheErrorType::kNotFound:
+      return 404;
+    case CacheErrorType::kValidation:
+      return 400;
+    case CacheErrorType::kConflict:
+      return is_conditional ? 412 : 409;
+    case CacheErrorType::kThrottling:
+    case CacheErrorType::kNetwork:
+    case CacheErrorType::kUnavailable:
+    case CacheErrorType::kCancelled:
+      return 503;
+  }
+  return 503;
+}
+
+}  // namespace
+
+Result<RangeRequest> ParseRange(std::string_view query, EpochSeconds now,
+                                std::chrono::seconds default_length) {
+  RangeRequest request{.query = {.to = now}};
+  bool has_start = false;
+  for (const auto& [name, value] : TRY(http::ParseQuery(query))) {
+    TRY(Take(name, value, &request));
+    has_start = has_start || name == "from";
+  }
+  if (!has_start) request.query.from = request.query.to - default_length.count();
+  return request;
+}
+
+Result<std::optional<std::string>> ParseExpected(const http::Request& request) {
+  std::vector<std::string> expected;
+  for (const std::string_view value : request.headers.FindAll("If-Match")) {
+    expected.push_back(TRY(ParseTag(value)));
+  }
+  for (const std::string_view value : request.headers.FindAll("If-None-Match")) {
+    if (value != "*") return Invalid("If-None-Match should be *: only when there is none");
+    expected.emplace_back();
+  }
+  for (const auto& [name, value] : TRY(http::ParseQuery(request.query))) {
+    if (name != "expected_etag") {
+      return Invalid(fmt::format("there is no parameter '{}'; it is: expected_etag", name));
+    }
+    expected.push_back(value);
+  }
+  if (expected.size() > 1) return Invalid("the version that is to be replaced is given twice");
+  if (expected.empty()) return std::optional<std::string>();
+  return std::optional<std::string>(std::move(expected.front()));
+}
+
+std::string ToJson(const std::string& id, const documents::WriteResult& result) {
+  return ObjectOf([&](JsonWriter* writer) {
+    WriteText("id", id, writer);
+    WriteText("etag", result.etag, writer);
+    WriteBool("changed", result.changed, writer);
+    WriteBool("cached", result.cached, writer);
+    WriteBool("dry_run", result.dry_run, writer);
+  });
+}
+
+std::string ToJson(const documents::ReadReply& reply) {
+  const bool is_cached = reply.source == documents::ReadSource::kCache;
+  return ObjectOf([&](JsonWriter* writer) {
+    WriteText("id", reply.document.id(), writer);
+    WriteText("etag", reply.etag, writer);
+    WriteText("source", is_cached ? "cache" : "object", writer);
+    WriteNumber("age_ms", reply.age.count(), writer);
+    writer->Key("document");
+    writer->Raw(reply.document.json());
+  });
+}
+
+std::string ToJson(const documents::RangeReply& reply) {
+  return ObjectOf([&](JsonWriter* writer) {
+    writer->Key("documents");
+    writer->BeginArray();
+    for (const auto& document : reply.documents) writer->Raw(document.json());
+    writer->EndArray();
+    WriteCoverage(reply.coverage, writer);
+    if (reply.last) WriteText("cursor", CursorOf(*reply.last), writer);
+  });
+}
+
+std::string ToJson(const documents::EventReport& report) {
+  return ObjectOf([&](JsonWriter* writer) {
+    writer->Key("records");
+    writer->BeginArray();
+    for (const documents::RecordReport& record : report.records) {
+      writer->BeginObject();
+      WriteText("key", record.key, writer);
+      WriteText("fate", ToString(record.fate), writer);
+      if (!record.why.empty()) WriteText("why", record.why, writer);
+      writer->EndObject();
+    }
+    writer->EndArray();
+    WriteBool("retry", report.retry, writer);
+  });
+}
+
+http::Response ToProblem(const CacheError& error, bool is_conditional) {
+  http::Response response = http::Problem(StatusOf(error.type, is_conditional), error.message);
+  response.body.pop_back();
+  response.body +=
+      fmt::format(R"(,"error":"{}","retryable":{}}})", ToString(error.type), error.retryable);
+  if (response.status == 503) response.headers.Set("Retry-After", "1");
+  return response;
+}
+
+}  // namespace tidemark::api

@@ -1,0 +1,297 @@
+// Documents over HTTP: each route, what callers are told when a version or a store is not there,
+// and that row, object and queries agree.
+#include <chrono>
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "item/attributes.h"
+#include "tests/front_door/front_door.h"
+
+namespace tidemark::testing {
+namespace {
+
+using http::Method;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr const char* kPath = "/api/v1/documents";
+constexpr const char* kTable = "ccoe-customer-contact-manager-cache";
+
+class DocumentsApiTest : public ::testing::Test {
+ protected:
+  explicit DocumentsApiTest(const FrontDoor::Adjust& adjust = FrontDoor::WithDocuments)
+      : door_(adjust), now_(SystemClock().NowSeconds()) {}
+
+  static std::string Of(const std::string& id) { return fmt::format("{}/{}", kPath, id); }
+  // With a blank that nobody who writes JSON anew would keep.
+  std::string Change(const std::string& id, const std::string& status = "submitted",
+                     int seconds_ago = 60, const std::string& customers = R"("hts")") const {
+    return fmt::format(R"({{"object_type":"change", "changeId":"{}","changeTitle":"A change",)"
+                       R"("status":"{}","createdAt":{},"customers":[{}]}})",
+                       id, status, now_ - seconds_ago, customers);
+  }
+  std::string Announcement(const std::string& id) const {
+    return fmt::format(R"({{"object_type":"announcement_finops","announcement_id":"{}",)"
+                       R"("title":"News","status":"approved","created_at":{},)"
+                       R"("customers":["cds"]}})",
+                       id, now_ - 30);
+  }
+  http::Response Put(const std::string& id, const std::string& body,
+                     const http::Headers& more = {}) {
+    return door_.Call(Method::kPut, Of(id), body, more);
+  }
+  http::Response Get(const std::string& rest) { return door_.Call(Method::kGet, kPath + rest); }
+  http::Response Delete(const std::string& id) { return door_.Call(Method::kDelete, Of(id)); }
+  http::Response Tell(const std::string& notification) {
+    return door_.Call(Method::kPost, Of("events"), notification);
+  }
+
+  static std::string TextIn(const http::Response& response, std::string_view member) {
+    const auto document = JsonDocument::Parse(response.body);
+    if (!document) return "no JSON: " + response.body;
+    const auto value = document->root().Find(member);
+    return value ? std::string(value->AsString().value_or("no text")) : "no member";
+  }
+  // The ids on a page, in order.
+  static std::string IdsIn(const http::Response& response) {
+    const auto page = JsonDocument::Parse(response.body);
+    const auto documents = page ? page->root().Find("documents") : std::nullopt;
+    if (!documents) return "no page: " + response.body;
+    std::string ids;
+    for (const Json document : documents->Elements()) {
+      auto id = document.Find("changeId");
+      if (!id) id = document.Find("announcement_id");
+      ids += fmt::format("{}{}", ids.empty() ? "" : " ", *id->AsString());
+    }
+    return ids;
+  }
+  // As another program does it, past the cache.
+  void Upload(const std::string& id, const std::string& json) {
+    ASSERT_TRUE(door_.objects().Put({.key = "archive/" + id + ".json", .bytes = json}));
+  }
+  static std::string RecordOf(const std::string& event, const std::string& key) {
+    return fmt::format(R"({{"eventSource":"aws:s3","eventName":"{}","s3":{{"bucket":)"
+                       R"({{"name":"ccoe-change-metadata"}},"object":{{"key":"{}"}}}}}})",
+                       event, key);
+  }
+
+  FrontDoor door_;
+  const EpochSeconds now_;
+};
+
+TEST_F(DocumentsApiTest, ADocumentIsStoredAndComesBackByteForByte) {
+  const std::string change = Change("CHG-1");
+  const http::Response put = Put("CHG-1", change);
+  ASSERT_EQ(put.status, 200) << put.body;
+  EXPECT_THAT(put.body, HasSubstr(R"("changed":true,"cached":true,"dry_run":false)"));
+  const http::Response got = Get("/CHG-1");
+  EXPECT_EQ(got.status, 200);
+  EXPECT_THAT(got.body, AllOf(HasSubstr(R"("source":"cache","age_ms":)"),
+                              HasSubstr("\"document\":" + change + "}")));
+  EXPECT_EQ(got.headers.Find("ETag"), put.headers.Find("ETag"));
+  EXPECT_EQ(got.headers.Find("ETag"), fmt::format("\"{}\"", TextIn(put, "etag")));
+  EXPECT_THAT(Put("CHG-1", change).body, HasSubstr(R"("changed":false)"));
+}
+
+TEST_F(DocumentsApiTest, WhatOnlyTheObjectsHaveIsReadFromThereOnce) {
+  Upload("CHG-1", Change("CHG-1"));
+  EXPECT_EQ(TextIn(Get("/CHG-1"), "source"), "object");
+  EXPECT_EQ(TextIn(Get("/CHG-1"), "source"), "cache");
+  const http::Response missing = Get("/CHG-2");
+  EXPECT_EQ(missing.status, 404);
+  EXPECT_EQ(TextIn(missing, "error"), "not_found");
+}
+
+TEST_F(DocumentsApiTest, OnlyTheExpectedVersionIsReplaced) {
+  const http::Response first = Put("CHG-1", Change("CHG-1"), {{"If-None-Match", "*"}});
+  ASSERT_EQ(first.status, 200) << first.body;
+  const std::string approved = Change("CHG-1", "approved");
+  const http::Response late = Put("CHG-1", approved, {{"If-None-Match", "*"}});
+  EXPECT_EQ(late.status, 412);
+  EXPECT_EQ(TextIn(late, "error"), "conflict");
+  EXPECT_EQ(Put("CHG-1", approved, {{"If-Match", "\"another\""}}).status, 412);
+  const std::string tag(*first.headers.Find("ETag"));
+  EXPECT_EQ(Put("CHG-1", approved, {{"If-Match", tag}}).status, 200);
+  EXPECT_EQ(Put("CHG-1", Change("CHG-1", "completed"), {{"If-Match", tag}}).status, 412);
+  const std::string expecting = "CHG-1?expected_etag=";
+  EXPECT_EQ(Put(expecting + TextIn(first, "etag"), approved).status, 412);
+  EXPECT_EQ(Put(expecting, approved).status, 412);
+  EXPECT_EQ(Put(expecting + TextIn(Get("/CHG-1"), "etag"), Change("CHG-1", "completed")).status,
+            200);
+}
+
+TEST_F(DocumentsApiTest, DraftsAndCancelledOnesMayBeDeleted) {
+  Put("CHG-1", Change("CHG-1"));
+  EXPECT_EQ(Delete("CHG-1").status, 400);
+  Put("CHG-1", Change("CHG-1", "cancelled"));
+  EXPECT_EQ(Delete("CHG-1?expected_etag=another").status, 412);
+  EXPECT_EQ(Delete("CHG-1").status, 200);
+  EXPECT_EQ(Get("/CHG-1").status, 404);
+  EXPECT_FALSE(door_.objects().Head("archive/CHG-1.json").value());
+  EXPECT_THAT(Delete("CHG-1").body, HasSubstr(R"("changed":false)"));
+}
+
+TEST_F(DocumentsApiTest, MistakesAreNamed) {
+  EXPECT_THAT(Put("CHG-1", Change("CHG-2")).body, HasSubstr("but the path names 'CHG-1'"));
+  EXPECT_EQ(Put("CHG-1", "no JSON").status, 400);
+  EXPECT_THAT(Put("CHG-1?expect=1", Change("CHG-1")).body, HasSubstr("no parameter 'expect'"));
+  EXPECT_EQ(Put("CHG-1", Change("CHG-1"), {{"If-Match", "bare"}}).status, 400);
+  EXPECT_EQ(Put("CHG-1", Change("CHG-1"), {{"If-None-Match", "\"a\""}}).status, 400);
+  EXPECT_THAT(Put("CHG-1?expected_etag=a", Change("CHG-1"), {{"If-Match", "\"a\""}}).body,
+              HasSubstr("given twice"));
+  EXPECT_EQ(Get("/~coverage").status, 400);
+  EXPECT_THAT(Get("?size=1").body, HasSubstr("no parameter 'size'"));
+  EXPECT_EQ(Get("?limit=0").status, 400);
+  EXPECT_EQ(Get("?from=yesterday").status, 400);
+  EXPECT_EQ(Get("?from=1700000001&to=1700000000").status, 400);
+  EXPECT_EQ(Get("?status=lost").status, 400);
+  EXPECT_EQ(Get("?type=song").status, 400);
+  EXPECT_EQ(Get("?cursor=x").status, 400);
+  EXPECT_EQ(Get("?beyond=x").status, 400);
+  EXPECT_EQ(door_.CallWithoutToken(Method::kGet, kPath).status, 401);
+}
+
+TEST_F(DocumentsApiTest, DocumentsAreFoundByAllThatIsAskedFor) {
+  Put("CHG-1", Change("CHG-1", "submitted", 100));
+  Put("CHG-2", Change("CHG-2", "approved", 90, R"("hts","cds")"));
+  Put("CHG-3", Change("CHG-3", "approved", 80, R"("cds")"));
+  Put("FIN-1", Announcement("FIN-1"));
+  EXPECT_EQ(IdsIn(Get("")), "CHG-1 CHG-2 CHG-3 FIN-1");
+  EXPECT_EQ(IdsIn(Get("?type=change")), "CHG-1 CHG-2 CHG-3");
+  EXPECT_EQ(IdsIn(Get("?type=announcement")), "FIN-1");
+  EXPECT_EQ(IdsIn(Get("?customer=cds")), "CHG-2 CHG-3 FIN-1");
+  EXPECT_EQ(IdsIn(Get("?status=approved")), "CHG-2 CHG-3 FIN-1");
+  EXPECT_EQ(IdsIn(Get("?type=change&customer=cds&status=approved")), "CHG-2 CHG-3");
+  EXPECT_EQ(IdsIn(Get(fmt::format("?from={}&to={}", now_ - 95, now_ - 80))), "CHG-2 CHG-3");
+  EXPECT_EQ(IdsIn(Get("?to=2001-12-31")), "");
+}
+
+TEST_F(DocumentsApiTest, PagesFollowEachOther) {
+  for (int i = 1; i <= 5; ++i) {
+    const std::string id = fmt::format("CHG-{}", i);
+    Put(id, Change(id, "submitted", /*seconds_ago=*/i < 4 ? 100 : 50));
+  }
+  for (const std::string filter : {"?limit=2&beyond=flag", "?limit=2", "?limit=2&customer=hts"}) {
+    std::string pages;
+    http::Response page = Get(filter);
+    for (int i = 0; i < 5 && page.body.find("\"cursor\"") != std::string::npos; ++i) {
+      pages += IdsIn(page) + "|";
+      page = Get(filter + "&cursor=" + TextIn(page, "cursor"));
+    }
+    EXPECT_EQ(pages + IdsIn(page), "CHG-1 CHG-2|CHG-3 CHG-4|CHG-5") << filter;
+  }
+}
+
+// A caller who must have all of them can tell whether that is what came.
+TEST_F(DocumentsApiTest, ARangeSaysHowFarItCanBeReliedOn) {
+  Upload("CHG-1", Change("CHG-1"));
+  const http::Response flagged = Get("?beyond=flag");
+  EXPECT_EQ(IdsIn(flagged), "");
+  EXPECT_THAT(flagged.body, AllOf(HasSubstr(R"("coverage":{"complete":false)"),
+                                  HasSubstr(R"("searched_objects":false)")));
+  const http::Response searched = Get("");
+  EXPECT_EQ(IdsIn(searched), "CHG-1");
+  EXPECT_THAT(searched.body, AllOf(HasSubstr(R"("coverage":{"complete":true)"),
+                                   HasSubstr(R"("searched_objects":true)")));
+}
+
+TEST_F(DocumentsApiTest, EventsOfBothMakesBringTheCacheUpToDate) {
+  Upload("CHG 1", Change("CHG 1"));
+  Upload("CHG-2", Change("CHG-2"));
+  const http::Response aws = Tell(fmt::format(R"({{"Records":[{},{}]}})",
+                                              RecordOf("ObjectCreated:Put", "archive/CHG+1.json"),
+                                              RecordOf("ObjectCreated:Put", "drafts/CHG-9.json")));
+  EXPECT_EQ(aws.status, 200);
+  EXPECT_THAT(aws.body, AllOf(HasSubstr(R"({"key":"archive/CHG 1.json","fate":"synced"})"),
+                              HasSubstr(R"("key":"drafts/CHG-9.json","fate":"ignored")"),
+                              HasSubstr(R"("retry":false)")));
+  const http::Response minio =
+      Tell(fmt::format(R"({{"EventName":"s3:ObjectCreated:Put",)"
+                       R"("Key":"ccoe-change-metadata/archive/CHG-2.json","Records":[{}]}})",
+                       RecordOf("s3:ObjectCreated:Put", "archive%2FCHG-2.json")));
+  EXPECT_THAT(minio.body, HasSubstr(R"({"key":"archive/CHG-2.json","fate":"synced"})"));
+  EXPECT_EQ(TextIn(Get("/CHG%201"), "source"), "cache");
+  EXPECT_EQ(IdsIn(Get("?beyond=flag")), "CHG 1 CHG-2");
+}
+
+TEST_F(DocumentsApiTest, WhatIsNoNotificationIsNotSentAgain) {
+  EXPECT_EQ(Tell(R"({"Service":"Amazon S3","Event":"s3:TestEvent"})").status, 200);
+  const http::Response garbage = Tell("garbage");
+  EXPECT_EQ(garbage.status, 200);
+  EXPECT_THAT(garbage.body, HasSubstr(R"("fate":"dropped")"));
+}
+
+// What may succeed later is to come again, and what says nothing of a document is not.
+class ImpatientDocumentsApiTest : public DocumentsApiTest {
+ protected:
+  // Less than what a network error waits for.
+  ImpatientDocumentsApiTest()
+      : DocumentsApiTest([](api::ServiceOptions* options) {
+          options->documents.emplace().deadline = std::chrono::milliseconds(900);
+        }) {}
+};
+
+TEST_F(ImpatientDocumentsApiTest, ARecordThatFailedIsToBeSentAgain) {
+  Upload("CHG-1", Change("CHG-1"));
+  door_.faults().decide = [](Operation) { return LostRequest(); };
+  const http::Response failed = Tell(
+      fmt::format(R"({{"Records":[{},{}]}})", RecordOf("ObjectCreated:Put", "archive/CHG-1.json"),
+                  RecordOf("ObjectCreated:Put", "drafts/CHG-1.json")));
+  EXPECT_EQ(failed.status, 503) << failed.body;
+  EXPECT_THAT(failed.body, AllOf(HasSubstr(R"({"key":"archive/CHG-1.json","fate":"failed")"),
+                                 HasSubstr(R"({"key":"drafts/CHG-1.json","fate":"ignored")"),
+                                 HasSubstr(R"("retry":true)")));
+  door_.faults().decide = nullptr;
+}
+
+TEST_F(DocumentsApiTest, WithoutItsTableReadsGoOnAndWritesAreRefused) {
+  Put("CHG-1", Change("CHG-1"));
+  door_.faults().decide = [](Operation) { return Denied(); };
+  EXPECT_EQ(TextIn(Get("/CHG-1"), "source"), "object");
+  EXPECT_THAT(Get("").body, HasSubstr(R"("cache_was_away":true)"));
+  const http::Response refused = Put("CHG-2", Change("CHG-2"));
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(TextIn(refused, "error"), "unavailable");
+  door_.faults().decide = nullptr;
+  EXPECT_FALSE(door_.objects().Head("archive/CHG-2.json").value());
+}
+
+// Spec: 002-79
+TEST_F(DocumentsApiTest, RowObjectAndQueriesAgree) {
+  const std::string change = Change("CHG-1", "submitted", 60, R"("hts","cds")");
+  const http::Response put = Put("CHG-1", change);
+  const auto row = door_.tables().Get({.table = kTable, .key = {{"object_id", "CHG-1"}}}).value();
+  ASSERT_TRUE(row);
+  EXPECT_EQ(item::TextIn(*row, "document_json"), change);
+  EXPECT_EQ(item::TextIn(*row, "s3_etag"), TextIn(put, "etag"));
+  const auto object = door_.objects().Open("archive/CHG-1.json").value();
+  ASSERT_TRUE(object);
+  EXPECT_EQ(object->Read(0, change.size() + 1).value(), change);
+  EXPECT_EQ(object->info().etag, TextIn(put, "etag"));
+  for (const char* query : {"", "?customer=hts", "?customer=cds", "?status=submitted"}) {
+    EXPECT_THAT(Get(query).body, HasSubstr("{\"documents\":[" + change + "],")) << query;
+  }
+}
+
+// The note that a writer leaves who could not reach the table.
+TEST_F(DocumentsApiTest, RowsThatWereNotedAreRepairedInTheBackground) {
+  Upload("CHG-1", Change("CHG-1"));
+  ASSERT_TRUE(door_.objects().Put({.key = "cache-repairs/CHG-1", .bytes = "1"}));
+  ASSERT_TRUE(door_.service().WorkOnce().has_value());
+  EXPECT_EQ(TextIn(Get("/CHG-1"), "source"), "cache");
+  EXPECT_FALSE(door_.objects().Head("cache-repairs/CHG-1").value());
+}
+
+// Somebody who uses none of this has no table of it, and no routes.
+TEST(DocumentsOffTest, NothingIsThereUnlessAskedFor) {
+  FrontDoor door;
+  EXPECT_EQ(door.Call(Method::kGet, kPath).status, 404);
+  EXPECT_FALSE(door.tables().DescribeTable(kTable).has_value());
+}
+
+}  // namespace
+}  // namespace tidemark::testing
