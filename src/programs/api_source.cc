@@ -126,7 +126,9 @@ Error ToError(const http::Response& response, const std::string& path) {
     if (text) detail = text->AsString().value_or("");
   }
   const bool is_callers = response.status == 400 || response.status == 404;
+  const bool is_conflict = response.status == 409 || response.status == 412;
   const ErrorCode code = is_callers               ? ErrorCode::kInvalid
+                         : is_conflict            ? ErrorCode::kConflict
                          : response.status == 401 ? ErrorCode::kDenied
                                                   : ErrorCode::kUnavailable;
   if (detail.empty()) detail = fmt::format("{} for {}", http::StatusText(response.status), path);

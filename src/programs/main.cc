@@ -11,6 +11,7 @@
 
 #include "programs/archive_commands.h"
 #include "programs/attempts_commands.h"
+#include "programs/documents_commands.h"
 #include "programs/exit_code.h"
 #include "programs/output.h"
 #include "programs/serve_commands.h"
@@ -53,6 +54,7 @@ ExitCode Main(int argc, char** argv) {
   AddServeCommands(program, &action);
   AddArchiveCommands(program, &action);
   AddAttemptsCommands(program, &action);
+  AddDocumentsCommands(program, &action);
   AddTablesCommands(program, &action);
   try {
     program.parse(argc, argv);

@@ -1,0 +1,47 @@
+// What `tidemark documents` does: in the folder, or at a server.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "programs/api_source.h"
+#include "programs/exit_code.h"
+#include "programs/listing.h"
+
+namespace tidemark::programs {
+
+struct PutDocumentOptions {
+  SourceOptions source;
+  std::string file = {};  // "-" for standard input.
+  std::optional<std::string> expected_etag = std::nullopt;
+  bool is_new = false;
+};
+
+struct DocumentOptions {
+  SourceOptions source;
+  std::string id = {};
+  std::optional<std::string> expected_etag = std::nullopt;
+};
+
+struct QueryDocumentsOptions {
+  SourceOptions source;
+  OutputOptions output;
+  // Each as the API has it; empty: not asked for.
+  std::string from = {};
+  std::string to = {};
+  std::string type = {};
+  std::string customer = {};
+  std::string status = {};
+  bool cache_only = false;
+};
+
+// Both print what was written; kNotMet when another version is there than the expected one.
+Result<ExitCode> PutDocument(const PutDocumentOptions& options);
+Result<ExitCode> DeleteDocument(const DocumentOptions& options);
+// Prints it, with where it came from; kNotMet when there is none.
+Result<ExitCode> GetDocument(const DocumentOptions& options);
+// Prints all of them; kNotMet when some may be missing, which a message then says.
+Result<ExitCode> QueryDocuments(const QueryDocumentsOptions& options);
+
+}  // namespace tidemark::programs

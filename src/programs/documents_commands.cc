@@ -1,0 +1,85 @@
+#include "programs/documents_commands.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "programs/documents_actions.h"
+
+namespace tidemark::programs {
+
+namespace {
+
+CLI::Option* AddExpected(CLI::App& command, std::optional<std::string>& expected_etag) {
+  return command.add_option("--if-etag", expected_etag,
+                            "Only over the version with this ETag, as `get` shows it");
+}
+
+void AddPut(CLI::App& parent, Action* action) {
+  auto [command, options] =
+      AddCommand<PutDocumentOptions>(parent,
+                                     {"put", "Store a document, in its object and in the cache",
+                                      "tidemark documents put CHG-2025-001.json"},
+                                     action, &PutDocument);
+  command->add_option("file", options->file, "The document as JSON; - for standard input")
+      ->required();
+  CLI::Option* expected = AddExpected(*command, options->expected_etag);
+  command->add_flag("--new", options->is_new, "Only when there is none")->excludes(expected);
+  AddSource(*command, options->source);
+}
+
+void AddId(CLI::App& command, DocumentOptions& options) {
+  command.add_option("id", options.id, "The document's id, such as CHG-2025-001")->required();
+}
+
+void AddGet(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<DocumentOptions>(
+      parent,
+      {"get", "Show a document, where it came from, and how old that is",
+       "tidemark documents get CHG-2025-001"},
+      action, &GetDocument);
+  AddId(*command, *options);
+  AddSource(*command, options->source);
+}
+
+void AddDelete(CLI::App& parent, Action* action) {
+  auto [command, options] =
+      AddCommand<DocumentOptions>(parent,
+                                  {"delete", "Delete a draft or a cancelled document",
+                                   "tidemark documents delete CHG-2025-001"},
+                                  action, &DeleteDocument);
+  AddId(*command, *options);
+  AddExpected(*command, options->expected_etag);
+  AddSource(*command, options->source);
+}
+
+void AddQuery(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<QueryDocumentsOptions>(
+      parent,
+      {"query",
+       "Find documents by time, type, customer and status; exit 1 when some may be missing",
+       "tidemark documents query --customer hts --status approved --from 2025-10-01"},
+      action, &QueryDocuments);
+  command->add_option(
+      "--from", options->from,
+      "Created since: a day, a second or epoch seconds; without it the cache's days");
+  command->add_option("--to", options->to, "Created until; without it now");
+  command->add_option("--type", options->type, "change or announcement");
+  command->add_option("--customer", options->customer, "The code of one of its customers");
+  command->add_option("--status", options->status,
+                      "draft, submitted, approved, completed or cancelled");
+  command->add_flag("--cache-only", options->cache_only,
+                    "Do not search the objects for what the cache does not have");
+  AddOutput(*command, options->output);
+  AddSource(*command, options->source);
+}
+
+}  // namespace
+
+void AddDocumentsCommands(CLI::App& program, Action* action) {
+  CLI::App* group =
+      AddGroup(program, "documents", "Store, show, delete and find changes and announcements");
+  for (auto add : {AddPut, AddGet, AddDelete, AddQuery}) add(*group, action);
+}
+
+}  // namespace tidemark::programs
