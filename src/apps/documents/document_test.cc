@@ -10,7 +10,8 @@ namespace tidemark::documents {
 namespace {
 
 constexpr std::string_view kChange =
-    R"({"object_type":"change","changeId":"CHG-1","changeTitle":"T","customers":["hts","cds","hts"],)"
+    R"({"object_type":"change","changeId":"CHG-1","changeTitle":"T",)"
+    R"("customers":["hts","cds","hts"],)"
     R"("status":"approved","version":3,"createdAt":"2024-10-17T00:04:16Z",)"
     R"("modifiedAt":"2024-10-18T06:56:07Z","modifications":[{"user_id":"u"}]})";
 
