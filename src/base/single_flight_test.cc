@@ -1,4 +1,4 @@
-#include "apps/gate/single_flight.h"
+#include "base/single_flight.h"
 
 #include <atomic>
 #include <functional>
@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::gate {
+namespace tidemark {
 
 // Each caller's own work gives another number: equal numbers are shared results.
 TEST(SingleFlightTest, ThoseWhoComeMeanwhileShareTheResult) {
@@ -56,4 +56,4 @@ TEST(SingleFlightTest, NothingIsKept) {
   EXPECT_EQ(flights.Do("key", [] { return 2; }), 2);
 }
 
-}  // namespace tidemark::gate
+}  // namespace tidemark
