@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "programs/listing.h"
 #include "programs/data_folder.h"
 #include "programs/exit_code.h"
+#include "programs/listing.h"
 
 namespace tidemark::programs {
 
