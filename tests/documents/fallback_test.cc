@@ -1,6 +1,8 @@
 // Reading from the cache, past it and into it.
 #include <atomic>
-#include <barrier>
+#include <latch>
+#include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -157,12 +159,24 @@ TEST_F(FallbackTest, ATombstoneIsBelievedForAsLong) {
 // Spec: 002-56
 TEST_F(FallbackTest, AHundredReadersShareOneRead) {
   world.Upload(kFirst);
-  std::barrier start(100);
+  // The object is read once all have missed.
+  std::latch missed(100);
+  std::mutex mutex;
+  std::set<std::thread::id> readers;
+  world.objects.decide = [&](ObjectOperation) -> std::optional<testing::ObjectFault> {
+    missed.wait();
+    ++reads;
+    return std::nullopt;
+  };
+  world.tables.decide = [&](testing::Operation) -> std::optional<testing::Fault> {
+    const std::lock_guard lock(mutex);
+    if (readers.insert(std::this_thread::get_id()).second) missed.count_down();
+    return std::nullopt;
+  };
   std::vector<std::thread> threads;
   std::atomic<int> got = 0;
   for (int i = 0; i < 100; ++i) {
     threads.emplace_back([&] {
-      start.arrive_and_wait();
       const auto read = world.Read(kId);
       if (read && read->document.json() == JsonOf(kFirst)) ++got;
     });

@@ -46,16 +46,18 @@ class OrderedWorld : public WriteWorld {
 
   std::function<void()> Writer(const std::string& title) {
     return [this, title] {
-      const Context context{.deadline = Deadline::After(clock, std::chrono::seconds(25))};
-      (void)writer.Write(context, {.document = DocumentOf({.title = title})});
+      const Context impatient{.deadline = Deadline::After(clock, std::chrono::milliseconds(1))};
+      (void)writer.Write(impatient, {.document = DocumentOf({.title = title})});
     };
+  }
+  std::function<void()> Syncer() {
+    return [this] { (void)synchronizer.Sync(NewContext(), {.id = kId}); };
   }
   std::function<void()> Uploader(const std::string& title) {
     return [this, title] {
       schedule_.Step();
       Upload({.title = title});
-      schedule_.Step();
-      (void)synchronizer.Sync(NewContext(), {.id = kId});
+      Syncer()();
     };
   }
   // Twice: the second is never older than the first.
@@ -97,39 +99,49 @@ class OrderedWorld : public WriteWorld {
 
 class DocumentOrdersTest : public ::testing::TestWithParam<size_t> {};
 
-TEST_P(DocumentOrdersTest, AWriterBesideAnUploadAndItsEvent) {
-  if (GetParam() > 0 && !HasTime()) GTEST_SKIP() << kLongOnly;
+// The row is behind the object: the writer is refused while the event is being handled.
+TEST_P(DocumentOrdersTest, AWriterBesideAnEvent) {
+  if (!HasTime()) GTEST_SKIP() << kLongOnly;
   const size_t runs = Explore(1'000'000, [](Schedule& schedule) {
     OrderedWorld world(&schedule, GetParam());
-    schedule.Run({world.Writer("v1"), world.Uploader("v2")});
+    world.Upload({.title = "v1"});
+    schedule.Run({world.Writer("v2"), world.Syncer()});
     world.Finish();
   });
-  EXPECT_GT(runs, 20U);
+  EXPECT_GT(runs, 10U);
 }
 
 TEST_P(DocumentOrdersTest, AReaderBesideAWriter) {
-  if (GetParam() > 0 && !HasTime()) GTEST_SKIP() << kLongOnly;
+  if (GetParam() > 1 && !HasTime()) GTEST_SKIP() << kLongOnly;
   const size_t runs = Explore(1'000'000, [](Schedule& schedule) {
     OrderedWorld world(&schedule, GetParam());
     schedule.Run({world.Writer("v1"), world.Reader({"v0", "v1"})});
     world.Finish();
     EXPECT_EQ(world.ObjectOf(kId), JsonOf({.title = "v1"}));
   });
-  EXPECT_GT(runs, 20U);
+  EXPECT_GT(runs, 10U);
 }
 
-// Both want the same row: one comes first, and the other over it.
-TEST_P(DocumentOrdersTest, TwoWriters) {
+INSTANTIATE_TEST_SUITE_P(LostReplies, DocumentOrdersTest, ::testing::Values(0, 1, 2));
+
+// Both want the same row: one comes first, and the other over it or not at all.
+TEST(DocumentOrdersOfTwoTest, TwoWriters) {
   if (!HasTime()) GTEST_SKIP() << kLongOnly;
-  Explore(5'000'000, [](Schedule& schedule) {
-    OrderedWorld world(&schedule, GetParam());
-    world.options.deadline = std::chrono::milliseconds(1);
+  Explore(1'000'000, [](Schedule& schedule) {
+    OrderedWorld world(&schedule, 0);
     schedule.Run({world.Writer("v1"), world.Writer("v2")});
     world.Finish();
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(LostReplies, DocumentOrdersTest, ::testing::Values(0, 1, 2));
+TEST(DocumentOrdersOfTwoTest, AWriterBesideAnUploadAndItsEvent) {
+  if (!HasTime()) GTEST_SKIP() << kLongOnly;
+  Explore(1'000'000, [](Schedule& schedule) {
+    OrderedWorld world(&schedule, 0);
+    schedule.Run({world.Writer("v1"), world.Uploader("v2")});
+    world.Finish();
+  });
+}
 
 // ---- Random runs ----
 

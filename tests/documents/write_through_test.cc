@@ -156,6 +156,7 @@ TEST(WriteThroughTest, AFailedUpdateLeavesThePreviousRow) {
   world.Pass(std::chrono::seconds(100));
   world.objects.decide = Failing(ObjectOperation::kPut, testing::ObjectsAway());
   ASSERT_FALSE(world.Write({.customers = {"xyz"}, .title = "second"}).has_value());
+  ASSERT_TRUE(world.Stored(kId).has_value());
   EXPECT_EQ(WithoutRevision(*world.Stored(kId)), WithoutRevision(*before));
   EXPECT_EQ(world.Stored(PointerKey(kId, "cds")), pointer);
   EXPECT_EQ(world.StoredItems(), 2U);
