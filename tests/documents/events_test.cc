@@ -252,6 +252,15 @@ TEST_F(EventsTest, ThrottlingIsRetriedAndThenReported) {
   EXPECT_EQ(FateOf({}), RecordFate::kSynced);
 }
 
+// Rights that are wrong lose no event.
+TEST_F(EventsTest, AStoreThatRefusesUsIsAskedAgainLater) {
+  world.Upload(kFirst);
+  world.tables.decide = [](testing::Operation) { return std::optional(testing::Denied()); };
+  const EventReport report = Handle({});
+  EXPECT_EQ(FatesOf(report), Fates{RecordFate::kFailed});
+  EXPECT_TRUE(report.retry);
+}
+
 // Spec: 002-48
 TEST_F(EventsTest, EachRecordIsLogged) {
   world.Upload(kFirst);

@@ -31,8 +31,11 @@ RecordReport ReportOf(const std::string& key, const SyncReply& reply) {
   return {.fate = RecordFate::kUnchanged, .key = key};
 }
 
+// What a store says is never the record's fault: also a store that refuses us is there again when
+// its rights are right.
 RecordReport ReportOf(const std::string& key, const CacheError& error) {
-  return {.fate = error.retryable ? RecordFate::kFailed : RecordFate::kDropped,
+  const bool is_records = error.type == CacheErrorType::kValidation;
+  return {.fate = is_records ? RecordFate::kDropped : RecordFate::kFailed,
           .key = key,
           .why = error.message};
 }
