@@ -35,6 +35,9 @@ void Read(const Settings& settings, const Setting& setting) {
     case SettingKind::kInteger:
       (void)settings.Integer(setting.name);
       return;
+    case SettingKind::kDecimal:
+      (void)settings.Decimal(setting.name);
+      return;
     case SettingKind::kBool:
       (void)settings.Bool(setting.name);
       return;
