@@ -173,6 +173,8 @@ void Router::RunBegin(const Route& route, const SharedRequest& routed, const Rep
     route.begin(routed, std::move(finish));
   } catch (const std::exception& exception) {
     reply(Failed(route, *routed, exception.what()));
+  } catch (...) {
+    reply(Failed(route, *routed, "not a std::exception"));
   }
 }
 

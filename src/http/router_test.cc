@@ -176,6 +176,23 @@ TEST_F(RouterTest, AnswersWhatFailsAtItsBeginOrInItsRest) {
   EXPECT_NE(log_.str().find("the cow did"), std::string::npos);
 }
 
+// What is thrown need not be an exception; the server goes on, on the loop and on a worker.
+TEST_F(RouterTest, AnswersABeginThatThrowsAnything) {
+  for (const http::Run run : {http::Run::kOnLoop, http::Run::kOnWorker}) {
+    const std::string path = run == http::Run::kOnLoop ? "/loop" : "/worker";
+    router_.Add({.method = Method::kGet,
+                 .pattern = path,
+                 .run = run,
+                 .begin = [](const std::shared_ptr<const RoutedRequest>& routed,
+                             const http::Finish& finish) {
+                   if (routed->request.query.empty()) throw 7;
+                   finish(Text(200, "as ever"));
+                 }});
+    EXPECT_EQ(Ask(Method::kGet, path).status, 500);
+    EXPECT_EQ(Ask(Method::kGet, path, "again").body, "as ever");
+  }
+}
+
 // Who owns the router owns what its handlers work on.
 TEST(RouterEndTest, WaitsForWhatHasBegun) {
   WorkerPool workers({.threads = 1, .max_waiting = 1});
