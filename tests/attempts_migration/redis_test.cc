@@ -215,6 +215,42 @@ TEST(RedisStoreTest, ASilentServerLeavesAWriteUnknown) {
   server.GoOn();
 }
 
+// The server may do it yet, and twice what was asked for once is wrong; nor would a server that is
+// slow get well by being asked more.
+TEST(RedisClientTest, WhatTimesOutIsNotRepeated) {
+  testing::RedisServer server;
+  redis::ClientOptions options = server.options();
+  options.reply_timeout = std::chrono::milliseconds(100);
+  redis::Client client(options);
+  ASSERT_TRUE(client.Run({"SET", "count", "0"}).has_value());
+  server.Pause();
+  const auto reply = client.Run({"INCR", "count"}, redis::Repeat::kYes);
+  ASSERT_FALSE(reply.has_value());
+  EXPECT_EQ(reply.error().code, ErrorCode::kUnknown);
+  server.GoOn();
+  EXPECT_EQ(redis::Client(server.options()).Run({"GET", "count"})->AsText(), "1");
+}
+
+// On a connection that is gone nobody knows how far a command came: only what may be done twice is
+// sent again.
+TEST(RedisClientTest, OnlyWhatMayBeRepeatedIsSentOnANewConnection) {
+  testing::RedisServer server;
+  redis::Client client(server.options());
+  const auto restart = [&] {
+    ASSERT_TRUE(client.Run({"PING"}).has_value());
+    server.Stop();
+    server.Start();
+  };
+  restart();
+  const auto write = client.Run({"INCR", "count"});
+  ASSERT_FALSE(write.has_value());
+  EXPECT_EQ(write.error().code, ErrorCode::kUnknown);
+  restart();
+  const auto question = client.Run({"GET", "count"}, redis::Repeat::kYes);
+  ASSERT_TRUE(question.has_value()) << question.error().message;
+  EXPECT_TRUE(question->IsNil());
+}
+
 TEST(RedisStoreTest, NeedsThePasswordWhenThereIsOne) {
   testing::RedisServer server("open sesame");
   redis::Client client(server.options());
