@@ -15,6 +15,7 @@
 
 #include "base/hashing.h"
 #include "objects/directory/file_ops.h"
+#include "objects/directory/folder_names.h"
 #include "objects/directory/key_path.h"
 #include "objects/directory/lister.h"
 #include "objects/directory/record.h"
@@ -32,7 +33,6 @@ using objects::PutRequest;
 
 constexpr char kOwnFolder[] = ".tidemark";
 constexpr char kLockFile[] = ".tidemark/lock";
-constexpr char kTemporaryFolder[] = ".tidemark/tmp";
 constexpr size_t kPieceBytes = 256 << 10;
 constexpr size_t kStripes = 64;
 

@@ -1,18 +1,11 @@
 #include "objects/directory/lister.h"
 
 #include <algorithm>
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <memory>
 #include <string>
-#include <string_view>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
-#include "objects/directory/file_ops.h"
+#include "objects/directory/folder_names.h"
 #include "objects/directory/key_path.h"
 #include "objects/directory/stored_file.h"
 
@@ -25,46 +18,6 @@ struct Entry {
   std::string key;   // Likewise: what the keys of the folder begin with.
   bool is_folder = false;
 };
-
-struct Name {
-  std::string text;
-  bool is_folder = false;
-};
-
-struct CloseFolder {
-  void operator()(DIR* folder) const { closedir(folder); }
-};
-
-// File systems may leave it to us to ask what an entry is.
-unsigned char TypeOf(int folder, const dirent& entry) {
-  if (entry.d_type != DT_UNKNOWN) return entry.d_type;
-  struct stat status {};
-  if (fstatat(folder, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return DT_UNKNOWN;
-  return S_ISDIR(status.st_mode) ? DT_DIR : S_ISREG(status.st_mode) ? DT_REG : DT_UNKNOWN;
-}
-
-// Its files and folders, but for the hidden ones. A folder that is gone has none.
-Result<std::vector<Name>> ReadNames(const Descriptor& root, const std::string& path) {
-  std::vector<Name> names;
-  const Descriptor descriptor(openat(root.get(), path.empty() ? "." : path.c_str(),
-                                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!descriptor.is_open()) {
-    if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return names;
-    return SystemError("open the folder '" + path + "' to list it");
-  }
-  const int number = dup(descriptor.get());
-  const std::unique_ptr<DIR, CloseFolder> folder(number < 0 ? nullptr : fdopendir(number));
-  if (folder == nullptr) return SystemError("list the folder '" + path + "'");
-  for (;;) {
-    errno = 0;
-    const dirent* entry = readdir(folder.get());
-    if (entry == nullptr && errno != 0) return SystemError("list the folder '" + path + "'");
-    if (entry == nullptr) return names;
-    const unsigned char type = TypeOf(number, *entry);
-    const bool is_ours = entry->d_name[0] != '.' && (type == DT_DIR || type == DT_REG);
-    if (is_ours) names.push_back({.text = entry->d_name, .is_folder = type == DT_DIR});
-  }
-}
 
 class Walk {
  public:
@@ -98,8 +51,8 @@ class Walk {
   // A part that is cut into pieces goes on in a folder of its own, but its keys stand among those
   // of this one.
   Status ReadEntries(const Entry& folder, std::vector<Entry>* entries) {
-    const std::vector<Name> names = TRY(ReadNames(root_, folder.path));
-    for (const Name& name : names) {
+    const std::vector<FolderName> names = TRY(ReadNames(root_, folder.path));
+    for (const FolderName& name : names) {
       const auto part = name.is_folder ? PartOfFolder(name.text) : PartOfFile(name.text);
       if (!part || folder.key.size() + part->text.size() > objects::kMaxKeyBytes) continue;
       Entry entry{.path = folder.path + name.text,
