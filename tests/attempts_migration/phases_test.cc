@@ -11,7 +11,15 @@ using attempts::kPassword;
 using attempts::kPasswordLock;
 using attempts::NumberIn;
 using attempts::Verdict;
+using ::testing::Each;
+using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::Optional;
+
+template <typename T>
+std::optional<Error> ErrorOf(const Result<T>& result) {
+  return result ? std::nullopt : std::optional(result.error());
+}
 
 // The table is there from the start, and stays empty of people.
 // Spec: 003-50
@@ -125,6 +133,61 @@ TEST(PhaseNewTest, NeverTouchesTheOldStore) {
   ASSERT_TRUE(another->attempts.Unlock(stage.person, kPasswordLock).has_value());
   EXPECT_EQ(stage.VerdictOf(), Verdict::kPermitted);
   EXPECT_EQ(stage.old_store.calls, 0);
+}
+
+// What passes the old store by would be lost, or be read without half of what is known: it is
+// refused until there is but one store, and of other tables never.
+TEST(OtherCallsTest, AreRefusedUntilThePhaseNew) {
+  MoveStage stage(Phase::kOld);
+  MovingTables& moving = stage.process.moving;
+  const std::string ours = attempts::AttemptsOptions().table;
+  const item::KeySchema keys{.partition = {"subject_id"}, .sort = item::KeyAttribute{"sk"}};
+  ASSERT_TRUE(moving.CreateTable({.table = "other", .keys = keys}).has_value());
+  const item::Item key = {{"subject_id", stage.person.text()}, {"sk", "a"}};
+  const auto calls_to = [&](const std::string& table) {
+    const tables::PutRequest put{.table = table, .item = key};
+    const tables::QueryRequest query{.table = table,
+                                     .key_condition = "subject_id = :s",
+                                     .filter = "attribute_exists(reason)",
+                                     .values = {{":s", stage.person.text()}}};
+    return std::vector<std::optional<Error>>{
+        ErrorOf(moving.Put(put)),
+        ErrorOf(moving.Get({.table = table, .key = key})),
+        ErrorOf(moving.Update({.table = table, .key = key})),
+        ErrorOf(moving.Delete({.table = table, .key = key})),
+        ErrorOf(moving.Query(query)),
+        ErrorOf(moving.Scan({.table = table})),
+        ErrorOf(moving.BatchGet({.tables = {{table, {.keys = {key}}}}})),
+        ErrorOf(moving.BatchWrite({.tables = {{table, {tables::BatchWriteRequest::Put{key}}}}})),
+        ErrorOf(moving.TransactGet({.gets = {{.table = table, .key = key}}})),
+        ErrorOf(moving.TransactWrite({.actions = {put}})),
+    };
+  };
+  for (const Phase phase : kAllPhases) {
+    SCOPED_TRACE(ToString(phase));
+    stage.GoTo(phase);
+    EXPECT_THAT(calls_to("other"), Each(std::nullopt));
+    if (phase == Phase::kNew) {
+      EXPECT_THAT(calls_to(ours), Each(std::nullopt));
+    } else {
+      EXPECT_THAT(calls_to(ours), Each(Optional(Field(&Error::code, ErrorCode::kInvalid))));
+      EXPECT_EQ(moving.DeleteTable(ours).error().code, ErrorCode::kInvalid);
+      EXPECT_EQ(stage.InNew("a"), std::nullopt);
+    }
+  }
+}
+
+// The head is there, so all of it would be taken for rows of the subject.
+TEST(OtherCallsTest, AWriteTogetherWithAnotherTableIsRefused) {
+  MoveStage stage(Phase::kDualNewDecides);
+  const item::Item head = {{"subject_id", stage.person.text()}, {"sk", std::string(kHeadKey)}};
+  const item::Item row = {{"subject_id", stage.person.text()}, {"sk", "a"}};
+  const auto reply = stage.process.moving.TransactWrite(
+      {.actions = {tables::PutRequest{.table = attempts::AttemptsOptions().table, .item = head},
+                   tables::PutRequest{.table = "other", .item = row}}});
+  ASSERT_FALSE(reply.has_value());
+  EXPECT_EQ(reply.error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(stage.InNew("a"), std::nullopt);
 }
 
 class ClearTest : public ::testing::TestWithParam<Phase> {};

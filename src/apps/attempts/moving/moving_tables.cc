@@ -19,14 +19,20 @@ Error NotServed(const std::string& what) {
       "{} cannot be done while attempts move from the old store: finish that first", what));
 }
 
-// Of "subject_id = :name", which is all that is asked for.
+// Of "subject_id = :name" and nothing more, which is all that is asked for.
 Result<attempts::Subject> SubjectOf(const tables::QueryRequest& request) {
   const std::string prefix = fmt::format("{} = ", attempts::kPartitionAttribute);
-  if (!request.key_condition.starts_with(prefix)) return NotServed("such a query");
+  const bool wants_all =
+      !request.index && !request.filter && !request.projection && !request.select && !request.limit;
+  if (!wants_all || !request.key_condition.starts_with(prefix)) return NotServed("such a query");
   const auto value = request.values.find(request.key_condition.substr(prefix.size()));
   const auto* text = value == request.values.end() ? nullptr : value->second.As<std::string>();
   if (text == nullptr) return NotServed("such a query");
   return attempts::Subject::Parse(*text);
+}
+
+const std::string& TableOf(const tables::TransactAction& action) {
+  return std::visit([](const auto& one) -> const std::string& { return one.table; }, action);
 }
 
 // What a change says of the head and of other rows, in the words of attempts.
@@ -90,11 +96,14 @@ Result<bool> MovingTables::Passes(const std::string& table) {
 
 Result<bool> MovingTables::Passes(const tables::TransactWriteRequest& request) {
   for (const tables::TransactAction& action : request.actions) {
-    const std::string& table =
-        std::visit([](const auto& one) -> const std::string& { return one.table; }, action);
-    if (!TRY(Passes(table))) return false;
+    if (!TRY(Passes(TableOf(action)))) return false;
   }
   return true;
+}
+
+Status MovingTables::CheckPasses(const std::string& table, const std::string& what) {
+  if (!TRY(Passes(table))) return NotServed(what);
+  return Done{};
 }
 
 Result<tables::Page> MovingTables::Query(const tables::QueryRequest& request) {
@@ -120,6 +129,7 @@ Result<tables::TransactWriteReply> MovingTables::TransactWrite(
   if (TRY(Passes(request))) return inner_.TransactWrite(request);
   ChangeReader reader;
   for (const tables::TransactAction& action : request.actions) {
+    if (TableOf(action) != table_) return NotServed("a write of attempts and another table");
     TRY(std::visit([&](const auto& one) { return reader.Read(one); }, action));
   }
   tables::TransactWriteReply reply;
@@ -145,18 +155,48 @@ void MovingTables::Submit(const tables::TransactWriteRequest& request,
 }
 
 Result<std::optional<Item>> MovingTables::Get(const tables::GetRequest& request) {
-  if (TRY(Passes(request.table))) return inner_.Get(request);
-  return NotServed("reading a single row");
+  TRY(CheckPasses(request.table, "reading a single row"));
+  return inner_.Get(request);
 }
 
 Result<tables::WriteReply> MovingTables::Update(const tables::UpdateRequest& request) {
-  if (TRY(Passes(request.table))) return inner_.Update(request);
-  return NotServed("updating a single row");
+  TRY(CheckPasses(request.table, "updating a single row"));
+  return inner_.Update(request);
 }
 
 Result<tables::WriteReply> MovingTables::Delete(const tables::DeleteRequest& request) {
-  if (TRY(Passes(request.table))) return inner_.Delete(request);
-  return NotServed("removing a single row");
+  TRY(CheckPasses(request.table, "removing a single row"));
+  return inner_.Delete(request);
+}
+
+Result<tables::Page> MovingTables::Scan(const tables::ScanRequest& request) {
+  TRY(CheckPasses(request.table, "reading all rows"));
+  return inner_.Scan(request);
+}
+
+Result<tables::BatchGetReply> MovingTables::BatchGet(const tables::BatchGetRequest& request) {
+  for (const auto& [table, part] : request.tables) TRY(CheckPasses(table, "reading many rows"));
+  return inner_.BatchGet(request);
+}
+
+Result<tables::BatchWriteReply> MovingTables::BatchWrite(const tables::BatchWriteRequest& request) {
+  for (const auto& [table, actions] : request.tables) {
+    TRY(CheckPasses(table, "writing many rows"));
+  }
+  return inner_.BatchWrite(request);
+}
+
+Result<tables::TransactGetReply> MovingTables::TransactGet(
+    const tables::TransactGetRequest& request) {
+  for (const tables::GetRequest& get : request.gets) {
+    TRY(CheckPasses(get.table, "reading single rows"));
+  }
+  return inner_.TransactGet(request);
+}
+
+Result<tables::TableDescription> MovingTables::DeleteTable(const std::string& table) {
+  TRY(CheckPasses(table, "deleting the table"));
+  return inner_.DeleteTable(table);
 }
 
 }  // namespace tidemark::moving

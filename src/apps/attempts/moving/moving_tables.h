@@ -6,9 +6,11 @@
 //   MovingTables moving("authentication-attempts", &tables, &stores);
 //   Attempts attempts(options, policy, &moving, ...);
 //
-// Of the table of attempts it serves what attempts ask for: all rows of one subject, and their
-// replacement on the condition of the head's version. Anything else is kInvalid while two stores
-// are in use; in the phase `new` everything passes. May be called from any thread.
+// Of the rows of attempts it serves what attempts ask for: all rows of one subject, and their
+// replacement on the condition of the head's version. Anything else would pass the old store by,
+// and is kInvalid until the phase `new`, in which everything passes. What the table is (its
+// creation, its settings, its stream) is the tables' own in all phases. May be called from any
+// thread.
 #pragma once
 
 #include <functional>
@@ -34,10 +36,15 @@ class MovingTables final : public tables::Tables {
   void Submit(const tables::TransactWriteRequest& request,
               std::function<void(Result<tables::TransactWriteReply>)> done) override;
 
-  // Of one item: only in the phase `new`.
+  // What attempts do not ask for: of their table only in the phase `new`.
   Result<std::optional<item::Item>> Get(const tables::GetRequest& request) override;
   Result<tables::WriteReply> Update(const tables::UpdateRequest& request) override;
   Result<tables::WriteReply> Delete(const tables::DeleteRequest& request) override;
+  Result<tables::Page> Scan(const tables::ScanRequest& request) override;
+  Result<tables::BatchGetReply> BatchGet(const tables::BatchGetRequest& request) override;
+  Result<tables::BatchWriteReply> BatchWrite(const tables::BatchWriteRequest& request) override;
+  Result<tables::TransactGetReply> TransactGet(const tables::TransactGetRequest& request) override;
+  Result<tables::TableDescription> DeleteTable(const std::string& table) override;
 
   // The rest is the tables' own.
   Result<tables::TableDescription> CreateTable(const tables::CreateTableRequest& request) override {
@@ -49,9 +56,6 @@ class MovingTables final : public tables::Tables {
   Result<tables::TableDescription> UpdateTable(const tables::UpdateTableRequest& request) override {
     return inner_.UpdateTable(request);
   }
-  Result<tables::TableDescription> DeleteTable(const std::string& table) override {
-    return inner_.DeleteTable(table);
-  }
   Result<tables::ListTablesReply> ListTables(const tables::ListTablesRequest& request) override {
     return inner_.ListTables(request);
   }
@@ -61,18 +65,6 @@ class MovingTables final : public tables::Tables {
   Status Tag(const tables::TagRequest& request) override { return inner_.Tag(request); }
   Result<tables::Tags> ListTags(const std::string& table) override {
     return inner_.ListTags(table);
-  }
-  Result<tables::Page> Scan(const tables::ScanRequest& request) override {
-    return inner_.Scan(request);
-  }
-  Result<tables::BatchGetReply> BatchGet(const tables::BatchGetRequest& request) override {
-    return inner_.BatchGet(request);
-  }
-  Result<tables::BatchWriteReply> BatchWrite(const tables::BatchWriteRequest& request) override {
-    return inner_.BatchWrite(request);
-  }
-  Result<tables::TransactGetReply> TransactGet(const tables::TransactGetRequest& request) override {
-    return inner_.TransactGet(request);
   }
   Result<tables::ListStreamsReply> ListStreams(const tables::ListStreamsRequest& request) override {
     return inner_.ListStreams(request);
@@ -91,6 +83,8 @@ class MovingTables final : public tables::Tables {
   // Whether a request for the table goes straight to it.
   Result<bool> Passes(const std::string& table);
   Result<bool> Passes(const tables::TransactWriteRequest& request);
+  // kInvalid unless it does.
+  Status CheckPasses(const std::string& table, const std::string& what);
 
   const std::string table_;
   tables::Tables& inner_;
