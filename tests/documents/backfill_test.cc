@@ -129,6 +129,31 @@ TEST(BackfillTest, OnlyAWholeRunMarks) {
             (CoverageMark{.complete_from = kToday - 90 * kDay, .as_of = world.clock.Now()}));
 }
 
+// A run in pieces is a whole one, when each goes on from where the one before ended.
+TEST(BackfillTest, ARunInPiecesMarksWhatHeldWhenItBegan) {
+  BackfillWorld world;
+  const std::vector<std::string> ids = world.UploadMany(3);
+  std::stop_source stop;
+  int opened = 0;
+  world.objects.decide = [&](ObjectOperation operation) -> std::optional<testing::ObjectFault> {
+    if (operation == ObjectOperation::kOpen && ++opened == 2) stop.request_stop();
+    return std::nullopt;
+  };
+  const auto first = world.backfill.Run(world.NewContext(stop.get_token()), {});
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(first->last_key, "archive/DOC-000.json");
+  EXPECT_FALSE(first->finished);
+  EXPECT_FALSE(first->marked);
+  ASSERT_TRUE(first->mark.has_value());
+  EXPECT_FALSE(world.HasMark());
+  const auto began = world.clock.Now();
+  world.Pass(std::chrono::hours(1));
+  EXPECT_TRUE(world.Run({.after = first->last_key, .mark = first->mark}).marked);
+  EXPECT_EQ(**world.rows.LoadMark(world.NewContext()),
+            (CoverageMark{.complete_from = kToday - 90 * kDay, .as_of = began}));
+  for (const std::string& id : ids) EXPECT_TRUE(world.IsEqual(id));
+}
+
 // One that fails keeps no other from the cache, but what is missing is not called complete.
 TEST(BackfillTest, ADocumentThatFailsIsPassedOverAndNothingIsMarked) {
   BackfillWorld world;

@@ -24,7 +24,8 @@ class DocumentsTest : public ::testing::Test {
                                       .objects = &world_.objects,
                                       .clock = &world_.clock,
                                       .pauser = &world_.pauser,
-                                      .random = &world_.random});
+                                      .random = &world_.random,
+                                      .metrics = &metrics_});
   }
   static std::vector<std::string> IdsOf(const Outcome<RangeReply>& reply) {
     std::vector<std::string> ids;
@@ -34,6 +35,7 @@ class DocumentsTest : public ::testing::Test {
   RangeQuery LastWeek() const { return {.from = kToday - 7 * kDay, .to = kToday}; }
 
   WriteWorld world_;
+  Metrics metrics_;
 };
 
 // Spec: 002-79
@@ -90,6 +92,45 @@ TEST_F(DocumentsTest, HousekeepingSettlesWhatWasLeft) {
   world_.PassLease();
   ASSERT_TRUE(documents->Housekeep(documents->NewContext()));
   EXPECT_TRUE(world_.IsEqual(draft.id));
+}
+
+// What looks after the cache is reached by the one who has all of it.
+TEST_F(DocumentsTest, TheCacheIsFilledCheckedSampledAndCounted) {
+  const auto documents = Open({});
+  world_.Upload({.id = "CHG-1", .customers = {"hts", "cds"}});
+  world_.LeaveIntent("CHG-2", {.txn = "a"});
+  ASSERT_TRUE(world_.memory.Put({.key = "cache-repairs/CHG-1", .bytes = "1"}).has_value());
+  const auto empty = documents->Stats(documents->NewContext());
+  ASSERT_TRUE(empty) << empty.error().message;
+  EXPECT_EQ(empty->coverage, std::nullopt);
+  EXPECT_EQ(empty->first_writes, 1U);
+  EXPECT_EQ(empty->repairs, 1U);
+  EXPECT_EQ(documents->Backfill(documents->NewContext(), {})->cached, 1U);
+  EXPECT_EQ(documents->Get(documents->NewContext(), "CHG-1")->source, ReadSource::kCache);
+  world_.Upload({.id = "CHG-1", .title = "another"});
+  EXPECT_EQ(documents->Sample(documents->NewContext(), 5)->stale, 1U);
+  std::string found;
+  const auto checked = documents->Fsck(documents->NewContext(), {},
+                                       [&](const FsckFinding& finding) { found += finding.id; });
+  EXPECT_EQ(checked->repaired, 1U);
+  EXPECT_EQ(found, "CHG-1");
+  const auto stats = documents->Stats(documents->NewContext());
+  EXPECT_EQ(stats->table.items, world_.StoredItems());
+  EXPECT_TRUE(stats->coverage.has_value());
+  EXPECT_EQ(stats->counts->hits, 1U);
+  EXPECT_EQ(stats->counts->misses, 0U);
+}
+
+TEST_F(DocumentsTest, WithoutTheCacheThereIsNothingToLookAfter) {
+  const auto documents = Open({.enabled = false});
+  const Context context = documents->NewContext();
+  const std::vector<CacheError> refusals = {
+      documents->Backfill(context, {}).error(), documents->Fsck(context, {}, {}).error(),
+      documents->Sample(context, 1).error(), documents->Stats(context).error()};
+  for (const CacheError& refusal : refusals) {
+    EXPECT_EQ(refusal.type, CacheErrorType::kValidation);
+    EXPECT_THAT(refusal.message, HasSubstr("documents.cache"));
+  }
 }
 
 TEST_F(DocumentsTest, AWrongOptionStopsTheStart) {

@@ -55,8 +55,9 @@ Backfill::Backfill(const DocumentsOptions& options, RowStore* rows, DocumentStor
 
 Outcome<BackfillReport> Backfill::Run(const Context& context, const WalkOptions& walk) {
   const std::optional<Filter> filter = TRY(FilterOf(walk));
-  const std::chrono::milliseconds start = observer_.clock().Now();
-  const EpochSeconds oldest = observer_.clock().NowSeconds() - options_.ttl.count();
+  // What was stored before the run began will have been seen by it; later objects have their
+  // events.
+  const auto mark = MarkOf(options_, walk, observer_.clock().Now());
   const bool is_dry = walk.dry_run || options_.dry_run;
   BackfillReport report;
   ObjectWalk objects(options_, &store_, &observer_, &walk);
@@ -68,10 +69,10 @@ Outcome<BackfillReport> Backfill::Run(const Context& context, const WalkOptions&
   report.last_key = objects.progress().last_key;
   report.failed = objects.failed();
   report.finished = walked.has_value();
-  // What was stored before the run began has been seen by it; later objects have their events.
-  if (report.finished && report.failed == 0 && !is_dry && CoversSince(walk, oldest)) {
-    TRY(rows_.StoreMark(context, {.complete_from = oldest, .as_of = start}));
-    report.marked = true;
+  if (report.failed == 0) report.mark = mark;
+  if (report.finished && report.mark) {
+    report.marked = TRY(StoreMarkInTime(context, rows_, *report.mark));
+    report.finished = report.marked;
   }
   return report;
 }

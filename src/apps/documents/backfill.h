@@ -20,6 +20,8 @@ struct BackfillReport {
   std::string last_key = {};  // Where to go on when it was interrupted.
   bool finished = false;      // To the end of the objects.
   bool marked = false;        // The coverage mark was written.
+  // When it was interrupted: what the run that goes on may mark, if it may.
+  std::optional<CoverageMark> mark = std::nullopt;
 };
 
 class Backfill {
@@ -30,7 +32,7 @@ class Backfill {
 
   // Until the end, the deadline or a stop: then `finished` says which. An error when a store stays
   // away; what the walk's progress was told last is where to go on. Only a run from the beginning
-  // marks.
+  // marks, also in several pieces.
   Outcome<BackfillReport> Run(const Context& context, const WalkOptions& walk);
 
  private:

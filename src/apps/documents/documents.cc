@@ -33,6 +33,10 @@ struct Documents::Parts {
         return Done{};
       }};
   EventHandler events{options, &rows, &synchronizer, &observer};
+  documents::Backfill backfill{options, &rows, &store, &synchronizer, &observer};
+  documents::Fsck fsck{options, &rows, &store, &synchronizer, &observer};
+  StalenessSampler sampler{&rows, &store, dependencies.random, dependencies.clock,
+                           dependencies.metrics};
 };
 
 Documents::Documents(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -82,6 +86,42 @@ Outcome<RepairReport> Documents::Housekeep(const Context& context) {
   if (!parts_->options.enabled) return RepairReport{};
   TRY(parts_->settler.SettleStale(context));
   return parts_->repairs.Run(context);
+}
+
+Outcome<Done> Documents::NeedCache() const {
+  if (parts_->options.enabled) return Done{};
+  return Refused(
+      "the cache is disabled, and so there is nothing to fill, check or count: set documents.cache "
+      "(DYNAMODB_CACHE_ENABLED) to true");
+}
+
+Outcome<BackfillReport> Documents::Backfill(const Context& context, const WalkOptions& walk) {
+  TRY(NeedCache());
+  return parts_->backfill.Run(context, walk);
+}
+
+Outcome<FsckReport> Documents::Fsck(const Context& context, const WalkOptions& walk,
+                                    const std::function<void(const FsckFinding&)>& tell) {
+  TRY(NeedCache());
+  return parts_->fsck.Run(context, walk, tell);
+}
+
+Outcome<StalenessReport> Documents::Sample(const Context& context, size_t count) {
+  TRY(NeedCache());
+  return parts_->sampler.Sample(context, count);
+}
+
+Outcome<CacheStats> Documents::Stats(const Context& context) {
+  TRY(NeedCache());
+  CacheStats stats;
+  stats.table = TRY(parts_->rows.Describe(context));
+  stats.coverage = TRY(parts_->rows.LoadMark(context));
+  const auto first_writes =
+      TRY(parts_->rows.ListIntents(context, parts_->dependencies.clock->Now()));
+  stats.first_writes = first_writes.size();
+  stats.repairs = TRY(parts_->repairs.Count(context));
+  stats.counts = parts_->observer.counts();
+  return stats;
 }
 
 }  // namespace tidemark::documents

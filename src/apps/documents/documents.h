@@ -8,16 +8,21 @@
 // to it alone. May be called from any thread.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
+#include "apps/documents/backfill.h"
 #include "apps/documents/event_handler.h"
 #include "apps/documents/fallback_reader.h"
+#include "apps/documents/fsck.h"
 #include "apps/documents/range_reader.h"
 #include "apps/documents/repairs.h"
 #include "apps/documents/settler.h"
+#include "apps/documents/staleness_sampler.h"
 #include "apps/documents/write_through.h"
 
 namespace tidemark::documents {
@@ -31,6 +36,17 @@ struct Dependencies {
   Random* random = nullptr;
   const Logger* logger = nullptr;
   Metrics* metrics = nullptr;
+};
+
+// How the cache stands.
+struct CacheStats {
+  TableSize table = {};
+  std::optional<CoverageMark> coverage = std::nullopt;  // nullopt: nobody went over all objects.
+  // First writes that are under way or were left. Those over a version that is there are known to
+  // its row alone.
+  size_t first_writes = 0;
+  size_t repairs = 0;                                    // Rows that were noted as to be repaired.
+  std::optional<OperationCounts> counts = std::nullopt;  // Of this process, if it counts.
 };
 
 class Documents {
@@ -53,8 +69,17 @@ class Documents {
   // Settles what is stale and repairs what was noted; from time to time.
   Outcome<RepairReport> Housekeep(const Context& context);
 
+  // What looks after the cache; see backfill.h, fsck.h and staleness_sampler.h. kValidation when
+  // the cache is disabled.
+  Outcome<BackfillReport> Backfill(const Context& context, const WalkOptions& walk);
+  Outcome<FsckReport> Fsck(const Context& context, const WalkOptions& walk,
+                           const std::function<void(const FsckFinding&)>& tell);
+  Outcome<StalenessReport> Sample(const Context& context, size_t count);
+  Outcome<CacheStats> Stats(const Context& context);
+
  private:
   struct Parts;
+  Outcome<Done> NeedCache() const;
   explicit Documents(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };

@@ -95,16 +95,14 @@ class Fsck::Checking {
   }
 
   Outcome<FsckReport> Run() {
-    const std::chrono::milliseconds start = Now();
+    const auto mark = MarkOf(fsck_.options_, walk_, Now());
     const Outcome<Done> checked = CheckAll();
     if (!checked && !IsInterruption(context_, checked.error())) return checked.error();
     report_.finished = checked.has_value();
-    const EpochSeconds oldest =
-        std::chrono::floor<std::chrono::seconds>(start - fsck_.options_.ttl).count();
-    const bool is_proof = report_.finished && report_.differing == 0 && !is_dry_;
-    if (is_proof && CoversSince(walk_, oldest)) {
-      TRY(fsck_.rows_.StoreMark(context_, {.complete_from = oldest, .as_of = start}));
-      report_.marked = true;
+    if (report_.differing == 0) report_.mark = mark;
+    if (report_.finished && report_.mark) {
+      report_.marked = TRY(StoreMarkInTime(context_, fsck_.rows_, *report_.mark));
+      report_.finished = report_.marked;
     }
     return std::move(report_);
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "apps/documents/synchronizer.h"
@@ -29,6 +30,8 @@ struct FsckReport {
   std::string last_key = {};  // Where to go on: an object's key, or a place among the rows.
   bool finished = false;
   bool marked = false;  // The coverage mark was written.
+  // When it was interrupted: what the run that goes on may mark, if it may.
+  std::optional<CoverageMark> mark = std::nullopt;
 };
 
 // "checked 27000, equal 26998, repaired 1, in flight 1, differing 0"

@@ -74,6 +74,16 @@ void Observer::Warn(std::string_view message, std::string_view key, std::string_
   if (logger_) logger_->Log(LogLevel::kWarning, message, {{"key", key}, {"what", what}});
 }
 
+std::optional<OperationCounts> Observer::counts() const {
+  if (!counters_.operations) return std::nullopt;
+  const auto count = [](const Counter* counter) { return static_cast<uint64_t>(counter->value()); };
+  return OperationCounts{.operations = count(counters_.operations),
+                         .hits = count(counters_.hits),
+                         .misses = count(counters_.misses),
+                         .errors = count(counters_.errors),
+                         .throttled = count(counters_.throttled)};
+}
+
 void Observer::Count(const Operation& operation) const {
   Add(counters_.operations);
   if (counters_.seconds) {

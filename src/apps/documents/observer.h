@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,14 @@ struct Operation {
   bool dry_run = false;
 };
 
+struct OperationCounts {
+  uint64_t operations = 0;
+  uint64_t hits = 0;
+  uint64_t misses = 0;
+  uint64_t errors = 0;
+  uint64_t throttled = 0;
+};
+
 class Observer {
  public:
   // All outlive this; logger and metrics may be null.
@@ -42,6 +51,8 @@ class Observer {
   // A line beside the operations: a repair that is due, a part of an answer that is missing.
   void Warn(std::string_view message, std::string_view key, std::string_view what) const;
   const Clock& clock() const { return clock_; }
+  // Of this process so far; nullopt when there are no metrics, and so nobody counts.
+  std::optional<OperationCounts> counts() const;
 
   // Does the work and tells of it, with its time, its error and its retries. The work may fill in
   // what else there is to say.

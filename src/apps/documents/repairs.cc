@@ -36,6 +36,16 @@ Outcome<Done> Repairs::Note(const Context& context, const std::string& id) {
   return Done{};
 }
 
+Outcome<size_t> Repairs::Count(const Context& context) {
+  size_t count = 0;
+  objects::ListReply page;
+  do {
+    page = TRY(List(context, page.objects.empty() ? "" : page.objects.back().key));
+    count += page.objects.size();
+  } while (page.more);
+  return count;
+}
+
 Outcome<RepairReport> Repairs::Run(const Context& context) {
   RepairReport report;
   objects::ListReply page;

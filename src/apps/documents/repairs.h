@@ -30,6 +30,8 @@ class Repairs {
           Synchronizer* synchronizer, const Observer* observer);
 
   Outcome<Done> Note(const Context& context, const std::string& id);
+  // How many are noted.
+  Outcome<size_t> Count(const Context& context);
   // Synchronizes what was noted. What fails stays noted, and the others go on.
   Outcome<RepairReport> Run(const Context& context);
 

@@ -207,6 +207,14 @@ Outcome<std::vector<std::string>> RowStore::ListIntents(const Context& context,
   return ids;
 }
 
+Outcome<TableSize> RowStore::Describe(const Context& context) {
+  const auto table =
+      TRY(retrier_.Run<tables::TableDescription>(context, Store::kTable, "describing it", [&] {
+        return tables_.DescribeTable(options_.table);
+      }));
+  return TableSize{.items = table.item_count, .size_bytes = table.size_bytes};
+}
+
 Outcome<std::optional<CoverageMark>> RowStore::LoadMark(const Context& context) {
   const auto item = TRY(retrier_.Run<std::optional<
                             Item>>(context, Store::kTable, "reading the coverage mark", [&] {

@@ -6,7 +6,7 @@
 //
 // Writes are compare-and-set: they happen only when the stored row is still the one that was read,
 // so what was decided on it still holds. A row and the pointers of its customers change together.
-// It puts, gets, deletes and queries, and needs no other right on the table.
+// It puts, gets, deletes, queries and describes, and needs no other right on the table.
 //
 // May be called from any thread.
 #pragma once
@@ -64,6 +64,12 @@ struct CoverageMark {
   friend bool operator==(const CoverageMark&, const CoverageMark&) = default;
 };
 
+// What the table says of itself. An item is a document's row, a customer's pointer or the mark.
+struct TableSize {
+  uint64_t items = 0;
+  uint64_t size_bytes = 0;
+};
+
 class RowStore {
  public:
   // All outlive this.
@@ -87,6 +93,8 @@ class RowStore {
   // Rows of first writes that began by then and are neither committed nor given up.
   Outcome<std::vector<std::string>> ListIntents(const Context& context,
                                                 std::chrono::milliseconds started_by);
+
+  Outcome<TableSize> Describe(const Context& context);
 
   // nullopt when no run has been over all objects.
   Outcome<std::optional<CoverageMark>> LoadMark(const Context& context);

@@ -24,8 +24,21 @@ Outcome<std::optional<Filter>> FilterOf(const WalkOptions& walk) {
   return std::optional(TRY(ParseFilter(query)));
 }
 
-bool CoversSince(const WalkOptions& walk, EpochSeconds oldest) {
-  return walk.after.empty() && !walk.customer && !walk.to && walk.from.value_or(0) <= oldest;
+std::optional<CoverageMark> MarkOf(const DocumentsOptions& options, const WalkOptions& walk,
+                                   std::chrono::milliseconds start) {
+  if (walk.dry_run || options.dry_run || walk.customer || walk.to) return std::nullopt;
+  if (!walk.after.empty() && !walk.mark) return std::nullopt;
+  const auto oldest = std::chrono::floor<std::chrono::seconds>(start - options.ttl);
+  const CoverageMark mark =
+      walk.mark.value_or(CoverageMark{.complete_from = oldest.count(), .as_of = start});
+  if (walk.from.value_or(0) > mark.complete_from) return std::nullopt;
+  return mark;
+}
+
+Outcome<bool> StoreMarkInTime(const Context& context, RowStore& rows, const CoverageMark& mark) {
+  const Outcome<Done> stored = rows.StoreMark(context, mark);
+  if (!stored && !IsInterruption(context, stored.error())) return stored.error();
+  return stored.has_value();
 }
 
 bool IsInterruption(const Context& context, const CacheError& error) {

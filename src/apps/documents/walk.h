@@ -14,6 +14,7 @@
 #include "apps/documents/document_store.h"
 #include "apps/documents/observer.h"
 #include "apps/documents/query.h"
+#include "apps/documents/row_store.h"
 #include "base/clock.h"
 
 namespace tidemark::documents {
@@ -26,6 +27,9 @@ struct WalkProgress {
 
 struct WalkOptions {
   std::string after = {};  // A checkpoint; empty: from the beginning.
+  // Of the run that this goes on with, when all of it went well: what it may mark at its end. Who
+  // begins at the beginning finds it.
+  std::optional<CoverageMark> mark = std::nullopt;
   bool dry_run = false;
   // Created in this time, for this customer; what is not given does not matter.
   std::optional<EpochSeconds> from = std::nullopt;
@@ -37,8 +41,12 @@ struct WalkOptions {
 
 // Those that are asked for; nullopt: all. kValidation as for a range.
 Outcome<std::optional<Filter>> FilterOf(const WalkOptions& walk);
-// Whether a run that comes to the end has seen every document that the cache can hold since then.
-bool CoversSince(const WalkOptions& walk, EpochSeconds oldest);
+// What a run may mark that begins at this time and sees every document that the cache can hold;
+// nullopt when it is not to see all of them, or changes nothing.
+std::optional<CoverageMark> MarkOf(const DocumentsOptions& options, const WalkOptions& walk,
+                                   std::chrono::milliseconds start);
+// Stores it; false when the run's time was over meanwhile, and it may go on later.
+Outcome<bool> StoreMarkInTime(const Context& context, RowStore& rows, const CoverageMark& mark);
 // Whether a run ended with this error because its time was over, and may go on later.
 bool IsInterruption(const Context& context, const CacheError& error);
 
