@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "objects/directory/directory_objects.h"
+#include "objects/directory/folder_watcher.h"
 #include "programs/exit_code.h"
 #include "programs/settings_file.h"
 
@@ -34,6 +35,11 @@ embedded::Options StoreOptions(const Settings& settings) {
           .durability =
               every_second ? embedded::Durability::kEverySecond : embedded::Durability::kSynced,
           .region = settings.Text("aws.region")};
+}
+
+std::string ObjectsFolder(const Settings& settings) {
+  const std::string& chosen = settings.Text("objects.folder");
+  return chosen.empty() ? settings.Text("data") + "/objects" : chosen;
 }
 
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenPatiently(const embedded::Options& store) {
@@ -78,11 +84,15 @@ Result<std::unique_ptr<embedded::EmbeddedTables>> OpenForServing(const Settings&
 
 Result<std::unique_ptr<objects::Objects>> OpenObjects(const Settings& settings, const Clock& clock,
                                                       Random& random) {
-  const std::string& chosen = settings.Text("objects.folder");
-  const std::string folder = chosen.empty() ? settings.Text("data") + "/objects" : chosen;
-  auto opened = directory::DirectoryObjects::Open(folder, clock, random);
+  auto opened = directory::DirectoryObjects::Open(ObjectsFolder(settings), clock, random);
   if (!opened) return HeldByAnother(std::move(opened).error());
   return std::unique_ptr<objects::Objects>(*std::move(opened));
+}
+
+Result<std::unique_ptr<objects::Watcher>> OpenWatcher(const Settings& settings) {
+  auto opened = TRY(directory::FolderWatcher::Open(
+      {.folder = ObjectsFolder(settings), .prefix = settings.Text("documents.prefix")}));
+  return std::unique_ptr<objects::Watcher>(std::move(opened));
 }
 
 }  // namespace tidemark::programs

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/settings.h"
 #include "objects/objects.h"
+#include "objects/watcher.h"
 #include "tables/embedded/embedded_tables.h"
 
 namespace tidemark::programs {
@@ -50,5 +51,7 @@ Result<std::unique_ptr<embedded::EmbeddedTables>> OpenForServing(const Settings&
 // and random outlive what is returned.
 Result<std::unique_ptr<objects::Objects>> OpenObjects(const Settings& settings, const Clock& clock,
                                                       Random& random);
+// Notices what other programs do to the documents in that folder, which is open.
+Result<std::unique_ptr<objects::Watcher>> OpenWatcher(const Settings& settings);
 
 }  // namespace tidemark::programs

@@ -76,6 +76,19 @@ void WarnOfWhatIsMissing(const api::ServiceOptions& options, const Logger& logge
   if (warning) logger.Log(LogLevel::kWarning, *warning, {{"setting", "slack.bot-id"}});
 }
 
+// Null when nobody wants one, or when there is none: the server does without.
+std::unique_ptr<objects::Watcher> WatcherOf(const Settings& settings,
+                                            const api::ServiceOptions& options,
+                                            const Logger& logger) {
+  const bool wanted = options.documents && options.documents->enabled;
+  if (!wanted || !settings.Bool("documents.watch")) return nullptr;
+  auto opened = OpenWatcher(settings);
+  if (opened) return *std::move(opened);
+  logger.Log(LogLevel::kWarning, "documents that other programs write are not noticed",
+             {{"error", opened.error().message}});
+  return nullptr;
+}
+
 }  // namespace
 
 Result<ExitCode> Serve(const ServeOptions& options) {
@@ -93,6 +106,7 @@ Result<ExitCode> Serve(const ServeOptions& options) {
                 clock);
   const auto tables = TRY(OpenForServing(settings, &logger, &metrics));
   const auto objects = TRY(OpenObjects(settings, clock, random));
+  const auto watcher = WatcherOf(settings, service_options, logger);
   std::unique_ptr<moving::AccountStore> old_attempts;
   if (service_options.attempts) {
     old_attempts = TRY(OpenOldAttempts(settings, service_options.attempts->policy, clock));
@@ -103,6 +117,7 @@ Result<ExitCode> Serve(const ServeOptions& options) {
   const auto started =
       api::Service::Start(std::move(service_options), {.tables = tables.get(),
                                                        .objects = objects.get(),
+                                                       .watcher = watcher.get(),
                                                        .client = &client,
                                                        .clock = &clock,
                                                        .random = &random,

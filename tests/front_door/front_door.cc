@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "objects/directory/directory_objects.h"
+#include "objects/directory/folder_watcher.h"
 #include "servers/api/api_tokens.h"
 #include "slack/signature.h"
 
@@ -58,8 +59,7 @@ FrontDoor::FrontDoor(const Adjust& adjust) {
                 {.folder = folder_.path() + "/data", .background = false, .metrics = &metrics_})
                 .value();
   faulty_.emplace(tables_.get());
-  objects_ =
-      directory::DirectoryObjects::Open(folder_.path() + "/objects", clock_, random_).value();
+  objects_ = directory::DirectoryObjects::Open(objects_folder(), clock_, random_).value();
   api::ServiceOptions options;
   options.server = {.listen = "127.0.0.1:0", .loops = 2};
   options.workers = 32;
@@ -75,9 +75,15 @@ FrontDoor::FrontDoor(const Adjust& adjust) {
     options.archive->files.spool = folder_.path() + "/spool";
     options.archive->download.origins.push_back("http://" + slack_->address());
   }
+  if (options.documents) {
+    watcher_ = directory::FolderWatcher::Open(
+                   {.folder = objects_folder(), .prefix = options.documents->prefix})
+                   .value();
+  }
   token_ = api::CreateToken(options.tokens_file, "test", clock_, random_).value();
   service_ = api::Service::Start(std::move(options), {.tables = &*faulty_,
                                                       .objects = objects_.get(),
+                                                      .watcher = watcher_.get(),
                                                       .client = &client_,
                                                       .clock = &clock_,
                                                       .random = &random_,

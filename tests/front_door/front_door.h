@@ -17,6 +17,7 @@
 #include "base/sleeper.h"
 #include "http/client.h"
 #include "objects/objects.h"
+#include "objects/watcher.h"
 #include "servers/api/service.h"
 #include "servers/demo/pretend_slack.h"
 #include "tables/embedded/embedded_tables.h"
@@ -110,6 +111,8 @@ class FrontDoor {
   // What the service sees of the tables.
   FaultyTables& faults() { return *faulty_; }
   objects::Objects& objects() { return *objects_; }
+  // Where its files are.
+  std::string objects_folder() const { return folder_.path() + "/objects"; }
   std::string log() const { return log_.text(); }
   const Metrics& metrics() const { return metrics_; }
 
@@ -128,6 +131,7 @@ class FrontDoor {
   std::unique_ptr<embedded::EmbeddedTables> tables_;
   std::optional<FaultyTables> faulty_;
   std::unique_ptr<objects::Objects> objects_;
+  std::unique_ptr<objects::Watcher> watcher_;
   std::unique_ptr<api::Service> service_;
   std::string token_;
   std::string url_;

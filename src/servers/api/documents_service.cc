@@ -15,7 +15,24 @@ Result<std::unique_ptr<DocumentsService>> DocumentsService::Start(
                                                                  .random = context.random,
                                                                  .logger = context.logger,
                                                                  .metrics = context.metrics}));
+  if (context.watcher && options.enabled) {
+    service->watch_ = std::make_unique<DocumentsWatch>(
+        options.bucket, DocumentsWatchParts{.documents = service->documents_.get(),
+                                            .watcher = context.watcher,
+                                            .clock = context.clock,
+                                            .logger = context.logger,
+                                            .metrics = context.metrics});
+  }
   return service;
+}
+
+void DocumentsService::Watch() {
+  if (watch_) watch_->Run();
+}
+
+void DocumentsService::Stop() {
+  stopped_.request_stop();
+  if (watch_) watch_->Stop();
 }
 
 void DocumentsService::AddRoutes(http::Router* router, TokenFile* tokens) {

@@ -10,6 +10,7 @@
 #include "apps/documents/documents.h"
 #include "http/router.h"
 #include "servers/api/api_tokens.h"
+#include "servers/api/documents_watch.h"
 #include "servers/api/service_context.h"
 
 namespace tidemark::api {
@@ -23,10 +24,12 @@ class DocumentsService {
 
   // Without tokens nobody is asked for one.
   void AddRoutes(http::Router* router, TokenFile* tokens);
+  // Notices from now on what other programs do to the objects, if the context has a watcher.
+  void Watch();
   // Settles writes that were left, and repairs rows that were noted.
   Status Housekeep();
   // Nobody waits for a store any longer.
-  void Stop() { stopped_.request_stop(); }
+  void Stop();
 
  private:
   DocumentsService(const documents::DocumentsOptions& options, const Clock* clock)
@@ -37,6 +40,7 @@ class DocumentsService {
   documents::SystemPauser pauser_;
   std::stop_source stopped_;
   std::unique_ptr<documents::Documents> documents_;
+  std::unique_ptr<DocumentsWatch> watch_;  // Null: nobody notices.
 };
 
 }  // namespace tidemark::api

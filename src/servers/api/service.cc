@@ -210,6 +210,7 @@ void Service::State::StartBackground() {
     if (archive_) LogFailure(archive_->Beat());
   });
   if (documents_) {
+    documents_->Watch();
     documents_rounds_.emplace(kDocumentsRound, [this] { LogFailure(KeepDocuments()); });
   }
   if (!archive_) return;

@@ -9,6 +9,7 @@
 #include "base/sleeper.h"
 #include "http/client.h"
 #include "objects/objects.h"
+#include "objects/watcher.h"
 #include "tables/tables.h"
 
 namespace tidemark::api {
@@ -17,6 +18,7 @@ namespace tidemark::api {
 struct ServiceContext {
   tables::Tables* tables = nullptr;
   objects::Objects* objects = nullptr;
+  objects::Watcher* watcher = nullptr;  // Of the objects; null: nobody notices what others write.
   http::Client* client = nullptr;
   const Clock* clock = nullptr;
   Random* random = nullptr;
