@@ -1,0 +1,140 @@
+"""Checks the alarms of deploy/: each is about metrics that the program has, and raised when due.
+
+Usage: tools/alarms.py | --self-test
+
+The names of the metrics come from deploy/alarms.yml, and are looked up in docs/metrics.md, which a
+test compares with the program. Prometheus's own promtool runs deploy/alarms_test.yml. It is taken
+from the path, or out of Debian's package, which is unpacked below build/ and not installed. On a
+system with neither it says "skipped", and only the names are checked.
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import files
+
+RULES = files.ROOT / "deploy/alarms.yml"
+TESTS = files.ROOT / "deploy/alarms_test.yml"
+METRICS = files.ROOT / "docs/metrics.md"
+TOOLS = files.ROOT / "build/promtool"
+
+METRIC = re.compile(r"\btidemark_[a-z0-9_]+")
+DOCUMENTED = re.compile(r"^\| `(tidemark_\w+)` \| (counter|gauge|histogram) \|", re.MULTILINE)
+ALERT = re.compile(r"^      - alert: (\w+)$", re.MULTILINE)
+# An alert's expression, up to the next line that is not further in.
+EXPRESSION = re.compile(r"(?<=^        expr:)((?: .*)\n(?:          .*\n)*)", re.MULTILINE)
+
+
+class Unavailable(Exception):
+    """There is no promtool, and no way to get one here."""
+
+
+def series_of(document):
+    """The names that the program's metrics have at Prometheus."""
+    names = set()
+    for name, kind in DOCUMENTED.findall(document):
+        ends = ("_bucket", "_count", "_sum") if kind == "histogram" else ("",)
+        names |= {name + end for end in ends}
+    return names
+
+
+def unknown_metrics(rules, document):
+    used = {name for expression in EXPRESSION.findall(rules) for name in METRIC.findall(expression)}
+    return sorted(used - series_of(document))
+
+
+def unpack_promtool():
+    """Debian's package, without installing what it would start."""
+    if not shutil.which("apt-get") or not shutil.which("dpkg"):
+        raise Unavailable("there is no promtool, and no apt-get to fetch one")
+    TOOLS.mkdir(parents=True, exist_ok=True)
+    fetched = subprocess.run(["apt-get", "download", "-q", "prometheus"], cwd=TOOLS, text=True,
+                             capture_output=True, check=False)
+    packages = sorted(TOOLS.glob("prometheus_*.deb"))
+    if fetched.returncode != 0 or not packages:
+        sys.exit("alarms: 'apt-get download prometheus', for promtool, failed; does 'apt-get "
+                 f"update' help?\n{fetched.stderr}")
+    subprocess.run(["dpkg", "-x", packages[-1], TOOLS], check=True)
+
+
+def find_promtool():
+    unpacked = TOOLS / "usr/bin/promtool"
+    on_path = shutil.which("promtool")
+    if on_path:
+        return on_path
+    if not unpacked.exists():
+        unpack_promtool()
+    return str(unpacked)
+
+
+def complaints(promtool, *words):
+    """What promtool says against rules; empty when all is well."""
+    run = subprocess.run([promtool, *words], text=True, capture_output=True, check=False)
+    return run.stdout + run.stderr if run.returncode != 0 else ""
+
+
+def check():
+    rules = RULES.read_text(encoding="utf-8")
+    unknown = unknown_metrics(rules, METRICS.read_text(encoding="utf-8"))
+    for name in unknown:
+        print(f"deploy/alarms.yml: '{name}' is no metric of docs/metrics.md")
+    try:
+        promtool = find_promtool()
+        said = complaints(promtool, "check", "rules", RULES)
+        said += complaints(promtool, "test", "rules", TESTS)
+    except Unavailable as reason:
+        print(f"skipped running the alarms: {reason}")
+        said = ""
+    print(said or f"alarms: {len(ALERT.findall(rules))} rules")
+    return 1 if unknown or said else 0
+
+
+def with_expression(rules, number, expression):
+    """The rules with another expression for one of the alerts."""
+    found = list(EXPRESSION.finditer(rules))[number]
+    return rules[:found.start()] + f" {expression}\n" + rules[found.end():]
+
+
+def self_test():
+    rules = RULES.read_text(encoding="utf-8")
+    document = METRICS.read_text(encoding="utf-8")
+    alerts = ALERT.findall(rules)
+    assert len(alerts) == len(EXPRESSION.findall(rules)) > 0
+    assert unknown_metrics(with_expression(rules, 0, "tidemark_nobody_knows > 0"), document) == [
+        "tidemark_nobody_knows"]
+    # A histogram is known by its parts only.
+    seconds = "tidemark_documents_operation_seconds"
+    assert unknown_metrics(with_expression(rules, 0, f"{seconds} > 0"), document) == [seconds]
+    try:
+        promtool = find_promtool()
+    except Unavailable as reason:
+        print(f"skipped breaking the alarms: {reason}")
+        return 0
+    # Each alarm that is never raised, or always, is noticed.
+    with tempfile.TemporaryDirectory() as folder:
+        broken = pathlib.Path(folder) / RULES.name
+        shutil.copy(TESTS, folder)
+        for number, alert in enumerate(alerts):
+            for expression in ("vector(0) == 1", "vector(1) == 1"):
+                broken.write_text(with_expression(rules, number, expression), encoding="utf-8")
+                assert complaints(promtool, "test", "rules", broken.parent / TESTS.name), (
+                    f"{alert}: {expression} passes the tests")
+    print(f"alarms: self test passed, {2 * len(alerts)} broken rules rejected")
+    return 0
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    if sys.argv[1:]:
+        print(__doc__)
+        return 2
+    return check()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
