@@ -16,7 +16,9 @@ thread_local size_t current_actor = 0;
 }  // namespace
 
 size_t Schedule::Choose(size_t count) {
-  if (next_choice_ == choices_.size()) choices_.push_back({.taken = 0, .count = count});
+  if (next_choice_ == choices_.size()) {
+    choices_.push_back({.taken = random_ ? random_->Below(count) : 0, .count = count});
+  }
   Choice& choice = choices_[next_choice_++];
   // A run that repeats the beginning of another must meet the same choices there.
   CHECK(choice.count == count);
@@ -81,6 +83,19 @@ size_t Explore(size_t max_runs, const std::function<void(Schedule&)>& scenario) 
     if (runs == max_runs) {
       ADD_FAILURE() << "more than " << max_runs << " runs";
       return runs;
+    }
+  }
+}
+
+void Sample(size_t runs, uint64_t seed, const std::function<void(Schedule&)>& scenario) {
+  SeededRandom random(seed);
+  for (size_t run = 1; run <= runs; ++run) {
+    Schedule schedule({}, &random);
+    scenario(schedule);
+    if (::testing::Test::HasFailure()) {
+      ADD_FAILURE() << "in run " << run << " of seed " << seed << ", with the choices "
+                    << schedule.Describe();
+      return;
     }
   }
 }

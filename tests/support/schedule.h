@@ -1,5 +1,6 @@
 // A controlled scheduler: actors run on threads of their own, but only one at a time, and change
-// over only where they say so. Explore tries every order in which they can.
+// over only where they say so. Explore tries every order in which they can; Sample, where those are
+// too many for every day, some of them.
 //
 //   Explore(1000, [](Schedule& schedule) {
 //     Store store;                                  // Everything is made anew for each run.
@@ -16,10 +17,13 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
+
+#include "base/random.h"
 
 namespace tidemark::testing {
 
@@ -34,18 +38,22 @@ class Schedule {
 
  private:
   friend size_t Explore(size_t max_runs, const std::function<void(Schedule&)>& scenario);
+  friend void Sample(size_t runs, uint64_t seed, const std::function<void(Schedule&)>& scenario);
 
   struct Choice {
     size_t taken = 0;
     size_t count = 1;
   };
 
-  explicit Schedule(std::vector<Choice> planned) : choices_(std::move(planned)) {}
+  // Behind what is planned the first choice is taken, or with `random` any.
+  explicit Schedule(std::vector<Choice> planned, Random* random = nullptr)
+      : choices_(std::move(planned)), random_(random) {}
   void HandOver();
   void WaitForTurn(std::unique_lock<std::mutex>* lock, size_t actor);
   std::string Describe() const;
 
   std::vector<Choice> choices_;
+  Random* const random_;
   size_t next_choice_ = 0;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -55,5 +63,9 @@ class Schedule {
 
 // The number of runs there were. Fails the test when a run fails, or after max_runs.
 size_t Explore(size_t max_runs, const std::function<void(Schedule&)>& scenario);
+
+// So many runs, with choices at random. The first that fails is printed with the seed, and is the
+// last.
+void Sample(size_t runs, uint64_t seed, const std::function<void(Schedule&)>& scenario);
 
 }  // namespace tidemark::testing
