@@ -5,11 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/random.h"
 #include "programs/old_attempts.h"
-#include "programs/settings_file.h"
+#include "programs/service_folder.h"
 #include "servers/api/attempts_service.h"
 #include "servers/api/service_options.h"
 
@@ -17,37 +14,27 @@ namespace tidemark::programs {
 
 namespace {
 
-// What the routes need when no server runs them. The audit goes to standard error, like a server's.
+// The attempts of a folder; the audit goes to standard error.
 class AttemptsFolder {
  public:
   static Result<std::shared_ptr<AttemptsFolder>> Open(
       const Settings& settings, api::AttemptsServiceOptions options,
       std::unique_ptr<embedded::EmbeddedTables> tables) {
     // The old store needs the clock of the folder that it is to be part of.
-    std::shared_ptr<AttemptsFolder> folder(new AttemptsFolder(settings, std::move(tables)));
-    folder->old_ = TRY(OpenOldAttempts(settings, options.policy, folder->clock_));
-    folder->service_.emplace(std::move(options),
-                             api::ServiceContext{.tables = folder->tables_.get(),
-                                                 .clock = &folder->clock_,
-                                                 .random = &folder->random_,
-                                                 .logger = &folder->logger_,
-                                                 .old_attempts = folder->old_.get()});
+    auto folder = std::make_shared<AttemptsFolder>(settings, std::move(tables));
+    folder->old_ = TRY(OpenOldAttempts(settings, options.policy, folder->folder_.clock()));
+    api::ServiceContext context = folder->folder_.context();
+    context.old_attempts = folder->old_.get();
+    folder->service_.emplace(std::move(options), context);
     return folder;
   }
+  AttemptsFolder(const Settings& settings, std::unique_ptr<embedded::EmbeddedTables> tables)
+      : folder_(LogOptionsOf(settings), std::move(tables)) {}
 
   api::AttemptsService& service() { return *service_; }
 
  private:
-  AttemptsFolder(const Settings& settings, std::unique_ptr<embedded::EmbeddedTables> tables)
-      : logger_({.level = LogLevelFrom(settings.Text("log.level")),
-                 .format = LogFormatFrom(settings.Text("log.format"))},
-                clock_),
-        tables_(std::move(tables)) {}
-
-  SystemClock clock_;
-  SystemRandom random_;
-  Logger logger_;
-  std::unique_ptr<embedded::EmbeddedTables> tables_;
+  ServiceFolder folder_;
   std::unique_ptr<moving::AccountStore> old_;  // May be null.
   std::optional<api::AttemptsService> service_;
 };

@@ -112,9 +112,13 @@ Result<ExitCode> DeleteDocument(const DocumentOptions& options) {
 
 Result<ExitCode> GetDocument(const DocumentOptions& options) {
   const auto source = TRY(OpenDocumentsSource(options.source, Use::kWrite));
-  const auto answer = TRY(source->Get(PathOf(options.id, std::nullopt)));
-  if (answer) {
-    PrintLine(ToText(answer->root()));
+  // As it came: what is parsed and written anew is no longer what was stored.
+  const auto print = [](std::string_view piece) -> Status {
+    PrintText(piece);
+    return Done{};
+  };
+  if (TRY(source->Read(PathOf(options.id, std::nullopt), print))) {
+    PrintLine("");
     return ExitCode::kOk;
   }
   PrintMessage(fmt::format("tidemark: there is no document '{}'", options.id));

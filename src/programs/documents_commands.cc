@@ -5,6 +5,7 @@
 #include <CLI/Formatter.hpp>
 
 #include "programs/documents_actions.h"
+#include "programs/documents_upkeep.h"
 
 namespace tidemark::programs {
 
@@ -74,12 +75,67 @@ void AddQuery(CLI::App& parent, Action* action) {
   AddSource(*command, options->source);
 }
 
+void AddRun(CLI::App& command, DocumentsRunOptions& options) {
+  command.add_flag("--dry-run", options.dry_run, "Say what would be done, and do nothing");
+  command.add_option("--since", options.since,
+                     "Only documents created since: a day, a second or epoch seconds");
+  command.add_option("--until", options.until, "Only documents created until then");
+  command.add_option("--customer", options.customer, "Only documents of this customer");
+  CLI::Option* from = command.add_option("--from", options.from,
+                                         "Go on where an interrupted run said that it ended");
+  command
+      .add_option("--checkpoint", options.checkpoint_file,
+                  "A file that keeps where the run is: the same command goes on from there")
+      ->excludes(from);
+  AddSource(command, options.source);
+  command
+      .add_option("--rate", options.rate,
+                  "Calls of the table a second, instead of documents.rate; a server's own holds "
+                  "there")
+      ->excludes(command.get_option("--server"));
+  AddProgress(command, options.source.folder);
+  AddOutput(command, options.output);
+}
+
+void AddBackfill(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<DocumentsRunOptions>(
+      parent,
+      {"backfill", "Put the documents of the objects into the cache; exit 1 when one failed",
+       "tidemark documents backfill --checkpoint backfill.txt"},
+      action, &BackfillDocuments);
+  AddRun(*command, *options);
+}
+
+void AddFsck(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<DocumentsRunOptions>(
+      parent,
+      {"fsck",
+       "Compare the cache with the objects, say what differs and why, and repair it; exit 1 when "
+       "something still differs",
+       "tidemark documents fsck --dry-run --since 2025-10-01"},
+      action, &CheckDocuments);
+  AddRun(*command, *options);
+}
+
+void AddStats(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<DocumentsStatsOptions>(
+      parent,
+      {"stats", "Show how the cache stands: its size, what it covers, what is left to do",
+       "tidemark documents stats --server http://127.0.0.1:8080"},
+      action, &ShowDocumentsStats);
+  AddSource(*command, options->source);
+  AddOutput(*command, options->output);
+}
+
 }  // namespace
 
 void AddDocumentsCommands(CLI::App& program, Action* action) {
   CLI::App* group =
-      AddGroup(program, "documents", "Store, show, delete and find changes and announcements");
-  for (auto add : {AddPut, AddGet, AddDelete, AddQuery}) add(*group, action);
+      AddGroup(program, "documents",
+               "Store, show, delete and find changes and announcements; look after their cache");
+  for (auto add : {AddPut, AddGet, AddDelete, AddQuery, AddBackfill, AddFsck, AddStats}) {
+    add(*group, action);
+  }
 }
 
 }  // namespace tidemark::programs

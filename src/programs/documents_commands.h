@@ -1,4 +1,5 @@
-// `tidemark documents …`: changes and announcements, stored, shown, deleted and found.
+// `tidemark documents …`: changes and announcements, stored, shown, deleted and found,
+// and their cache looked after.
 #pragma once
 
 #include "programs/command.h"

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "http/url.h"
 #include "item/attributes.h"
 #include "tests/front_door/front_door.h"
 
@@ -19,6 +20,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr const char* kPath = "/api/v1/documents";
+constexpr const char* kCachePath = "/api/v1/document-cache";
 constexpr const char* kTable = "ccoe-customer-contact-manager-cache";
 
 class DocumentsApiTest : public ::testing::Test {
@@ -47,7 +49,18 @@ class DocumentsApiTest : public ::testing::Test {
   http::Response Get(const std::string& rest) { return door_.Call(Method::kGet, kPath + rest); }
   http::Response Delete(const std::string& id) { return door_.Call(Method::kDelete, Of(id)); }
   http::Response Tell(const std::string& notification) {
-    return door_.Call(Method::kPost, Of("events"), notification);
+    return door_.Call(Method::kPost, kCachePath + std::string("/events"), notification);
+  }
+
+  // A run over all documents to its end, with what is asked for; its last answer.
+  http::Response RunAll(const std::string& run, const std::string& query) {
+    const std::string path = fmt::format("{}/{}?{}", kCachePath, run, query);
+    http::Response answer = door_.Call(Method::kPost, path);
+    for (int i = 0; i < 20 && answer.body.find(R"("finished":false)") != std::string::npos; ++i) {
+      answer = door_.Call(
+          Method::kPost, path + "&checkpoint=" + http::PercentEncode(TextIn(answer, "checkpoint")));
+    }
+    return answer;
   }
 
   static std::string TextIn(const http::Response& response, std::string_view member) {
@@ -223,6 +236,64 @@ TEST_F(DocumentsApiTest, WhatIsNoNotificationIsNotSentAgain) {
   const http::Response garbage = Tell("garbage");
   EXPECT_EQ(garbage.status, 200);
   EXPECT_THAT(garbage.body, HasSubstr(R"("fate":"dropped")"));
+}
+
+// An id is whatever its owner chose: no route of ours may stand in its place.
+TEST_F(DocumentsApiTest, NoIdIsTakenByARoute) {
+  for (const std::string id : {"events", "fsck", "backfill", "stats"}) {
+    ASSERT_EQ(Put(id, Change(id)).status, 200) << id;
+    EXPECT_EQ(TextIn(Get("/" + id), "id"), id);
+  }
+}
+
+// What came past the cache is found by ranges of the cache alone from then on.
+TEST_F(DocumentsApiTest, BackfillPutsWhatIsAskedForIntoTheCache) {
+  Upload("CHG-1", Change("CHG-1", "submitted", 100, R"("hts")"));
+  Upload("CHG-2", Change("CHG-2", "submitted", 90, R"("hts","cds")"));
+  EXPECT_THAT(RunAll("backfill", "dry_run=true").body, HasSubstr(R"("cached":2,)"));
+  EXPECT_EQ(IdsIn(Get("?beyond=flag")), "");
+  const http::Response some = RunAll("backfill", "customer=cds&since=1000000000");
+  EXPECT_THAT(some.body, AllOf(HasSubstr(R"("cached":1,"unchanged":0,"skipped":1)"),
+                               HasSubstr(R"("finished":true,"marked":false)")));
+  EXPECT_EQ(IdsIn(Get("?beyond=flag")), "CHG-2");
+  EXPECT_THAT(
+      RunAll("backfill", "").body,
+      AllOf(HasSubstr(R"("checked":2,"cached":1,"unchanged":1)"), HasSubstr(R"("marked":true)")));
+  EXPECT_THAT(Get("?beyond=flag").body, HasSubstr(R"("coverage":{"complete":true)"));
+}
+
+TEST_F(DocumentsApiTest, FsckSaysWhatDiffersAndRepairsItUnlessItIsADryRun) {
+  Put("CHG-1", Change("CHG-1"));
+  Upload("CHG-1", Change("CHG-1", "approved"));
+  const http::Response dry = RunAll("fsck", "dry_run=true");
+  EXPECT_THAT(dry.body, AllOf(HasSubstr(R"("checked":1,"equal":0,"repaired":0)"),
+                              HasSubstr(R"("differing":1)"),
+                              HasSubstr(R"([{"id":"CHG-1","what":"the row has version )")));
+  EXPECT_EQ(IdsIn(Get("?status=approved&beyond=flag")), "");
+  EXPECT_THAT(RunAll("fsck", "").body,
+              AllOf(HasSubstr(R"("repaired":1,"in_flight":0,"differing":0)"),
+                    HasSubstr(R"("repaired":true}],"finished":true,"marked":true})")));
+  EXPECT_EQ(IdsIn(Get("?status=approved&beyond=flag")), "CHG-1");
+}
+
+TEST_F(DocumentsApiTest, TheCacheSaysHowItStands) {
+  Put("CHG-1", Change("CHG-1", "submitted", 60, R"("hts","cds")"));
+  Get("/CHG-1");
+  const http::Response stats = door_.Call(Method::kGet, kCachePath);
+  EXPECT_THAT(stats.body, AllOf(HasSubstr(R"({"items":2,"size_bytes":)"),
+                                HasSubstr(R"("first_writes":0,"repairs":0,"since_start":{)"),
+                                HasSubstr(R"("hits":1,"misses":0,"errors":0,"throttled":0})")));
+  RunAll("backfill", "");
+  EXPECT_THAT(door_.Call(Method::kGet, kCachePath).body, HasSubstr(R"("complete_from":)"));
+}
+
+TEST_F(DocumentsApiTest, MistakesInARunAreNamed) {
+  for (const std::string query : {"limit=1", "dry_run=1", "since=yesterday", "checkpoint=x",
+                                  "checkpoint=,,drafts/x", "since=2&until=1"}) {
+    EXPECT_EQ(RunAll("fsck", query).status, 400) << query;
+    EXPECT_EQ(RunAll("backfill", query).status, 400) << query;
+  }
+  EXPECT_EQ(door_.CallWithoutToken(Method::kPost, kCachePath + std::string("/fsck")).status, 401);
 }
 
 // What may succeed later is to come again, and what says nothing of a document is not.

@@ -132,6 +132,7 @@ class Fsck::Checking {
     const Filter everything{.to = kLastSecond};
     IndexWalk walk(&fsck_.rows_, RangesOf(filter_.value_or(everything)), after, kRowsPage);
     while (const std::optional<IndexHit> hit = TRY(walk.Next(context_))) {
+      TRY(MayGoOn(context_, walk_));
       TRY(CheckUnlessObject(hit->id));
       report_.last_key = CheckpointOf(hit->position);
       ++progress_.checked;

@@ -41,6 +41,12 @@ Outcome<bool> StoreMarkInTime(const Context& context, RowStore& rows, const Cove
   return stored.has_value();
 }
 
+Outcome<Done> MayGoOn(const Context& context, const WalkOptions& walk) {
+  if (context.IsOver()) return Cancelled("the run was stopped, or its deadline has passed");
+  if (walk.pause && walk.pause()) return Cancelled("the run pauses");
+  return Done{};
+}
+
 bool IsInterruption(const Context& context, const CacheError& error) {
   return error.type == CacheErrorType::kCancelled || context.IsOver();
 }
@@ -85,7 +91,7 @@ Outcome<Done> ObjectWalk::Run(const Context& context, const Visit& visit) {
 
 Outcome<Done> ObjectWalk::VisitOne(const Context& context, const Visit& visit,
                                    const std::string& id) {
-  if (context.IsOver()) return Cancelled("the run was stopped, or its deadline has passed");
+  TRY(MayGoOn(context, walk_));
   const Outcome<Done> visited = visit(id);
   TRY(patience_.After(context, visited));
   if (!visited) {

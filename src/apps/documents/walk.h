@@ -1,9 +1,9 @@
 // What runs over all documents have in common: where they are, what they are asked for, how they
 // stop.
 //
-// A run ends at the deadline or a stop, and goes on from its checkpoint. A document that fails
-// keeps no other from its turn; many in a row mean that a store is away, and end the run with the
-// error. A walk belongs to one thread.
+// A run ends at the deadline, a stop or a pause, and goes on from its checkpoint. A document that
+// fails keeps no other from its turn; many in a row mean that a store is away, and end the run with
+// the error. A walk belongs to one thread.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,13 @@ struct WalkOptions {
   std::optional<std::string> customer = std::nullopt;
   // Called after each page.
   std::function<void(const WalkProgress&)> progress = {};
+  // Asked before each document: true ends the run there, as a stop does, but what is under way has
+  // all its time. Unset: never.
+  std::function<bool()> pause = {};
 };
+
+// kCancelled when the run's time is over, or it is to pause.
+Outcome<Done> MayGoOn(const Context& context, const WalkOptions& walk);
 
 // Those that are asked for; nullopt: all. kValidation as for a range.
 Outcome<std::optional<Filter>> FilterOf(const WalkOptions& walk);

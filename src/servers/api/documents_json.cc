@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/documents/checkpoint.h"
 #include "http/url.h"
 #include "servers/api/json_object.h"
 #include "servers/api/moment.h"
@@ -93,6 +94,34 @@ Status Take(const std::string& name, const std::string& value, RangeRequest* req
   return Done{};
 }
 
+Result<bool> ParseFlag(std::string_view name, std::string_view text) {
+  if (text == "true") return true;
+  if (text == "false") return false;
+  return Invalid(fmt::format("the parameter '{}' should be true or false, not '{}'", name, text));
+}
+
+Status Take(const std::string& name, const std::string& value, documents::WalkOptions* walk) {
+  if (name == "since") {
+    walk->from = TRY(ParseSecond(name, value, Bound::kStart));
+  } else if (name == "until") {
+    walk->to = TRY(ParseSecond(name, value, Bound::kEnd));
+  } else if (name == "customer") {
+    walk->customer = value;
+  } else if (name == "dry_run") {
+    walk->dry_run = TRY(ParseFlag(name, value));
+  } else if (name == "checkpoint") {
+    documents::Checkpoint checkpoint = TRY(documents::ParseCheckpoint(value));
+    walk->after = std::move(checkpoint.last_key);
+    walk->mark = checkpoint.mark;
+  } else {
+    return Invalid(
+        fmt::format("there is no parameter '{}'; they are: since, until, customer, dry_run, "
+                    "checkpoint",
+                    name));
+  }
+  return Done{};
+}
+
 // One strong tag with its quotes. "*" and lists say less than who writes must know.
 Result<std::string> ParseTag(std::string_view text) {
   const bool is_quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
@@ -114,6 +143,27 @@ void WriteCoverage(const documents::Coverage& coverage, JsonWriter* writer) {
   WriteBool("cache_was_away", coverage.cache_was_away, writer);
   WriteNumber("in_flight", static_cast<int64_t>(coverage.in_flight), writer);
   WriteNumber("unreadable", static_cast<int64_t>(coverage.unreadable), writer);
+  writer->EndObject();
+}
+
+// What reports of runs end with.
+template <typename Report>
+void WriteEnd(const Report& report, JsonWriter* writer) {
+  WriteBool("finished", report.finished, writer);
+  WriteBool("marked", report.marked, writer);
+  if (report.finished) return;
+  const documents::Checkpoint checkpoint{.last_key = report.last_key, .mark = report.mark};
+  WriteText("checkpoint", ToText(checkpoint), writer);
+}
+
+void WriteCounts(const documents::OperationCounts& counts, JsonWriter* writer) {
+  writer->Key("since_start");
+  writer->BeginObject();
+  WriteNumber("operations", static_cast<int64_t>(counts.operations), writer);
+  WriteNumber("hits", static_cast<int64_t>(counts.hits), writer);
+  WriteNumber("misses", static_cast<int64_t>(counts.misses), writer);
+  WriteNumber("errors", static_cast<int64_t>(counts.errors), writer);
+  WriteNumber("throttled", static_cast<int64_t>(counts.throttled), writer);
   writer->EndObject();
 }
 
@@ -146,6 +196,12 @@ Result<RangeRequest> ParseRange(std::string_view query, EpochSeconds now,
   }
   if (!has_start) request.query.from = request.query.to - default_length.count();
   return request;
+}
+
+Result<documents::WalkOptions> ParseWalk(std::string_view query) {
+  documents::WalkOptions walk;
+  for (const auto& [name, value] : TRY(http::ParseQuery(query))) TRY(Take(name, value, &walk));
+  return walk;
 }
 
 Result<std::optional<std::string>> ParseExpected(const http::Request& request) {
@@ -214,6 +270,54 @@ std::string ToJson(const documents::EventReport& report) {
     }
     writer->EndArray();
     WriteBool("retry", report.retry, writer);
+  });
+}
+
+std::string ToJson(const documents::BackfillReport& report) {
+  return ObjectOf([&](JsonWriter* writer) {
+    WriteNumber("checked", static_cast<int64_t>(report.checked), writer);
+    WriteNumber("cached", static_cast<int64_t>(report.cached), writer);
+    WriteNumber("unchanged", static_cast<int64_t>(report.unchanged), writer);
+    WriteNumber("skipped", static_cast<int64_t>(report.skipped), writer);
+    WriteNumber("invalid", static_cast<int64_t>(report.invalid), writer);
+    WriteNumber("failed", static_cast<int64_t>(report.failed), writer);
+    WriteEnd(report, writer);
+  });
+}
+
+std::string ToJson(const documents::FsckReport& report,
+                   const std::vector<documents::FsckFinding>& findings) {
+  return ObjectOf([&](JsonWriter* writer) {
+    WriteNumber("checked", static_cast<int64_t>(report.checked), writer);
+    WriteNumber("equal", static_cast<int64_t>(report.equal), writer);
+    WriteNumber("repaired", static_cast<int64_t>(report.repaired), writer);
+    WriteNumber("in_flight", static_cast<int64_t>(report.in_flight), writer);
+    WriteNumber("differing", static_cast<int64_t>(report.differing), writer);
+    writer->Key("findings");
+    writer->BeginArray();
+    for (const documents::FsckFinding& finding : findings) {
+      writer->BeginObject();
+      WriteText("id", finding.id, writer);
+      WriteText("what", finding.what, writer);
+      WriteBool("repaired", finding.repaired, writer);
+      writer->EndObject();
+    }
+    writer->EndArray();
+    WriteEnd(report, writer);
+  });
+}
+
+std::string ToJson(const documents::CacheStats& stats) {
+  return ObjectOf([&](JsonWriter* writer) {
+    WriteNumber("items", static_cast<int64_t>(stats.table.items), writer);
+    WriteNumber("size_bytes", static_cast<int64_t>(stats.table.size_bytes), writer);
+    WriteNumber("first_writes", static_cast<int64_t>(stats.first_writes), writer);
+    WriteNumber("repairs", static_cast<int64_t>(stats.repairs), writer);
+    if (stats.coverage) {
+      WriteNumber("complete_from", stats.coverage->complete_from, writer);
+      WriteNumber("as_of_ms", stats.coverage->as_of.count(), writer);
+    }
+    if (stats.counts) WriteCounts(*stats.counts, writer);
   });
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apps/documents/documents.h"
 #include "http/router.h"
@@ -29,10 +30,19 @@ Result<RangeRequest> ParseRange(std::string_view query, EpochSeconds now,
 // another parameter.
 Result<std::optional<std::string>> ParseExpected(const http::Request& request);
 
+// A run over all documents, of ?since=&until=&customer=&dry_run=&checkpoint=. kInvalid when there
+// is another parameter, or one makes no sense.
+Result<documents::WalkOptions> ParseWalk(std::string_view query);
+
 std::string ToJson(const std::string& id, const documents::WriteResult& result);
 std::string ToJson(const documents::ReadReply& reply);
 std::string ToJson(const documents::RangeReply& reply);
 std::string ToJson(const documents::EventReport& report);
+// An unfinished run's `checkpoint` is that of ParseWalk.
+std::string ToJson(const documents::BackfillReport& report);
+std::string ToJson(const documents::FsckReport& report,
+                   const std::vector<documents::FsckFinding>& findings);
+std::string ToJson(const documents::CacheStats& stats);
 
 // A problem that also says what kind of error it is and whether trying again may help.
 http::Response ToProblem(const documents::CacheError& error, bool is_conditional);

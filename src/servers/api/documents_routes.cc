@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "servers/api/documents_cache_routes.h"
 #include "servers/api/documents_json.h"
 #include "servers/api/respond.h"
 
@@ -43,7 +44,6 @@ class DocumentsRoutes {
   Response Get(const RoutedRequest& routed) const;
   Response Delete(const RoutedRequest& routed) const;
   Response Query(const RoutedRequest& routed) const;
-  Response Events(const RoutedRequest& routed) const;
 
  private:
   Context NewContext() const { return parts_.documents->NewContext(parts_.stop); }
@@ -86,16 +86,6 @@ Response DocumentsRoutes::Query(const RoutedRequest& routed) const {
   return http::Json(200, ToJson(*reply));
 }
 
-// Who sends events may know only the status: it says whether to send them again, which is harmless
-// for those that were handled.
-Response DocumentsRoutes::Events(const RoutedRequest& routed) const {
-  const documents::EventReport report =
-      parts_.documents->HandleEvents(NewContext(), routed.request.body);
-  Response response = http::Json(report.retry ? 503 : 200, ToJson(report));
-  if (report.retry) response.headers.Set("Retry-After", "1");
-  return response;
-}
-
 }  // namespace
 
 void AddDocumentsRoutes(http::Router* router, const DocumentsRoutesParts& parts,
@@ -116,7 +106,7 @@ void AddDocumentsRoutes(http::Router* router, const DocumentsRoutesParts& parts,
   add(Method::kGet, "/api/v1/documents/{id}", &DocumentsRoutes::Get);
   add(Method::kDelete, "/api/v1/documents/{id}", &DocumentsRoutes::Delete);
   add(Method::kGet, "/api/v1/documents", &DocumentsRoutes::Query);
-  add(Method::kPost, "/api/v1/documents/events", &DocumentsRoutes::Events);
+  AddDocumentCacheRoutes(router, parts, tokens);
 }
 
 }  // namespace tidemark::api

@@ -4,7 +4,6 @@
 //   GET    /api/v1/documents/{id}      with its ETag, where it came from, and how old that is
 //   DELETE /api/v1/documents/{id}
 //   GET    /api/v1/documents           ?from=&to=&type=&customer=&status=&limit=&cursor=&beyond=
-//   POST   /api/v1/documents/events    what S3 or MinIO say of objects that changed
 //
 // Who writes may name the version to be replaced: If-Match, If-None-Match: * or ?expected_etag=;
 // 412 when another is there. An error says of what type it is and whether to try again.
@@ -21,12 +20,13 @@ namespace tidemark::api {
 struct DocumentsRoutesParts {
   documents::Documents* documents = nullptr;
   const Clock* clock = nullptr;
-  // How long ranges without a start are: as far back as the cache reaches.
+  // How long ranges without a start are: as far back as the cache is sure to reach.
   std::chrono::seconds default_range{0};
   std::stop_token stop = {};  // Requests under way end when it is asked to.
 };
 
-// All outlive the router. Without tokens nobody is asked for one.
+// With those of the cache, see documents_cache_routes.h. All outlive the router. Without tokens
+// nobody is asked for one.
 void AddDocumentsRoutes(http::Router* router, const DocumentsRoutesParts& parts, TokenFile* tokens);
 
 }  // namespace tidemark::api

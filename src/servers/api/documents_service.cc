@@ -1,8 +1,19 @@
 #include "servers/api/documents_service.h"
 
+#include <algorithm>
+#include <chrono>
+
 #include "servers/api/documents_routes.h"
 
 namespace tidemark::api {
+
+namespace {
+
+// The cache is never complete for what expires while it is asked: ranges that name no start leave
+// it out, or each of them would have to search the objects.
+constexpr std::chrono::minutes kExpiring(1);
+
+}  // namespace
 
 Result<std::unique_ptr<DocumentsService>> DocumentsService::Start(
     const documents::DocumentsOptions& options, const ServiceContext& context) {
@@ -39,7 +50,7 @@ void DocumentsService::AddRoutes(http::Router* router, TokenFile* tokens) {
   AddDocumentsRoutes(router,
                      {.documents = documents_.get(),
                       .clock = &clock_,
-                      .default_range = options_.ttl,
+                      .default_range = std::max(options_.ttl - kExpiring, options_.ttl / 2),
                       .stop = stopped_.get_token()},
                      tokens);
 }

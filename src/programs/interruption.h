@@ -1,0 +1,36 @@
+// Interruption notices Ctrl-C (SIGINT) and SIGTERM, so that work in pieces ends between two of them
+// and says how to go on. The second one ends the program at once, as usual.
+//
+//   Interruption interruption;
+//   while (!interruption.IsAsked()) DoPiece();
+//
+// One at a time in a process.
+#pragma once
+
+#include <atomic>
+#include <csignal>
+
+namespace tidemark::programs {
+
+class Interruption {
+ public:
+  Interruption() {
+    struct sigaction action = {};
+    action.sa_handler = [](int) { asked_ = true; };
+    action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
+    for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+  }
+  ~Interruption() {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+  }
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  bool IsAsked() const { return asked_; }
+
+ private:
+  static_assert(std::atomic<bool>::is_always_lock_free, "a signal may set it");
+  static inline std::atomic<bool> asked_ = false;
+};
+
+}  // namespace tidemark::programs
