@@ -15,6 +15,7 @@ namespace tidemark::documents {
 
 struct Tally {
   std::atomic<uint32_t> retries = 0;
+  std::atomic<uint32_t> throttled = 0;  // Replies that a store was asked for too much.
 };
 
 struct Context {

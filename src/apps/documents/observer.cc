@@ -41,7 +41,7 @@ Observer::Observer(const Clock* clock, const Logger* logger, Metrics* metrics)
                                                    "expired, or could not be asked for."});
   counters_.throttled =
       &metrics->AddCounter({.name = "tidemark_documents_throttled_total",
-                            .help = "Operations on documents that ended in throttling."});
+                            .help = "Replies that a store of documents was asked for too much."});
   counters_.errors = &metrics->AddCounter(
       {.name = "tidemark_documents_errors_total",
        .help = "Operations on documents that failed, beside what was not found or not valid."});
@@ -91,9 +91,9 @@ void Observer::Count(const Operation& operation) const {
   }
   if (operation.cache == CacheResult::kHit) Add(counters_.hits);
   if (operation.cache == CacheResult::kMiss) Add(counters_.misses);
-  if (!operation.error) return;
-  if (operation.error->type == CacheErrorType::kThrottling) Add(counters_.throttled);
-  if (IsFailure(*operation.error)) Add(counters_.errors);
+  // Also what was retried with success: whoever is throttled is told so before it hurts.
+  if (counters_.throttled) counters_.throttled->Add(operation.throttled);
+  if (operation.error && IsFailure(*operation.error)) Add(counters_.errors);
 }
 
 }  // namespace tidemark::documents

@@ -31,6 +31,7 @@ struct Operation {
   std::string_view outcome = {};
   CacheResult cache = CacheResult::kNone;
   uint32_t retries = 0;
+  uint32_t throttled = 0;
   bool dry_run = false;
 };
 
@@ -66,6 +67,7 @@ class Observer {
     Outcome<T> outcome = work(counted, operation);
     operation.duration = clock_.Monotonic() - start;
     operation.retries = tally.retries;
+    operation.throttled = tally.throttled;
     if (!outcome) operation.error = &outcome.error();
     Tell(operation);
     if (context.tally) context.tally->retries += operation.retries;

@@ -50,9 +50,11 @@ std::optional<CacheError> Retrier::Attempts::GivenUp() const {
 
 std::optional<CacheError> Retrier::Attempts::After(Error error) {
   CacheError classified = Classify(store_, doing_, error);
+  const bool is_throttled = classified.type == CacheErrorType::kThrottling;
+  if (is_throttled && context_.tally) ++context_.tally->throttled;
   if (!classified.retryable) return classified;
   last_ = std::move(error);
-  Backoff& backoff = classified.type == CacheErrorType::kNetwork ? network_ : throttling_;
+  Backoff& backoff = is_throttled ? throttling_ : network_;
   const auto wait = backoff.Next(context_.deadline);
   if (!wait) return classified;
   if (context_.tally) ++context_.tally->retries;
