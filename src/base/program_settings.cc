@@ -340,6 +340,16 @@ const Setting kProgramSettings[] = {
      .help = "While the cache's table is away: strict, nothing is written; lenient, the object is "
              "written and its row repaired later.",
      .choices = {"strict", "lenient"}},
+    {.name = "documents.sample",
+     .kind = SettingKind::kInteger,
+     .default_value = "20",
+     .help =
+         "How many documents of the cache are compared with their objects at a time, to measure "
+         "how many are behind; 0 for none."},
+    {.name = "documents.sample-every",
+     .kind = SettingKind::kDuration,
+     .default_value = "1m",
+     .help = "How often that is done."},
     {.name = "documents.dry-run",
      .kind = SettingKind::kBool,
      .default_value = "false",

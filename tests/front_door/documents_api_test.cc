@@ -357,6 +357,17 @@ TEST_F(DocumentsApiTest, RowsThatWereNotedAreRepairedInTheBackground) {
   EXPECT_FALSE(door_.objects().Head("cache-repairs/CHG-1").value());
 }
 
+// How far the cache is behind shows without anybody asking for it.
+TEST_F(DocumentsApiTest, DocumentsAreSampledInTheBackground) {
+  Put("CHG-1", Change("CHG-1"));
+  Upload("CHG-1", Change("CHG-1", "approved"));
+  ASSERT_TRUE(door_.service().WorkOnce().has_value());
+  EXPECT_THAT(door_.Call(Method::kGet, "/metrics").body,
+              AllOf(HasSubstr("tidemark_documents_staleness_sampled_total{verified=\"hour\"} 1\n"),
+                    HasSubstr("tidemark_documents_staleness_stale_total{verified=\"hour\"} 1\n"),
+                    HasSubstr("tidemark_documents_stale_share 1\n")));
+}
+
 // Somebody who uses none of this has no table of it, and no routes.
 TEST(DocumentsOffTest, NothingIsThereUnlessAskedFor) {
   FrontDoor door;

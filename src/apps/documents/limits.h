@@ -32,6 +32,9 @@ inline constexpr std::chrono::seconds kTombstoneLife = std::chrono::hours(24);
 inline constexpr std::chrono::seconds kLongestNegativeLife = std::chrono::seconds(30);
 inline constexpr size_t kMaxNegativeEntries = 10'000;
 
+inline constexpr int64_t kMaxSample = 10'000;
+inline constexpr std::chrono::milliseconds kShortestSampling = std::chrono::seconds(1);
+
 inline constexpr int64_t kMaxTtlDays = 3650;
 inline constexpr int64_t kMaxRatePerSecond = 1'000'000;
 

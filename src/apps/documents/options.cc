@@ -34,6 +34,11 @@ Status ValidateOptions(const DocumentsOptions& options) {
                  kMaxRatePerSecond));
   TRY(CheckRange("the life of a row in seconds, from documents.ttl-days (DYNAMODB_CACHE_TTL_DAYS)",
                  options.ttl.count(), kMaxTtlDays * kDaySeconds));
+  if (options.sample != 0) TRY(CheckRange("documents.sample", options.sample, kMaxSample));
+  if (options.sample_every < kShortestSampling) {
+    return Invalid(fmt::format("documents.sample-every is {} ms: it must be {} ms at least",
+                               options.sample_every.count(), kShortestSampling.count()));
+  }
   return CheckRange("the life of \"nobody has it\" in seconds", options.negative_life.count(),
                     kLongestNegativeLife.count());
 }
@@ -50,7 +55,9 @@ Result<DocumentsOptions> OptionsFrom(const Settings& settings) {
                            .write_mode = settings.Text("documents.writes") == "lenient"
                                              ? WriteMode::kLenient
                                              : WriteMode::kStrict,
-                           .dry_run = settings.Bool("documents.dry-run")};
+                           .dry_run = settings.Bool("documents.dry-run"),
+                           .sample = settings.Integer("documents.sample"),
+                           .sample_every = settings.Duration("documents.sample-every")};
   TRY(ValidateOptions(options));
   return options;
 }

@@ -29,6 +29,9 @@ struct DocumentsOptions {
   bool dry_run = false;
   // The indexes of the table may be behind it, as DynamoDB's are: each hit is read again.
   bool indexes_lag = false;
+  // How many rows are compared with their objects at a time, and how often; 0: none.
+  int64_t sample = 20;
+  std::chrono::milliseconds sample_every = std::chrono::minutes(1);
   // How long a write may be under way before others settle it, and how far clocks may differ.
   std::chrono::seconds intent_lease = std::chrono::seconds(30);
   std::chrono::seconds skew = std::chrono::seconds(2);

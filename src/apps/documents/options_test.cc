@@ -54,6 +54,13 @@ TEST(OptionsTest, RefusesBadValues) {
   }
 }
 
+TEST(OptionsTest, SamplingMayBeTurnedOffAndNotMadeAFlood) {
+  EXPECT_EQ(Load({{"TIDEMARK_DOCUMENTS_SAMPLE", "0"}})->sample, 0);
+  EXPECT_FALSE(Load({{"TIDEMARK_DOCUMENTS_SAMPLE", "-1"}}).has_value());
+  EXPECT_FALSE(Load({{"TIDEMARK_DOCUMENTS_SAMPLE", "10001"}}).has_value());
+  EXPECT_FALSE(Load({{"TIDEMARK_DOCUMENTS_SAMPLE_EVERY", "0s"}}).has_value());
+}
+
 // Notes of repairs must not be taken for documents, nor documents for notes.
 TEST(OptionsTest, RefusesPrefixesThatLieInEachOther) {
   DocumentsOptions options;

@@ -61,4 +61,12 @@ Status DocumentsService::Housekeep() {
   return Done{};
 }
 
+Status DocumentsService::Sample() {
+  if (!options_.enabled || options_.sample == 0) return Done{};
+  const auto done = documents_->Sample(documents_->NewContext(stopped_.get_token()),
+                                       static_cast<size_t>(options_.sample));
+  if (!done) return ToError(done.error());
+  return Done{};
+}
+
 }  // namespace tidemark::api

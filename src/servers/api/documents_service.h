@@ -28,6 +28,9 @@ class DocumentsService {
   void Watch();
   // Settles writes that were left, and repairs rows that were noted.
   Status Housekeep();
+  // Measures how many rows are behind their objects, in the metrics; nothing when that is not
+  // wanted.
+  Status Sample();
   // Nobody waits for a store any longer.
   void Stop();
 

@@ -84,6 +84,7 @@ class Service::State {
   Status Work();
   Status Archive();
   Status KeepDocuments();
+  Status SampleDocuments();
 
   http::Server& server() { return *server_; }
   const http::Router& router() const { return router_; }
@@ -117,6 +118,7 @@ class Service::State {
   std::optional<Background> archive_rows_;
   std::optional<Background> archive_files_;
   std::optional<Background> documents_rounds_;
+  std::optional<Background> documents_samples_;
 };
 
 Service::State::State(ServiceOptions options, const ServiceContext& context, SlackSide slack,
@@ -212,6 +214,8 @@ void Service::State::StartBackground() {
   if (documents_) {
     documents_->Watch();
     documents_rounds_.emplace(kDocumentsRound, [this] { LogFailure(KeepDocuments()); });
+    documents_samples_.emplace(options_.documents->sample_every,
+                               [this] { LogFailure(SampleDocuments()); });
   }
   if (!archive_) return;
   archive_rows_.emplace(kArchiveRound, [this] { LogFailure(archive_->StepRows()); });
@@ -228,6 +232,10 @@ Status Service::State::Archive() {
 
 Status Service::State::KeepDocuments() {
   return documents_ ? documents_->Housekeep() : Status(Done{});
+}
+
+Status Service::State::SampleDocuments() {
+  return documents_ ? documents_->Sample() : Status(Done{});
 }
 
 void Service::State::LogFailure(const Status& status) const {
@@ -251,6 +259,7 @@ void Service::State::Stop(std::chrono::milliseconds patience) {
   if (documents_) documents_->Stop();
   workers_.Stop();
   documents_rounds_.reset();
+  documents_samples_.reset();
   if (archive_) archive_->Stop();
   archive_files_.reset();
   archive_rows_.reset();
@@ -286,6 +295,7 @@ Status Service::WorkOnce() {
   TRY(state_->Work());
   TRY(state_->Archive());
   TRY(state_->KeepDocuments());
+  TRY(state_->SampleDocuments());
   return state_->Recheck();
 }
 

@@ -37,8 +37,8 @@ class Service {
   Status ReloadCertificate();
 
   // One round of what the background threads do, when there are none: hands out work from the
-  // inbox, does what hangs on the archive's stream, settles what writers of documents left, and
-  // looks again at what is in quarantine.
+  // inbox, does what hangs on the archive's stream, settles what writers of documents left, samples
+  // documents, and looks again at what is in quarantine.
   Status WorkOnce();
 
  private:
