@@ -1,0 +1,367 @@
+// The promises of documents: a document by its id, the first page of ninety days and all of them,
+// and many readers and writers at once. Beside them stand the same reads straight from the folder
+// of objects, without a cache.
+#include "apps/documents/documents.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <functional>
+#include <latch>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <time.h>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "bench/harness.h"
+#include "objects/directory/directory_objects.h"
+#include "objects/directory/file_ops.h"
+#include "tables/embedded/embedded_tables.h"
+
+namespace tidemark::bench {
+namespace {
+
+using documents::Document;
+using documents::Documents;
+
+constexpr double kGetGoalMs = 1;
+constexpr double kPageGoalMs = 5;
+constexpr double kRangeGoalMs = 200;
+constexpr size_t kDocumentBytes = 10'000;
+constexpr EpochSeconds kNinetyDays = 90 * 86'400;
+constexpr int kFillers = 4;
+constexpr int kReaders = 1'000;
+constexpr int kWriters = 100;
+
+constexpr char kHelp[] =
+    "Documents in a folder with the embedded tables as their cache: a get, the first page of "
+    "ninety\n"
+    "days, all of them, and 1,000 readers beside 100 writers; the same straight from the folder.\n"
+    "\n"
+    "  bench_documents                   27,000 documents of 10 KB, about a minute\n"
+    "  bench_documents --documents 1000  fewer of them\n"
+    "  bench_documents --seconds 0.5     quicker and rougher\n"
+    "  bench_documents --rounds 1        each once\n"
+    "  bench_documents --keep FOLDER     fills it unless it is there, and leaves it\n";
+
+// Files that are as durable as the system finds convenient: for filling, which nobody measures.
+class UnsyncedFiles final : public directory::FileOps {
+ public:
+  explicit UnsyncedFiles(const std::string& folder)
+      : root_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    CHECK(root_.is_open());
+  }
+
+  Result<directory::Descriptor> Create(const std::string& path) override {
+    return system_.Create(path);
+  }
+  Status Write(const directory::Descriptor& file, std::string_view bytes) override {
+    return system_.Write(file, bytes);
+  }
+  Status SetRecord(const directory::Descriptor& file, std::string_view record,
+                   std::chrono::milliseconds modified) override {
+    return system_.SetRecord(file, record, modified);
+  }
+  Status Rename(const std::string& from, const std::string& to) override {
+    return system_.Rename(from, to);
+  }
+  Status Remove(const std::string& path) override { return system_.Remove(path); }
+  Result<bool> MakeFolder(const std::string& path) override { return system_.MakeFolder(path); }
+  Result<bool> RemoveFolder(const std::string& path) override { return system_.RemoveFolder(path); }
+  Status Sync(const directory::Descriptor&) override { return Done(); }
+  Status SyncFolder(const std::string&) override { return Done(); }
+  Status SyncAll() override { return Done(); }
+
+ private:
+  const directory::Descriptor root_;
+  directory::SystemFileOps system_{&root_};
+};
+
+enum class Purpose { kFill, kMeasure };
+
+class Store {
+ public:
+  Store(const std::string& folder, uint64_t count, Purpose purpose) : count_(count) {
+    const bool fills = purpose == Purpose::kFill;
+    tables_ = Must(
+        embedded::EmbeddedTables::Open({.folder = folder,
+                                        .durability = fills ? embedded::Durability::kEverySecond
+                                                            : embedded::Durability::kSynced}));
+    const std::string objects = folder + "/objects";
+    std::filesystem::create_directories(objects);
+    if (fills) files_ = std::make_unique<UnsyncedFiles>(objects);
+    objects_ = Must(directory::DirectoryObjects::Open(objects, clock_, random_, files_.get()));
+    documents_ = Must(Documents::Open({.rate_per_second = documents::kMaxRatePerSecond},
+                                      {.tables = tables_.get(),
+                                       .objects = objects_.get(),
+                                       .clock = &clock_,
+                                       .pauser = &pauser_,
+                                       .random = &random_}));
+  }
+
+  static std::string IdOf(uint64_t number) { return fmt::format("CHG-{:06}", number); }
+
+  // Spread over the ninety days but for some hours, in which time passes.
+  Document Make(uint64_t number, int version = 1) const {
+    const auto age = static_cast<EpochSeconds>(number % count_) * (kNinetyDays - 4 * 3'600) /
+                     static_cast<EpochSeconds>(count_);
+    std::string json = fmt::format(
+        R"({{"object_type":"change","changeId":"{}","changeTitle":"Replace the pumps of berth {}",)"
+        R"("status":"submitted","createdAt":{},"version":{},"customers":["hts"],"plan":")",
+        IdOf(number), number % 100, start_ - 3'600 - age, version);
+    constexpr std::string_view kPlan = "Drain the basin, lift the old pump, set the new one. ";
+    while (json.size() + kPlan.size() + 2 < kDocumentBytes) json += kPlan;
+    return Must(Document::Parse(json + R"("})"));
+  }
+
+  // Through the cache; then the run over all objects on which ranges rely.
+  void Fill() {
+    std::atomic<uint64_t> next = 0;
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kFillers; ++i) {
+      threads.emplace_back([&] {
+        for (uint64_t number; (number = next++) < count_;) {
+          MustSucceed(documents_->Write(Forever(), {.document = Make(number)}));
+          if (number % 1'000 == 0) Show("filled", number);
+        }
+      });
+    }
+    threads.clear();
+    const auto report = MustSucceed(
+        documents_->Backfill(Forever(), {.progress = [](const documents::WalkProgress& progress) {
+                               Show("checked", progress.checked);
+                             }}));
+    CHECK(report.marked && report.checked == count_);
+    fmt::print(stderr, "\r{:40}\r", "");
+  }
+
+  template <typename T>
+  static T MustSucceed(documents::Outcome<T> outcome) {
+    if (!outcome) {
+      fmt::print(stderr, "bench: {}\n", outcome.error().message);
+      std::exit(1);
+    }
+    return *std::move(outcome);
+  }
+
+  documents::Context Forever() const {
+    return {.deadline = Deadline::After(clock_, std::chrono::hours(1))};
+  }
+  documents::RangeQuery NinetyDays(size_t limit) const {
+    return {.from = start_ - kNinetyDays + 3'600, .to = start_, .limit = limit};
+  }
+  // What is on all pages.
+  size_t ReadRange() {
+    documents::RangeQuery query = NinetyDays(documents::kMaxPage);
+    for (size_t found = 0;;) {
+      const auto page = MustSucceed(documents_->Range(Forever(), query, documents::Beyond::kFlag));
+      CHECK(page.coverage.complete);
+      found += page.documents.size();
+      if (!page.last) return found;
+      query.after = page.last;
+    }
+  }
+  // Without a cache: its object.
+  std::string ReadObject(const std::string& id) {
+    const auto object = Must(objects_->Open("archive/" + id + ".json"));
+    return Must(object->Read(0, object->info().size));
+  }
+
+  uint64_t count() const { return count_; }
+  Documents& documents() { return *documents_; }
+  objects::Objects& objects() { return *objects_; }
+  Random& random() { return random_; }
+
+ private:
+  static void Show(std::string_view what, uint64_t count) {
+    fmt::print(stderr, "\r{} {:>8}", what, count);
+  }
+
+  const uint64_t count_;
+  SystemClock clock_;
+  SystemRandom random_;
+  documents::SystemPauser pauser_;
+  const EpochSeconds start_ = clock_.NowSeconds();
+  std::unique_ptr<embedded::EmbeddedTables> tables_;
+  std::unique_ptr<UnsyncedFiles> files_;  // Null: the system's.
+  std::unique_ptr<objects::Objects> objects_;
+  std::unique_ptr<Documents> documents_;
+};
+
+// Of this thread: what remains when others need the processor too.
+double ProcessorSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+struct Times {
+  double median_ms = 0;
+  double p99_ms = 0;
+  double processor_ms = 0;  // On average.
+};
+
+// Of each call, for at least so long and ten of them.
+Times Measure(double seconds, const std::function<void()>& call) {
+  std::vector<double> taken;
+  const double start = Seconds();
+  const double processor_start = ProcessorSeconds();
+  while (taken.size() < 10 || Seconds() - start < seconds) {
+    const double before = Seconds();
+    call();
+    taken.push_back((Seconds() - before) * 1'000);
+  }
+  const double processor_ms = (ProcessorSeconds() - processor_start) * 1'000;
+  std::sort(taken.begin(), taken.end());
+  return {.median_ms = taken[taken.size() / 2],
+          .p99_ms = taken[taken.size() * 99 / 100],
+          .processor_ms = processor_ms / static_cast<double>(taken.size())};
+}
+
+// The same in both ways, in turns. The ratio is how many times faster the cache is.
+struct Race {
+  std::string name;
+  std::function<void()> ours;
+  std::function<void()> folder;
+  double goal_ms = 0;  // Of the 99th percentile.
+};
+
+bool Run(const Settings& settings, const Race& race) {
+  std::vector<double> medians;
+  std::vector<double> percentiles;
+  std::vector<double> folders;
+  std::vector<double> ratios;
+  for (int round = 0; round < settings.rounds; ++round) {
+    const Times folder = Measure(settings.seconds, race.folder);
+    const Times ours = Measure(settings.seconds, race.ours);
+    medians.push_back(ours.median_ms);
+    percentiles.push_back(ours.p99_ms);
+    folders.push_back(folder.median_ms);
+    ratios.push_back(folder.median_ms / ours.median_ms);
+  }
+  const bool met = Median(percentiles) < race.goal_ms;
+  fmt::print("{:<36} {:>9.3f} {:>9.3f} {:>11.3f} {:>7.1f}  p99 < {:.0f}: {}\n", race.name,
+             Median(medians), Median(percentiles), Median(folders), Median(ratios), race.goal_ms,
+             met ? "met" : "MISSED");
+  std::fflush(stdout);
+  return met;
+}
+
+// A page of so many, from the beginning or to the end, as somebody without a cache finds them:
+// every object is read, since only it says when it was created.
+void ScanFolder(Store* store) {
+  for (std::string after;;) {
+    const auto page = Must(store->objects().List({.prefix = "archive/", .after = after}));
+    for (const objects::ObjectInfo& info : page.objects) {
+      const auto object = Must(store->objects().Open(info.key));
+      const auto document = Document::Parse(Must(object->Read(0, info.size)));
+      CHECK(document.has_value());
+    }
+    if (!page.more) return;
+    after = page.objects.back().key;
+  }
+}
+
+bool MeasureReads(const Settings& settings, Store* store) {
+  const auto any = [&] { return Store::IdOf(store->random().Next() % store->count()); };
+  bool met = Run(settings,
+                 {.name = "get, ms",
+                  .ours =
+                      [&] {
+                        const auto reply =
+                            Store::MustSucceed(store->documents().Get(store->Forever(), any()));
+                        CHECK(reply.source == documents::ReadSource::kCache);
+                      },
+                  .folder = [&] { CHECK(store->ReadObject(any()).size() > kDocumentBytes - 100); },
+                  .goal_ms = kGetGoalMs});
+  // One walk over the folder is enough of it, and the same for both.
+  const double before = Seconds();
+  ScanFolder(store);
+  const double scan_ms = (Seconds() - before) * 1'000;
+  const auto bound = [&](const std::string& name, double goal, const std::function<void()>& call) {
+    const Times times = Measure(settings.seconds * settings.rounds, call);
+    const bool held = times.median_ms < goal;
+    fmt::print("{:<36} {:>9.3f} {:>9.3f} {:>11.3f} {:>7.1f}  < {:.0f}: {}\n", name, times.median_ms,
+               times.p99_ms, scan_ms, scan_ms / times.median_ms, goal, held ? "met" : "MISSED");
+    fmt::print("{:<36} {:>9.3f}\n", "  processor time of it", times.processor_ms);
+    std::fflush(stdout);
+    return held;
+  };
+  met &= bound("first page of 90 days, ms", kPageGoalMs, [&] {
+    const auto page = Store::MustSucceed(store->documents().Range(
+        store->Forever(), store->NinetyDays(documents::kDefaultPage), documents::Beyond::kFlag));
+    CHECK(page.documents.size() == std::min<size_t>(documents::kDefaultPage, store->count()));
+  });
+  met &= bound(fmt::format("all {} of 90 days, ms", store->count()), kRangeGoalMs,
+               [&] { CHECK(store->ReadRange() == store->count()); });
+  return met;
+}
+
+// All at once, each a document of its own.
+bool MeasureCrowd(Store* store) {
+  std::atomic<int> failures = 0;
+  std::latch start(kReaders + kWriters + 1);
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < kReaders + kWriters; ++i) {
+    threads.emplace_back([&, i] {
+      const uint64_t number = static_cast<uint64_t>(i) % store->count();
+      const Document document = store->Make(number, 2);
+      start.arrive_and_wait();
+      const bool is_well =
+          i < kReaders
+              ? store->documents().Get(store->Forever(), Store::IdOf(number)).has_value()
+              : store->documents().Write(store->Forever(), {.document = document}).has_value();
+      if (!is_well) ++failures;
+    });
+  }
+  start.arrive_and_wait();
+  const double before = Seconds();
+  threads.clear();
+  fmt::print("{:<36} {:>9.1f} {:>9} {:>11} {:>7}  no error: {}\n",
+             fmt::format("{} reads beside {} writes, ms", kReaders, kWriters),
+             (Seconds() - before) * 1'000, "", "", "", failures == 0 ? "met" : "MISSED");
+  return failures == 0;
+}
+
+int Main(int argc, char** argv) {
+  Settings settings;
+  uint64_t count = 27'000;
+  std::string kept;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (flag == "--help" || i + 1 == argc) {
+      fmt::print("{}", kHelp);
+      return flag == "--help" ? 0 : 2;
+    }
+    const char* value = argv[++i];
+    if (flag == "--seconds") settings.seconds = std::atof(value);
+    if (flag == "--rounds") settings.rounds = std::atoi(value);
+    if (flag == "--keep") kept = value;
+    if (flag == "--documents") count = std::max<uint64_t>(std::strtoull(value, nullptr, 10), 1);
+  }
+  const Folder temporary("documents");
+  const std::string folder = kept.empty() ? temporary.path() : kept;
+  if (!std::filesystem::exists(folder)) Store(folder, count, Purpose::kFill).Fill();
+  Store store(folder, count, Purpose::kMeasure);
+  fmt::print("{:<36} {:>9} {:>9} {:>11} {:>7}  {}\n", "", "median", "p99", "the folder", "ratio",
+             "goal");
+  bool met = MeasureReads(settings, &store);
+  met &= MeasureCrowd(&store);
+  fmt::print("{}\n", met ? "all goals met" : "some goals MISSED");
+  return 0;
+}
+
+}  // namespace
+}  // namespace tidemark::bench
+
+int main(int argc, char** argv) { return tidemark::bench::Main(argc, argv); }
