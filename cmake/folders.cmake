@@ -34,9 +34,23 @@ if(TIDEMARK_SANITIZE)
     -fsanitize=${TIDEMARK_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(tidemark_flags INTERFACE -fsanitize=${TIDEMARK_SANITIZE})
 endif()
+# What the libraries are compiled with beyond that. With sanitizers they are optimised a little,
+# since tests and fuzzers spend their time in them; the tests are not, which take longer to compile
+# than to run. Coverage is for the fuzzers.
+set(library_options "")
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND library_options -O1)
+endif()
 if(TIDEMARK_FUZZ)
-  # Coverage in the libraries too, or the fuzzer would be blind to them.
-  target_compile_options(tidemark_flags INTERFACE -fsanitize=fuzzer-no-link)
+  list(APPEND library_options -fsanitize=fuzzer-no-link)
+endif()
+target_compile_options(tidemark_flags INTERFACE
+  "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,STATIC_LIBRARY>:${library_options}>")
+# What one thread allocates another frees, all the time: with glibc's allocator the two wait for each
+# other (docs/decisions/0021-jemalloc.md). Sanitizers have allocators of their own.
+if(NOT TIDEMARK_SANITIZE)
+  find_library(JEMALLOC jemalloc REQUIRED)
+  target_link_libraries(tidemark_flags INTERFACE ${JEMALLOC})
 endif()
 find_program(LLD ld.lld)
 if(LLD)
@@ -54,6 +68,7 @@ if(TIDEMARK_PRECOMPILE)
   file(WRITE ${CMAKE_BINARY_DIR}/precompiled.cc "")
   add_library(tidemark_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
   target_link_libraries(tidemark_precompiled PRIVATE tidemark_flags fmt::fmt)
+  target_compile_options(tidemark_precompiled PRIVATE ${library_options})
   target_precompile_headers(tidemark_precompiled PRIVATE ${common_headers})
   add_library(tidemark_precompiled_tests OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
   target_link_libraries(tidemark_precompiled_tests
@@ -143,7 +158,7 @@ endfunction()
 
 # tidemark_fuzz(<name> [SOURCES <files>...] [DEPENDS <targets>...]): the libFuzzer program
 # `fuzz_<name>` made of <name>.cc unless SOURCES says otherwise; its corpus is fuzz/corpus/<name>/.
-# Only the fuzz preset builds it.
+# Only the dev preset builds it.
 function(tidemark_fuzz name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   if(NOT TIDEMARK_FUZZ)
@@ -155,6 +170,7 @@ function(tidemark_fuzz name)
   add_executable(fuzz_${name} ${ARG_SOURCES})
   target_link_libraries(fuzz_${name} PRIVATE tidemark_flags ${ARG_DEPENDS})
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  tidemark_precompile(fuzz_${name} tidemark_precompiled_tests)
   add_dependencies(fuzzers fuzz_${name})
 endfunction()
 
