@@ -3,14 +3,18 @@
 
 #include <chrono>
 #include <cstddef>
+#include <string>
 
 namespace tidemark::http {
 
 struct ServerLimits {
   size_t max_head_bytes = 16 << 10;
   size_t max_headers = 100;
-  // Slack's events stay far below; documents may be large.
+  // Slack's events stay far below.
   size_t max_body_bytes = 1 << 20;
+  // Paths that begin with this take larger bodies, up to that; empty: none do.
+  std::string large_body_prefix = {};
+  size_t max_large_body_bytes = 0;
   size_t max_connections = 10'000;
   size_t max_connections_per_address = 2'000;
   // Bytes read ahead of the request at the handler: what is pipelined beyond waits in the kernel.

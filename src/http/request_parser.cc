@@ -70,6 +70,12 @@ bool IsHost(std::string_view text) {
 
 bool IsTargetCharacter(char c) { return c > 0x20 && c < 0x7f && c != '#'; }
 
+size_t MaxBodyBytes(const ServerLimits& limits, std::string_view path) {
+  const bool is_large =
+      !limits.large_body_prefix.empty() && path.starts_with(limits.large_body_prefix);
+  return is_large ? limits.max_large_body_bytes : limits.max_body_bytes;
+}
+
 std::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace
@@ -111,7 +117,9 @@ class RequestParser::Head final : public beast::http::basic_parser<true> {
     if (transfer_encodings_ > 0 && lengths_ > 0) {
       return Refusal{400, "Transfer-Encoding and Content-Length exclude each other."};
     }
-    if (length() > limits_.max_body_bytes) return Refusal{413, "The body is too large."};
+    if (length() > MaxBodyBytes(limits_, request_.path)) {
+      return Refusal{413, "The body is too large."};
+    }
     return std::nullopt;
   }
 
@@ -252,7 +260,7 @@ void RequestParser::StartBody(const Head& head) {
   chunks_.reset();
   state_ = State::kBody;
   if (head.chunked_body()) {
-    chunks_.emplace(ChunkDecoder::Bounds{.max_body_bytes = limits_.max_body_bytes,
+    chunks_.emplace(ChunkDecoder::Bounds{.max_body_bytes = MaxBodyBytes(limits_, request_.path),
                                          .max_extra_bytes = limits_.max_head_bytes});
     return;
   }

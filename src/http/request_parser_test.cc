@@ -249,6 +249,15 @@ TEST(RequestParserTest, KeepsToItsLimits) {
   EXPECT_EQ(RefusalOf(chunked + "3\r\nabc\r\n2\r\n", limits), 413);
   EXPECT_EQ(RefusalOf(chunked + "ffffffffffffffff\r\n", limits), 413);
 
+  // Larger ones where that is said, and nowhere else.
+  limits.large_body_prefix = "/large/";
+  limits.max_large_body_bytes = 6;
+  const std::string large = "PUT /large/a HTTP/1.1\r\nHost: a\r\n";
+  EXPECT_EQ(Read(large + "Content-Length: 6\r\n\r\nabcdef", limits).requests.size(), 1U);
+  EXPECT_EQ(RefusalOf(large + "Content-Length: 7\r\n\r\n", limits), 413);
+  EXPECT_EQ(RefusalOf(large + "Transfer-Encoding: chunked\r\n\r\n7\r\n", limits), 413);
+  EXPECT_EQ(RefusalOf(WithLines("Content-Length: 5\r\n"), limits), 413);
+
   const std::string head = WithLines("X: y\r\n");
   limits.max_head_bytes = head.size();
   EXPECT_EQ(Read(head, limits).requests.size(), 1U);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <future>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,6 +23,8 @@ namespace {
 constexpr std::chrono::seconds kTimeout(60);
 constexpr std::chrono::hours kDownloadTimeout(6);
 constexpr size_t kPieceBytes = 1 << 20;
+// A page of a thousand documents has its place.
+constexpr size_t kMaxAnswerBytes = 256 << 20;
 constexpr const char* kTokenVariable = "TIDEMARK_API_TOKEN";
 
 // ---- In this process ----
@@ -76,7 +79,9 @@ class ServerSource final : public ApiSource {
         .url = server_ + asked.path,
         .headers = {{"Authorization", fmt::format("Bearer {}", token_.Reveal())}},
         .body = asked.body,
-        .timeout = take ? std::chrono::milliseconds(kDownloadTimeout) : kTimeout};
+        .timeout = take ? std::chrono::milliseconds(kDownloadTimeout) : kTimeout,
+        // What is taken piece by piece is in nobody's memory.
+        .max_answer_bytes = take ? std::numeric_limits<size_t>::max() : kMaxAnswerBytes};
     Status taken = Done{};
     if (take != nullptr) {
       request.sink = [&](std::string_view piece) {

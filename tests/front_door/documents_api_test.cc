@@ -246,6 +246,17 @@ TEST_F(DocumentsApiTest, NoIdIsTakenByARoute) {
   }
 }
 
+// Documents may be larger than anything else that is sent here.
+TEST_F(DocumentsApiTest, ALargeDocumentIsTakenAndNothingElseThatIsLarge) {
+  std::string large = Change("CHG-1");
+  large.insert(large.size() - 1, R"(,"notes":")" + std::string(2 << 20, 'x') + "\"");
+  const http::Response put = Put("CHG-1", large);
+  ASSERT_EQ(put.status, 200) << put.body;
+  EXPECT_THAT(put.body, HasSubstr(R"("changed":true)"));
+  EXPECT_TRUE(Get("/CHG-1").body.ends_with(large + "}"));
+  EXPECT_EQ(Tell(std::string(2 << 20, ' ')).status, 413);
+}
+
 // What came past the cache is found by ranges of the cache alone from then on.
 TEST_F(DocumentsApiTest, BackfillPutsWhatIsAskedForIntoTheCache) {
   Upload("CHG-1", Change("CHG-1", "submitted", 100, R"("hts")"));

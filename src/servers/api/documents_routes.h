@@ -10,12 +10,16 @@
 #pragma once
 
 #include <chrono>
+#include <string_view>
 
 #include "apps/documents/documents.h"
 #include "http/router.h"
 #include "servers/api/api_tokens.h"
 
 namespace tidemark::api {
+
+// Below it bodies are documents, which may be large.
+inline constexpr std::string_view kDocumentsPrefix = "/api/v1/documents/";
 
 struct DocumentsRoutesParts {
   documents::Documents* documents = nullptr;

@@ -4,11 +4,13 @@
 #include <optional>
 #include <utility>
 
+#include "apps/documents/limits.h"
 #include "http/router.h"
 #include "servers/api/archive_service.h"
 #include "servers/api/attempts_routes.h"
 #include "servers/api/background.h"
 #include "servers/api/claims_routes.h"
+#include "servers/api/documents_routes.h"
 #include "servers/api/documents_service.h"
 #include "servers/api/existence_routes.h"
 #include "servers/api/inbox_worker.h"
@@ -193,7 +195,12 @@ void Service::State::AddRoutes() {
 }
 
 Status Service::State::Listen() {
-  server_ = TRY(http::Server::Start(options_.server, &router_,
+  http::ServerOptions options = options_.server;
+  if (documents_) {
+    options.limits.large_body_prefix = kDocumentsPrefix;
+    options.limits.max_large_body_bytes = documents::kMaxDocumentBytes;
+  }
+  server_ = TRY(http::Server::Start(options, &router_,
                                     {.clock = context_.clock,
                                      .random = context_.random,
                                      .logger = context_.logger,
