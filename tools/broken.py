@@ -36,12 +36,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 import files
 
 VARIANTS = pathlib.Path("tests/broken")
 INDENT = "  "
 LAUNCHER = ["ccache"] if shutil.which("ccache") else []
+# What a variant no longer uses is no fault of it; and it runs once, so it is made quickly: a test is
+# to reject it, not a sanitizer, which the rest of the program has anyway.
+QUICKLY = ["-w", "-O0", "-g0", "-fno-sanitize=all"]
 TIMEOUT_SECONDS = 120
 OUTPUT_SHOWN = 2_000  # Characters of it.
 PASSED = re.compile(r"^\[  PASSED  \] (\d+) tests?\.", re.MULTILINE)
@@ -142,20 +146,56 @@ def compile_commands(build):
     return {entry["file"]: entry for entry in entries}
 
 
+def without_precompiled(words):
+    """The command without the precompiled header that CMake put there, for either compiler."""
+    kept = []
+    rest = iter(words)
+    for word in rest:
+        if word == "-include":
+            next(rest)
+        elif word == "-Xclang":
+            argument = next(rest)
+            if argument in ("-include", "-include-pch"):
+                next(rest), next(rest)
+            else:
+                kept += [word, argument]
+        elif word != "-Winvalid-pch":
+            kept.append(word)
+    return kept
+
+
+# One thread makes the header, the others wait for it.
+making_header = threading.Lock()
+
+
+@functools.cache
+def quick_header(build):
+    """The options that use common headers precompiled for variants; none where there are none."""
+    header = build / "CMakeFiles/tidemark_precompiled.dir/cmake_pch.hxx"
+    entry = compile_commands(build).get(str(header.with_suffix(".hxx.cxx")))
+    if entry is None or "clang" not in entry["command"]:
+        return []
+    words = without_precompiled(shlex.split(entry["command"]))
+    output = build / "broken" / "common.pch"
+    output.parent.mkdir(exist_ok=True)
+    words[words.index("-o") + 1] = str(output)
+    words[words.index(entry["file"])] = str(header)
+    run(words + QUICKLY, build)
+    return ["-include-pch", str(output)]
+
+
 def compile_command(build, source, changed, output):
     """(command, name of the unbroken object): as the file's own, but for the changed copy."""
     entry = compile_commands(build).get(str(source))
     if entry is None:
         raise Fault(f"{source} is not compiled in {build}")
-    words = shlex.split(entry["command"])
+    words = without_precompiled(shlex.split(entry["command"]))
     object_name = words[words.index("-o") + 1]
     words[words.index("-o") + 1] = str(output)
     words[words.index(entry["file"])] = str(changed)
-    if "-include" in words:  # A header precompiled with other flags than the ones below.
-        del words[words.index("-include"):words.index("-include") + 2]
-    # What a variant no longer uses is no fault of it; and it runs once, so it is made quickly: a
-    # test is to reject it, not a sanitizer, which the rest of the program has anyway.
-    return LAUNCHER + words + ["-w", "-O0", "-g0", "-fno-sanitize=all"], object_name
+    with making_header:
+        header = quick_header(build)
+    return LAUNCHER + words + QUICKLY + header, object_name
 
 
 def archive_of(link, object_name):
