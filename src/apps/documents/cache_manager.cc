@@ -151,7 +151,8 @@ Outcome<CachedPage> CacheManager::Collect(const Context& context, const Filter& 
   // One more than asked for: it says whether there are others.
   IndexWalk walk(&rows_, RangesOf(filter), query.after, static_cast<uint32_t>(query.limit + 1));
   CachedPage page;
-  while (std::optional<IndexHit> hit = TRY(walk.Next(context))) {
+  const auto wanted = [&] { return static_cast<uint32_t>(query.limit + 1 - page.hits.size()); };
+  while (std::optional<IndexHit> hit = TRY(walk.Next(context, wanted()))) {
     if (!hit->row || options_.indexes_lag) TRY(ReadAgain(context, *hit));
     const std::optional<Row>& row = hit->row;
     if (!row || !IsServable(*row, clock_.NowSeconds()) || !Confirms(*row, *hit, filter)) continue;

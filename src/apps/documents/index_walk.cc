@@ -1,5 +1,6 @@
 #include "apps/documents/index_walk.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -11,10 +12,10 @@ IndexWalk::IndexWalk(RowStore* rows, const std::vector<IndexRange>& ranges,
   for (const IndexRange& range : ranges) parts_.push_back({.range = range, .after = after});
 }
 
-Outcome<std::optional<IndexHit>> IndexWalk::Next(const Context& context) {
+Outcome<std::optional<IndexHit>> IndexWalk::Next(const Context& context, uint32_t wanted) {
   Part* first = nullptr;
   for (Part& part : parts_) {
-    TRY(Fill(context, part));
+    TRY(Fill(context, part, wanted));
     if (part.hits.empty()) continue;
     if (!first || part.hits.front().position < first->hits.front().position) first = &part;
   }
@@ -25,9 +26,9 @@ Outcome<std::optional<IndexHit>> IndexWalk::Next(const Context& context) {
 }
 
 // Until there is a hit, or nothing more: a page may be empty and not the last.
-Outcome<Done> IndexWalk::Fill(const Context& context, Part& part) {
+Outcome<Done> IndexWalk::Fill(const Context& context, Part& part, uint32_t wanted) {
   while (part.hits.empty() && !part.at_end) {
-    IndexPage page = TRY(rows_.Query(context, part.range, part.after, page_));
+    IndexPage page = TRY(rows_.Query(context, part.range, part.after, std::min(page_, wanted)));
     part.hits.assign(std::make_move_iterator(page.hits.begin()),
                      std::make_move_iterator(page.hits.end()));
     part.after = page.last;

@@ -2,6 +2,7 @@
 // needed. Belongs to one thread.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <vector>
@@ -16,8 +17,8 @@ class IndexWalk {
   IndexWalk(RowStore* rows, const std::vector<IndexRange>& ranges,
             const std::optional<RowPosition>& after, uint32_t page);
 
-  // nullopt at the end.
-  Outcome<std::optional<IndexHit>> Next(const Context& context);
+  // nullopt at the end. Who needs only so many more says so: no larger page is read then.
+  Outcome<std::optional<IndexHit>> Next(const Context& context, uint32_t wanted = UINT32_MAX);
 
  private:
   struct Part {
@@ -27,7 +28,7 @@ class IndexWalk {
     std::deque<IndexHit> hits = {};
   };
 
-  Outcome<Done> Fill(const Context& context, Part& part);
+  Outcome<Done> Fill(const Context& context, Part& part, uint32_t wanted);
 
   RowStore& rows_;
   const uint32_t page_;
