@@ -25,6 +25,9 @@ using expression::Bindings;
 using item::Item;
 using tables::Select;
 
+// Who asks for more rows than this goes over them once; what others need again stays in the cache.
+constexpr uint32_t kLongQuery = 200;
+
 // What is walked, from where, and what is kept of it.
 struct Plan {
   TablePtr table;
@@ -219,6 +222,7 @@ Result<Plan> PlanQuery(const Catalog& catalog, const tables::QueryRequest& reque
   TRY(PlanAttributes(request.select, &plan));
   plan.range = ConditionRange(plan.keyspace(), condition);
   plan.forward = request.forward;
+  if (request.limit.value_or(0) > kLongQuery) plan.walk = Walk::kLong;
   TRY(PlanQueryStart(request.start_after, condition.partition, &plan));
   return plan;
 }
