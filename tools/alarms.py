@@ -4,10 +4,11 @@ Usage: tools/alarms.py | --self-test
 
 The names of the metrics come from deploy/alarms.yml, and are looked up in docs/metrics.md, which a
 test compares with the program. Prometheus's own promtool runs deploy/alarms_test.yml. It is taken
-from the path, or out of Debian's package, which is unpacked below build/ and not installed. On a
-system with neither it says "skipped", and only the names are checked.
+from the path, or out of Debian's package, which is unpacked below build/ and not installed. Where
+neither can be had it says "skipped" and why, and only the names are checked.
 """
 
+import os
 import pathlib
 import re
 import shutil
@@ -33,6 +34,12 @@ class Unavailable(Exception):
     """There is no promtool, and no way to get one here."""
 
 
+def complaints(*command, cwd=None):
+    """What a command says when it fails, in one text; empty when all is well."""
+    run = subprocess.run(command, cwd=cwd, text=True, capture_output=True, check=False)
+    return run.stdout + run.stderr + f"exit code {run.returncode}" if run.returncode != 0 else ""
+
+
 def series_of(document):
     """The names that the program's metrics have at Prometheus."""
     names = set()
@@ -47,18 +54,22 @@ def unknown_metrics(rules, document):
     return sorted(used - series_of(document))
 
 
+def download():
+    """What went wrong; empty when the package is there."""
+    return complaints("apt-get", "download", "-q", "prometheus", cwd=TOOLS)
+
+
 def unpack_promtool():
     """Debian's package, without installing what it would start."""
     if not shutil.which("apt-get") or not shutil.which("dpkg"):
         raise Unavailable("there is no promtool, and no apt-get to fetch one")
     TOOLS.mkdir(parents=True, exist_ok=True)
-    fetched = subprocess.run(["apt-get", "download", "-q", "prometheus"], cwd=TOOLS, text=True,
-                             capture_output=True, check=False)
-    packages = sorted(TOOLS.glob("prometheus_*.deb"))
-    if fetched.returncode != 0 or not packages:
-        sys.exit("alarms: 'apt-get download prometheus', for promtool, failed; does 'apt-get "
-                 f"update' help?\n{fetched.stderr}")
-    subprocess.run(["dpkg", "-x", packages[-1], TOOLS], check=True)
+    said = download()
+    if said and os.geteuid() == 0:  # A fresh machine knows of no packages yet.
+        said = complaints("apt-get", "update", "-q") or download()
+    if said:
+        raise Unavailable(f"'apt-get download prometheus', for promtool, failed: {said.strip()}")
+    subprocess.run(["dpkg", "-x", max(TOOLS.glob("prometheus_*.deb")), TOOLS], check=True)
 
 
 def find_promtool():
@@ -69,12 +80,6 @@ def find_promtool():
     if not unpacked.exists():
         unpack_promtool()
     return str(unpacked)
-
-
-def complaints(promtool, *words):
-    """What promtool says against rules; empty when all is well."""
-    run = subprocess.run([promtool, *words], text=True, capture_output=True, check=False)
-    return run.stdout + run.stderr if run.returncode != 0 else ""
 
 
 def check():
