@@ -80,5 +80,14 @@ TEST(LogTest, JsonHasTheFieldsOfEachOperationAsWhatTheyAre) {
   EXPECT_THAT(lines[3], HasSubstr(R"("success":false)"));
 }
 
+// Writers who name the version that they replace meet each other; that is no reason for an alarm.
+TEST(LogTest, AConflictIsAnAnswerAndNoFailure) {
+  WriteWorld world;
+  EXPECT_FALSE(world.Write({}, "another").has_value());
+  EXPECT_THAT(world.Logged(), AllOf(HasSubstr("info documents operation=write"),
+                                    HasSubstr("success=false outcome=conflict")));
+  EXPECT_THAT(world.metrics.Expose(), HasSubstr("tidemark_documents_errors_total 0\n"));
+}
+
 }  // namespace
 }  // namespace tidemark::documents

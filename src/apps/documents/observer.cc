@@ -10,8 +10,10 @@ void Add(Counter* counter) {
   if (counter) counter->Add();
 }
 
+// What a caller can do something about is an answer; that another version came first is one.
 bool IsFailure(const CacheError& error) {
-  return error.type != CacheErrorType::kNotFound && error.type != CacheErrorType::kValidation;
+  return error.type != CacheErrorType::kNotFound && error.type != CacheErrorType::kValidation &&
+         error.type != CacheErrorType::kConflict;
 }
 
 std::string_view OutcomeOf(const Operation& operation) {
@@ -44,7 +46,8 @@ Observer::Observer(const Clock* clock, const Logger* logger, Metrics* metrics)
                             .help = "Replies that a store of documents was asked for too much."});
   counters_.errors = &metrics->AddCounter(
       {.name = "tidemark_documents_errors_total",
-       .help = "Operations on documents that failed, beside what was not found or not valid."});
+       .help = "Operations on documents that failed, beside what was not found, not valid, or "
+               "written by another first."});
   counters_.operations =
       &metrics->AddCounter({.name = "tidemark_documents_operations_total",
                             .help = "Operations on documents, whatever came of them."});
