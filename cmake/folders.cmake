@@ -46,8 +46,8 @@ if(TIDEMARK_FUZZ)
 endif()
 target_compile_options(tidemark_flags INTERFACE
   "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,STATIC_LIBRARY>:${library_options}>")
-# What one thread allocates another frees, all the time: with glibc's allocator the two wait for each
-# other (docs/decisions/0021-jemalloc.md). Sanitizers have allocators of their own.
+# What one thread allocates another frees, all the time: with glibc's allocator the two wait for
+# each other (docs/decisions/0021-jemalloc.md). Sanitizers have allocators of their own.
 if(NOT TIDEMARK_SANITIZE)
   find_library(JEMALLOC jemalloc REQUIRED)
   target_link_libraries(tidemark_flags INTERFACE ${JEMALLOC})

@@ -43,8 +43,8 @@ import files
 VARIANTS = pathlib.Path("tests/broken")
 INDENT = "  "
 LAUNCHER = ["ccache"] if shutil.which("ccache") else []
-# What a variant no longer uses is no fault of it; and it runs once, so it is made quickly: a test is
-# to reject it, not a sanitizer, which the rest of the program has anyway.
+# What a variant no longer uses is no fault of it; and it runs once, so it is made quickly: a test
+# is to reject it, not a sanitizer, which the rest of the program has anyway.
 QUICKLY = ["-w", "-O0", "-g0", "-fno-sanitize=all"]
 TIMEOUT_SECONDS = 120
 OUTPUT_SHOWN = 2_000  # Characters of it.

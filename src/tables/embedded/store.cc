@@ -16,6 +16,7 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/options.h>
+#include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
 
@@ -30,6 +31,8 @@ constexpr std::array<const char*, 3> kFamilyNames = {"default", "rows", "streams
 constexpr size_t kMemtableBytes = 32 << 20;
 constexpr size_t kMaxWalBytes = 256 << 20;
 constexpr size_t kProtectionBytes = 8;
+// Of a row: its keyspace and the hash of its partition.
+constexpr size_t kPartitionPrefixBytes = 8;
 constexpr const char* kMarkerFile = "/TIDEMARK";
 constexpr const char* kTablesFolder = "/tables";
 
@@ -80,7 +83,15 @@ rocksdb::ColumnFamilyOptions FamilyOptions(const std::shared_ptr<rocksdb::Cache>
   // Most rows that are looked up before a write are new: the filter says so without a search.
   options.memtable_prefix_bloom_size_ratio = 0.02;
   options.memtable_whole_key_filtering = true;
+  // The same for partitions: one that is not there costs a query no search.
+  options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kPartitionPrefixBytes));
   return options;
+}
+
+// Whether all keys of the range have one prefix, as those of a partition have.
+bool HasOnePrefix(const Range& range) {
+  return range.low.size() >= kPartitionPrefixBytes && range.high.size() >= kPartitionPrefixBytes &&
+         range.low.compare(0, kPartitionPrefixBytes, range.high, 0, kPartitionPrefixBytes) == 0;
 }
 
 rocksdb::DBOptions DatabaseOptions(rocksdb::Env* env, const std::shared_ptr<Trouble>& trouble) {
@@ -450,6 +461,9 @@ std::unique_ptr<Cursor::Rep> Store::Rep::Iterate(Family family, Range range,
   cursor->low = cursor->range.low;
   cursor->high = cursor->range.high;
   rocksdb::ReadOptions read = base;
+  // Filters by prefix are asked only where no other prefix is looked for.
+  read.prefix_same_as_start = HasOnePrefix(cursor->range);
+  read.total_order_seek = !read.prefix_same_as_start;
   read.iterate_lower_bound = &cursor->low;
   read.iterate_upper_bound = &cursor->high;
   cursor->iterator.reset(database->NewIterator(read, handle(family)));
