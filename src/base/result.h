@@ -48,16 +48,17 @@ struct Error {
 
 inline Error Invalid(std::string message) { return {ErrorCode::kInvalid, std::move(message)}; }
 
-template <typename T>
+// E is another type where callers tell errors apart by more than their code.
+template <typename T, typename E = Error>
 class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit
+  Result(E error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
   template <typename U>
   requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
-           !std::is_same_v<std::remove_cvref_t<U>, Error> &&
+           !std::is_same_v<std::remove_cvref_t<U>, E> &&
            !std::is_same_v<std::remove_cvref_t<U>, Result>) Result(U&& value)  // NOLINT: implicit
       : state_(std::in_place_index<0>, std::forward<U>(value)) {}
 
@@ -77,15 +78,15 @@ class [[nodiscard]] Result {
     CHECK(has_value());
     return std::get<0>(std::move(state_));
   }
-  Error& error() & {
+  E& error() & {
     CHECK(!has_value());
     return std::get<1>(state_);
   }
-  const Error& error() const& {
+  const E& error() const& {
     CHECK(!has_value());
     return std::get<1>(state_);
   }
-  Error&& error() && {
+  E&& error() && {
     CHECK(!has_value());
     return std::get<1>(std::move(state_));
   }
@@ -103,7 +104,7 @@ class [[nodiscard]] Result {
   }
 
  private:
-  std::variant<T, Error> state_;
+  std::variant<T, E> state_;
 };
 
 // The value of a success that has nothing to say.

@@ -10,11 +10,8 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
-#include "base/check.h"
 #include "base/result.h"
 
 namespace tidemark::documents {
@@ -54,45 +51,6 @@ CacheError Both(CacheError first, CacheError second);
 Error ToError(const CacheError& error);
 
 template <typename T>
-class [[nodiscard]] Outcome {
- public:
-  Outcome(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit
-  Outcome(CacheError error)
-      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
-
-  bool has_value() const { return state_.index() == 0; }
-  explicit operator bool() const { return has_value(); }
-
-  // Asking a failure for its value, or a success for its error, is a fault of the program.
-  T& value() & {
-    CHECK(has_value());
-    return std::get<0>(state_);
-  }
-  const T& value() const& {
-    CHECK(has_value());
-    return std::get<0>(state_);
-  }
-  T&& value() && {
-    CHECK(has_value());
-    return std::get<0>(std::move(state_));
-  }
-  const CacheError& error() const& {
-    CHECK(!has_value());
-    return std::get<1>(state_);
-  }
-  CacheError&& error() && {
-    CHECK(!has_value());
-    return std::get<1>(std::move(state_));
-  }
-
-  T& operator*() & { return value(); }
-  const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
-  T* operator->() { return &value(); }
-  const T* operator->() const { return &value(); }
-
- private:
-  std::variant<T, CacheError> state_;
-};
+using Outcome = Result<T, CacheError>;
 
 }  // namespace tidemark::documents
