@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,22 +38,27 @@ struct Router::Node {
   std::map<Method, Entry> entries;
 
   // The node for a path, with what its parameters matched; null when there is none. Each segment
-  // is decoded by itself, so that an encoded slash stays inside it. A literal that leads nowhere
-  // does not hide the parameter beside it.
-  const Node* Find(std::string_view path, std::vector<std::string>* matched) const {
-    if (path.empty()) return entries.empty() ? nullptr : this;
+  // is decoded by itself, so that an encoded slash stays inside it. A literal that leads nowhere,
+  // or not to the method when one is asked for, does not hide the parameter beside it.
+  const Node* Find(std::string_view path, std::optional<Method> method,
+                   std::vector<std::string>* matched) const {
+    if (path.empty()) return IsEnd(method) ? this : nullptr;
     const std::string_view segment = TakeSegment(&path);
     std::string decoded;
     if (segment.find('%') != std::string_view::npos) decoded = *PercentDecode(segment);
     const std::string_view text = decoded.empty() ? segment : decoded;
     if (const auto literal = literals.find(text); literal != literals.end()) {
-      if (const Node* found = literal->second->Find(path, matched)) return found;
+      if (const Node* found = literal->second->Find(path, method, matched)) return found;
     }
     if (parameter == nullptr || text.empty()) return nullptr;
     matched->emplace_back(text);
-    if (const Node* found = parameter->Find(path, matched)) return found;
+    if (const Node* found = parameter->Find(path, method, matched)) return found;
     matched->pop_back();
     return nullptr;
+  }
+
+  bool IsEnd(std::optional<Method> method) const {
+    return method ? Serving(*method) != nullptr : !entries.empty();
   }
 
   void List(std::vector<std::string>* into) const {
@@ -140,10 +146,13 @@ void Router::Handle(Request request, Reply reply) {
     return reply(Problem(400, "The path has a '%' without two hexadecimal digits."));
   }
   std::vector<std::string> matched;
-  const Node* node = root_->Find(request.path, &matched);
-  if (node == nullptr) return reply(Problem(404, "There is nothing here."));
+  const Node* node = root_->Find(request.path, request.method, &matched);
+  if (node == nullptr) {
+    const Node* other = root_->Find(request.path, std::nullopt, &matched);
+    return reply(other == nullptr ? Problem(404, "There is nothing here.")
+                                  : other->MethodNotAllowed());
+  }
   const Node::Entry* entry = node->Serving(request.method);
-  if (entry == nullptr) return reply(node->MethodNotAllowed());
 
   RoutedRequest routed{.request = std::move(request), .parameters = {}};
   for (size_t i = 0; i < matched.size(); ++i) {

@@ -74,6 +74,16 @@ TEST_F(RouterTest, FindsTheMostLiteralRoute) {
   EXPECT_EQ(Get("/a/b/d"), "/a/b/d");
 }
 
+// Nor does one that takes other methods: POST /a/events may stand beside an a of any name.
+TEST_F(RouterTest, ALiteralOfAnotherMethodHidesNoName) {
+  Add(Method::kPost, "/a/b");
+  Add(Method::kGet, "/a/{x}");
+  EXPECT_EQ(Ask(Method::kPost, "/a/b").body, "/a/b");
+  EXPECT_EQ(Get("/a/b"), "/a/{x} x=b");
+  EXPECT_EQ(Ask(Method::kHead, "/a/b").status, 200);
+  EXPECT_EQ(Ask(Method::kDelete, "/a/b").status, 405);
+}
+
 // What is close to a route is still none.
 TEST_F(RouterTest, AnswersNotFound) {
   Add(Method::kGet, "/a/{x}");

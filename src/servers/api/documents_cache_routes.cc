@@ -93,7 +93,7 @@ void AddDocumentCacheRoutes(http::Router* router, const DocumentsRoutesParts& pa
   };
   using http::Method;
   add(Method::kGet, "/api/v1/document-cache", &CacheRoutes::Stats);
-  add(Method::kPost, "/api/v1/document-cache/events", &CacheRoutes::Events);
+  add(Method::kPost, "/api/v1/documents/events", &CacheRoutes::Events);
   add(Method::kPost, "/api/v1/document-cache/backfill", &CacheRoutes::Backfill);
   add(Method::kPost, "/api/v1/document-cache/fsck", &CacheRoutes::Fsck);
 }

@@ -1,7 +1,7 @@
 // /api/v1/document-cache: what keeps the cache of documents right.
 //
 //   GET  /api/v1/document-cache            how it stands
-//   POST /api/v1/document-cache/events     what S3 or MinIO say of objects that changed
+//   POST /api/v1/documents/events          what S3 or MinIO say of objects that changed
 //   POST /api/v1/document-cache/backfill   ?since=&until=&customer=&dry_run=&checkpoint=
 //   POST /api/v1/document-cache/fsck       likewise
 //
