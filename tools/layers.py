@@ -47,6 +47,7 @@ LAYERS["programs"] = list(LAYERS)
 THIRD_PARTY = {
     "rocksdb/": ["tables/embedded"],
     "xxhash.h": ["base", "tables/embedded"],
+    "xxh_x86dispatch.h": ["base"],
     "simdjson.h": ["base"],
     "zip.h": ["base"],
     "spdlog/": ["base"],

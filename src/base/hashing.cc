@@ -1,13 +1,16 @@
 #include "base/hashing.h"
 
-#define XXH_INLINE_ALL
 #include <memory>
 
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
+#if defined(__x86_64__)
+#include <xxh_x86dispatch.h>  // XXH3 with the widest registers that the machine has.
+#else
 #include <xxhash.h>
+#endif
 
 #include "base/check.h"
 

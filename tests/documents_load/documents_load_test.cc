@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -138,21 +139,26 @@ std::vector<std::string> ReadRange(Documents& documents, const Stores& stores) {
   return ids;
 }
 
-// Others may use the machine meanwhile, and the tables still tidy up after being filled: the best
-// of many tries is what it takes.
+// The best of a few tries, since others may use the machine meanwhile, beside what the same costs
+// without the cache. How many milliseconds it takes is for bench_documents to say; here they are
+// demanded only of a machine that is left alone (TIDEMARK_LONG).
 // Spec: 002-71
 TEST_F(DocumentsLoadTest, NinetyDaysAndASingleOneAreReadInTime) {
   const auto documents = stores_->Open(kMaxRatePerSecond, stores_->tables.get());
   std::vector<std::string> expected;
   for (int i = kCount; i-- > 0;) expected.push_back(IdOf(i));
   milliseconds best = milliseconds::max();
-  for (int i = 0; i < 150 && best >= milliseconds(200); ++i) {
+  for (int i = 0; i < 10; ++i) {
     std::vector<std::string> ids;
     best = std::min(best, TimeOf([&] { ids = ReadRange(*documents, *stores_); }));
     ASSERT_EQ(ids, expected);
   }
-  EXPECT_LT(best, milliseconds(200));
   RecordProperty("range_ms", static_cast<int>(best.count()));
+  const milliseconds from_objects = TimeOf([&] {
+    for (int i = 0; i < kCount; ++i) EXPECT_EQ(stores_->ObjectOf(i).size(), kDocumentBytes);
+  });
+  EXPECT_LT(2 * best, from_objects);
+  if (std::getenv("TIDEMARK_LONG") != nullptr) EXPECT_LT(best, milliseconds(200));
 
   std::vector<milliseconds> gets;
   for (int i = 0; i < 1'000; ++i) {
