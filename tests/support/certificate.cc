@@ -60,7 +60,7 @@ File Open(const std::string& path) {
 }  // namespace
 
 void WriteCertificate(const std::string& subject, const CertificatePaths& paths) {
-  const Key key(EVP_EC_gen("P-256"));
+  const Key key(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
   const Certificate certificate = NewCertificate(subject, key.get());
   PEM_write_X509(Open(paths.certificate).get(), certificate.get());
   PEM_write_PrivateKey(Open(paths.key).get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
