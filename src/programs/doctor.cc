@@ -13,6 +13,7 @@
 #include "apps/dedup/window.h"
 #include "apps/dedup/work.h"
 #include "base/clock.h"
+#include "base/disk_encryption.h"
 #include "base/random.h"
 #include "base/sleeper.h"
 #include "http/client.h"
@@ -52,6 +53,7 @@ class Doctor {
   void ExamineSlack(const api::ServiceOptions& options);
   void ExamineClock(const api::ServiceOptions& options);
   void ExamineStore();
+  void ExamineDisk();
   void ExamineWindow(const api::ServiceOptions& options);
   void ExamineTokens(const api::ServiceOptions& options);
 
@@ -247,6 +249,28 @@ void Doctor::ExamineStore() {
   }
 }
 
+void Doctor::ExamineDisk() {
+  constexpr const char* kSubject = "encryption at rest";
+  const std::string& folder = settings_.Text("data");
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder, ignored)) return;
+  switch (EncryptionOf(folder)) {
+    case DiskEncryption::kEncrypted:
+      return Add(Level::kOk, kSubject, fmt::format("'{}' is on an encrypted disk", folder));
+    case DiskEncryption::kNotSeen:
+      return Add(Level::kWarning, kSubject,
+                 fmt::format("the system does not encrypt the disk of '{}': put it on one that it "
+                             "does (LUKS), unless the volume is encrypted below it, as a cloud's "
+                             "may be",
+                             folder));
+    case DiskEncryption::kUnknown:
+      return Add(Level::kWarning, kSubject,
+                 fmt::format("the system does not say what '{}' is stored on: see that it is "
+                             "encrypted there",
+                             folder));
+  }
+}
+
 void Doctor::ExamineWindow(const api::ServiceOptions& options) {
   const auto checked = dedup::CheckWindow(options.claims.window, {});
   Add(checked ? Level::kOk : Level::kWarning, "dedup window",
@@ -291,6 +315,7 @@ Result<ExitCode> Examine(const DoctorOptions& options) {
     doctor.ExamineTokens(*service);
   }
   doctor.ExamineStore();
+  doctor.ExamineDisk();
   return doctor.Report() ? ExitCode::kOk : ExitCode::kNotMet;
 }
 

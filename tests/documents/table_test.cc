@@ -14,7 +14,9 @@ namespace {
 using item::KeyAttribute;
 using item::Type;
 
-// Encryption at rest is the disk's, see docs/decisions/0019-documents.md: 002-75 is not claimed.
+// Encryption at rest is the disk's, and `tidemark doctor` looks whether it has it
+// (docs/decisions/0019-documents.md, src/base/disk_encryption_test.cc).
+// Spec: 002-75
 TEST(TableTest, HasTheKeyTheIndexesTheTimeToLiveAndTheTagOfTheSeed) {
   World world;
   const auto table = *world.tables.DescribeTable(world.options.table);
@@ -38,6 +40,7 @@ TEST(TableTest, HasTheKeyTheIndexesTheTimeToLiveAndTheTagOfTheSeed) {
             "ccoe-customer-contact-manager");
 }
 
+// Spec: 002-75
 TEST(TableTest, MakingItAgainChangesNothing) {
   World world;
   world.Store({{"object_id", "kept"}});

@@ -1,0 +1,52 @@
+#include "base/disk_encryption.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <fmt/format.h>
+
+namespace tidemark {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Devices lie on devices; more of them on top of each other than this is a fault of the machine.
+constexpr int kMaxLayers = 16;
+
+bool IsCryptDevice(const fs::path& device) {
+  std::ifstream file(device / "dm" / "uuid");
+  std::string uuid;
+  return std::getline(file, uuid) && uuid.starts_with("CRYPT-");
+}
+
+// Itself, or everything it lies on.
+bool IsEncrypted(const fs::path& device, int layers) {
+  if (IsCryptDevice(device)) return true;
+  std::error_code error;
+  const fs::directory_iterator below(device / "slaves", error);
+  if (error || below == fs::directory_iterator() || layers == 0) return false;
+  return std::all_of(begin(below), end(below), [&](const fs::directory_entry& slave) {
+    return IsEncrypted(slave.path(), layers - 1);
+  });
+}
+
+}  // namespace
+
+DiskEncryption EncryptionOf(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) return DiskEncryption::kUnknown;
+  return EncryptionOfDevice(status.st_dev);
+}
+
+DiskEncryption EncryptionOfDevice(uint64_t device, const std::string& sys) {
+  const fs::path folder = fmt::format("{}/dev/block/{}:{}", sys, major(device), minor(device));
+  std::error_code error;
+  if (!fs::exists(folder, error)) return DiskEncryption::kUnknown;
+  return IsEncrypted(folder, kMaxLayers) ? DiskEncryption::kEncrypted : DiskEncryption::kNotSeen;
+}
+
+}  // namespace tidemark
