@@ -1,6 +1,7 @@
 """Breaks the engine on purpose, one protection at a time, and demands that a test notices.
 
-Usage: tools/broken.py [--build FOLDER] [--jobs N] [--by PROGRAM...] [VARIANT...] | --list
+Usage: tools/broken.py [--build FOLDER] [--jobs N] [--by PROGRAM...] [--half SEED] [VARIANT...]
+       tools/broken.py --list
        tools/broken.py --programs | --self-test
 
 Each tests/broken/NAME.variant is a small text:
@@ -18,7 +19,7 @@ copy of the file, with the file's own command, and linked before the archive tha
 one. The test must pass without the variant and fail with it. No line of the program itself knows of
 this. The programs named must have been built in FOLDER (build/release unless given). Prints
 "rejected" or "SURVIVED" for each; without names, all variants are tried, or with --by those that
-one of the programs is to reject.
+one of the programs is to reject, or with --half a half of them that the seed chooses.
 
 Example: tools/broken.py lost_update
 """
@@ -37,6 +38,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import zlib
 
 import files
 
@@ -297,11 +299,20 @@ def try_variant(root, build, variant):
         return f"FAULTY    {variant.name}: {fault}", False
 
 
+def half_of(variants, seed):
+    """A half of them; with another seed another one."""
+    by_chance = sorted(variants, key=lambda one: zlib.crc32(f"{seed} {one.name}".encode()))
+    chosen = {variant.name for variant in by_chance[:(len(variants) + 1) // 2]}
+    return [variant for variant in variants if variant.name in chosen]
+
+
 def try_all(root, build, given):
     """Prints a line for each variant; the number that is not as it must be."""
     variants, faults = load(root, given.variants)
     if given.by is not None:
         variants = [variant for variant in variants if variant.program in given.by]
+    if given.half is not None:
+        variants = half_of(variants, given.half)
     for fault in faults:
         print(f"FAULTY    {fault}")
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
@@ -352,6 +363,9 @@ def self_test():
     assert "occurs 2 times" in fault_of(lambda: broken_text(variant, before * 2))
     for missing in ("# Why.", "file: src/a.cc", "rejected_by: a_test --gtest_filter=A.B", "with:"):
         assert fault_of(lambda text=missing: parse("bad", GOOD.replace(text, ""))), missing
+    many = [dataclasses.replace(variant, name=str(number)) for number in range(99)]
+    assert len(half_of(many, "a")) == 50 and half_of(many, "a") == half_of(many, "a")
+    assert half_of(many, "a") != half_of(many, "b")
     with tempfile.TemporaryDirectory() as folder:
         passes = fake_program(folder, "passes", "echo '[  PASSED  ] 1 test.'\n")
         fails = fake_program(folder, "fails", "echo '[  FAILED  ] 1 test, listed below:'\nexit 1\n")
@@ -373,6 +387,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N")
     parser.add_argument("--by", action="append", metavar="PROGRAM",
                         help="only variants that this test program is to reject; may be repeated")
+    parser.add_argument("--half", metavar="SEED", help="only a half of them, chosen by the seed")
     parser.add_argument("--list", action="store_true", help="print the variants and end")
     parser.add_argument("--programs", action="store_true", help="print the test programs and end")
     parser.add_argument("--self-test", action="store_true")
