@@ -12,13 +12,12 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "item/encoding.h"
 #include "item/order.h"
 #include "tables/embedded/stream_record.h"
+#include "tests/support/stream_bytes.h"
 
 namespace embedded = tidemark::embedded;
 namespace item = tidemark::item;
-namespace tables = tidemark::tables;
 
 namespace {
 
@@ -65,32 +64,11 @@ void DecodeExpiry(std::string_view bytes) {
   CHECK(embedded::ExpiryRowKey(KeyspaceOf(bytes), parts->ttl, parts->item_row_key) == bytes);
 }
 
-std::string Encoded(const std::optional<item::Item>& image) {
-  std::string bytes;
-  if (image) item::EncodeItem(*image, &bytes);
-  return bytes;
-}
-
-std::string EncodedAgain(const tables::StreamRecord& record) {
-  const std::string old_image = Encoded(record.old_image);
-  const std::string new_image = Encoded(record.new_image);
-  std::string bytes;
-  embedded::EncodeStreamRecord({.kind = record.kind,
-                                .view = record.view,
-                                .created_at = record.created_at,
-                                .expired = record.expired,
-                                .keys = record.keys,
-                                .old_image = old_image,
-                                .new_image = new_image},
-                               &bytes);
-  return bytes;
-}
-
 void DecodeStream(std::string_view bytes) {
   const std::string row_key = embedded::StreamRowKey(1, 2);
   const auto record = embedded::DecodeStreamRecord(row_key, bytes);
   if (!record) return;
-  CHECK(EncodedAgain(*record) == bytes);
+  CHECK(tidemark::testing::BytesOf(*record) == bytes);
   // A key of any bytes is read or refused.
   (void)embedded::DecodeStreamRecord(bytes, bytes).has_value();
 }

@@ -1,6 +1,5 @@
 #include "base/disk_encryption.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
@@ -27,11 +26,12 @@ bool IsCryptDevice(const fs::path& device) {
 bool IsEncrypted(const fs::path& device, int layers) {
   if (IsCryptDevice(device)) return true;
   std::error_code error;
-  const fs::directory_iterator below(device / "slaves", error);
-  if (error || below == fs::directory_iterator() || layers == 0) return false;
-  return std::all_of(begin(below), end(below), [&](const fs::directory_entry& slave) {
-    return IsEncrypted(slave.path(), layers - 1);
-  });
+  fs::directory_iterator below(device / "slaves", error);
+  if (error || below == end(below) || layers == 0) return false;
+  for (; !error && below != end(below); below.increment(error)) {
+    if (!IsEncrypted(below->path(), layers - 1)) return false;
+  }
+  return !error;
 }
 
 }  // namespace

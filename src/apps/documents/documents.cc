@@ -82,6 +82,10 @@ EventReport Documents::HandleEvents(const Context& context, std::string_view not
                                  : EventReport{};
 }
 
+EventReport Documents::HandleEvents(const Context& context, const Notification& notification) {
+  return parts_->options.enabled ? parts_->events.Handle(context, notification) : EventReport{};
+}
+
 Outcome<RepairReport> Documents::Housekeep(const Context& context) {
   if (!parts_->options.enabled) return RepairReport{};
   TRY(parts_->settler.SettleStale(context));

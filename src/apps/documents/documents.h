@@ -66,6 +66,7 @@ class Documents {
   Outcome<RangeReply> Range(const Context& context, const RangeQuery& query, Beyond beyond);
   // Without the cache there is nothing to bring up to date, and no record is looked at.
   EventReport HandleEvents(const Context& context, std::string_view notification_json);
+  EventReport HandleEvents(const Context& context, const Notification& notification);
   // Settles what is stale and repairs what was noted; from time to time.
   Outcome<RepairReport> Housekeep(const Context& context);
 

@@ -49,13 +49,14 @@ EventHandler::EventHandler(const DocumentsOptions& options, RowStore* rows,
     : options_(options), rows_(*rows), synchronizer_(*synchronizer), observer_(*observer) {}
 
 EventReport EventHandler::Handle(const Context& context, std::string_view notification_json) {
-  EventReport report;
   const Result<Notification> notification = ParseNotification(notification_json);
-  if (!notification) {
-    report.records.push_back(Drop(notification.error().message));
-    return report;
-  }
-  for (const NotificationRecord& record : notification->records) {
+  if (!notification) return {.records = {Drop(notification.error().message)}};
+  return Handle(context, *notification);
+}
+
+EventReport EventHandler::Handle(const Context& context, const Notification& notification) {
+  EventReport report;
+  for (const NotificationRecord& record : notification.records) {
     report.records.push_back(record.event ? HandleEvent(context, *record.event)
                                           : Drop(record.problem));
     report.retry |= report.records.back().fate == RecordFate::kFailed;

@@ -44,6 +44,7 @@ class EventHandler {
 
   // Ends before the context's deadline: records that were not begun by then have failed.
   EventReport Handle(const Context& context, std::string_view notification_json);
+  EventReport Handle(const Context& context, const Notification& notification);
 
  private:
   RecordReport Drop(const std::string& problem);

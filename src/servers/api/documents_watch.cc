@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/json.h"
-#include "http/url.h"
+#include "apps/documents/notification.h"
 
 namespace tidemark::api {
 
@@ -19,42 +18,21 @@ constexpr std::chrono::seconds kRest(2);
 // A look at all documents stops so often for what is noticed meanwhile.
 constexpr std::chrono::seconds kSlice(1);
 
-void WriteRecord(const std::string& bucket, const std::string& key, JsonWriter* writer) {
-  const auto string = [&](std::string_view name, std::string_view value) {
-    writer->Key(name);
-    writer->String(value);
-  };
-  writer->BeginObject();
-  string("eventSource", "tidemark:s3");
-  // Whether it is gone is seen when it is looked at.
-  string("eventName", "ObjectCreated:Put");
-  writer->Key("s3");
-  writer->BeginObject();
-  writer->Key("bucket");
-  writer->BeginObject();
-  string("name", bucket);
-  writer->EndObject();
-  writer->Key("object");
-  writer->BeginObject();
-  string("key", http::PercentEncode(key));
-  writer->EndObject();
-  writer->EndObject();
-  writer->EndObject();
+// Whether an object is gone is seen when it is looked at.
+documents::Notification NotificationOf(const std::string& bucket,
+                                       const std::vector<std::string>& keys) {
+  documents::Notification notification;
+  for (const std::string& key : keys) {
+    notification.records.push_back(
+        {.event = documents::ObjectEvent{.change = documents::ChangeOfObject::kWritten,
+                                         .name = "ObjectCreated:Put",
+                                         .bucket = bucket,
+                                         .key = key}});
+  }
+  return notification;
 }
 
 }  // namespace
-
-std::string NotificationOf(const std::string& bucket, const std::vector<std::string>& keys) {
-  std::string text;
-  JsonWriter writer(&text);
-  writer.BeginObject();
-  writer.Key("Records");
-  writer.BeginArray();
-  for (const std::string& key : keys) WriteRecord(bucket, key, &writer);
-  writer.EndArray();
-  writer.EndObject();
-  return text;
-}
 
 DocumentsWatch::DocumentsWatch(std::string bucket, const DocumentsWatchParts& parts)
     : bucket_(std::move(bucket)), parts_(parts) {

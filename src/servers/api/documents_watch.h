@@ -12,7 +12,6 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <vector>
 
 #include "apps/documents/documents.h"
 #include "base/clock.h"
@@ -68,8 +67,5 @@ class DocumentsWatch {
   std::stop_source stopped_;
   std::thread thread_;  // Last: it uses all of the above.
 };
-
-// A notification as S3 sends it, that these objects were written.
-std::string NotificationOf(const std::string& bucket, const std::vector<std::string>& keys);
 
 }  // namespace tidemark::api

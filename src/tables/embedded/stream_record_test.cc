@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "item/encoding.h"
+#include "tests/support/stream_bytes.h"
 
 namespace tidemark::embedded {
 namespace {
@@ -21,23 +21,6 @@ StreamRecord Removal() {
           .old_image = item::Item{{"id", "a"}, {"n", item::Number::FromInt(1)}}};
 }
 
-std::string Encoded(const StreamRecord& record) {
-  std::string old_image;
-  std::string new_image;
-  if (record.old_image) item::EncodeItem(*record.old_image, &old_image);
-  if (record.new_image) item::EncodeItem(*record.new_image, &new_image);
-  std::string value;
-  EncodeStreamRecord({.kind = record.kind,
-                      .view = record.view,
-                      .created_at = record.created_at,
-                      .expired = record.expired,
-                      .keys = record.keys,
-                      .old_image = old_image,
-                      .new_image = new_image},
-                     &value);
-  return value;
-}
-
 // A consumer must get exactly what was recorded: images, kind, and who removed it.
 TEST(StreamRecordTest, ComesBackAsItWas) {
   StreamRecord change = Removal();
@@ -49,7 +32,7 @@ TEST(StreamRecordTest, ComesBackAsItWas) {
                          .view = StreamView::kKeysOnly,
                          .keys = {{"id", "b"}}};
   for (const StreamRecord& record : {Removal(), change, insertion}) {
-    const auto decoded = DecodeStreamRecord(StreamRowKey(3, 12), Encoded(record));
+    const auto decoded = DecodeStreamRecord(StreamRowKey(3, 12), testing::BytesOf(record));
     ASSERT_TRUE(decoded.has_value());
     EXPECT_EQ(*decoded, record);
   }
@@ -58,7 +41,7 @@ TEST(StreamRecordTest, ComesBackAsItWas) {
 // Damage is reported, never served.
 TEST(StreamRecordTest, RefusesWhatItDoesNotWrite) {
   const std::string key = StreamRowKey(3, 12);
-  const std::string value = Encoded(Removal());
+  const std::string value = testing::BytesOf(Removal());
   for (size_t length = 0; length < value.size(); ++length) {
     EXPECT_FALSE(DecodeStreamRecord(key, value.substr(0, length)).has_value()) << length;
   }
