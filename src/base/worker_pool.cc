@@ -5,19 +5,24 @@
 namespace tidemark {
 
 WorkerPool::WorkerPool(WorkerPoolOptions options) : options_(options) {
-  threads_.reserve(options_.threads);
-  for (size_t i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { Run(); });
+  workers_.reserve(options_.threads);
+  for (size_t i = 0; i < options_.threads; ++i) {
+    Worker* worker = workers_.emplace_back(std::make_unique<Worker>()).get();
+    worker->thread = std::thread([this, worker] { Run(worker); });
+  }
 }
 
 WorkerPool::~WorkerPool() { Stop(); }
 
 bool WorkerPool::Submit(std::function<void()> work) {
+  Worker* called = nullptr;
   {
     const std::lock_guard lock(mutex_);
     if (stopped_ || queue_.size() >= options_.max_waiting) return false;
     queue_.push_back(std::move(work));
+    called = CallOne();
   }
-  changed_.notify_one();
+  if (called != nullptr) called->wake.notify_one();
   return true;
 }
 
@@ -26,9 +31,9 @@ void WorkerPool::Stop() {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
   }
-  changed_.notify_all();
-  for (std::thread& thread : threads_) {
-    if (thread.joinable()) thread.join();
+  for (const auto& worker : workers_) worker->wake.notify_one();
+  for (const auto& worker : workers_) {
+    if (worker->thread.joinable()) worker->thread.join();
   }
 }
 
@@ -37,15 +42,30 @@ size_t WorkerPool::waiting() const {
   return queue_.size();
 }
 
-void WorkerPool::Run() {
+WorkerPool::Worker* WorkerPool::CallOne() {
+  if (is_one_called_ || queue_.empty() || asleep_.empty()) return nullptr;
+  Worker* worker = asleep_.back();
+  asleep_.pop_back();
+  worker->called = is_one_called_ = true;
+  return worker;
+}
+
+void WorkerPool::Run(Worker* self) {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return stopped_ || !queue_.empty(); });
-    if (queue_.empty()) return;
+    if (queue_.empty()) {
+      if (stopped_) return;
+      asleep_.push_back(self);
+      self->wake.wait(lock, [&] { return stopped_ || self->called; });
+      if (std::exchange(self->called, false)) is_one_called_ = false;
+      continue;
+    }
     {
       const std::function<void()> work = std::move(queue_.front());
       queue_.pop_front();
+      Worker* next = CallOne();
       lock.unlock();
+      if (next != nullptr) next->wake.notify_one();
       work();
     }
     lock.lock();

@@ -1,5 +1,9 @@
 // Threads that do work which may block, taken from one bounded queue in order.
 //
+// No more of them wake than the work needs: whoever is called takes some and calls the next when
+// more is waiting, and the one that slept last is called first, since it is the fastest. Work that
+// does not block so stays on as many threads as there are processors, however many could do it.
+//
 //   WorkerPool workers({.threads = 64, .max_waiting = 4096});
 //   if (!workers.Submit([...] { ... })) return Busy();
 //
@@ -11,6 +15,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -37,14 +42,23 @@ class WorkerPool {
   size_t waiting() const;
 
  private:
-  void Run();
+  struct Worker {
+    std::condition_variable wake;
+    bool called = false;
+    std::thread thread;
+  };
+
+  void Run(Worker* self);
+  // Whom to wake for what is waiting; null when somebody is on the way already, or nobody sleeps.
+  Worker* CallOne();
 
   const WorkerPoolOptions options_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
   std::deque<std::function<void()>> queue_;
   bool stopped_ = false;
-  std::vector<std::thread> threads_;
+  std::vector<Worker*> asleep_;  // Who slept last is last.
+  bool is_one_called_ = false;   // And has not looked at the queue yet.
+  std::vector<std::unique_ptr<Worker>> workers_;
 };
 
 }  // namespace tidemark

@@ -1,6 +1,7 @@
 #include "base/worker_pool.h"
 
 #include <atomic>
+#include <chrono>
 #include <future>
 
 #include <gtest/gtest.h>
@@ -38,17 +39,22 @@ TEST(WorkerPoolTest, TakesNothingAfterItStopped) {
   EXPECT_FALSE(workers.Submit([] {}));
 }
 
-// Work that blocks does not keep other work from running.
+// Work that blocks does not keep other work from running, however little each Submit wakes.
 TEST(WorkerPoolTest, RunsAsManyAtATimeAsItHasThreads) {
-  std::promise<void> first;
-  std::promise<void> second;
-  WorkerPool workers({.threads = 2, .max_waiting = 2});
-  ASSERT_TRUE(workers.Submit([&] {
-    first.get_future().wait();
-    second.set_value();
-  }));
-  ASSERT_TRUE(workers.Submit([&] { first.set_value(); }));
-  second.get_future().wait();
+  constexpr int kThreads = 16;
+  std::atomic<int> missing = kThreads;
+  std::promise<void> all_run;
+  std::promise<void> go;
+  const std::shared_future<void> may_end = go.get_future().share();
+  WorkerPool workers({.threads = kThreads, .max_waiting = kThreads});
+  for (int i = 0; i < kThreads; ++i) {
+    ASSERT_TRUE(workers.Submit([&] {
+      if (--missing == 0) all_run.set_value();
+      may_end.wait();
+    }));
+  }
+  EXPECT_EQ(all_run.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  go.set_value();
 }
 
 }  // namespace
