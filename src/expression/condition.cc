@@ -201,8 +201,8 @@ class Evaluation {
 };
 
 Result<std::shared_ptr<const ConditionTree>> ParseTree(std::string_view text, Bindings* bindings) {
-  const syntax::Condition parsed = TRY(ParseConditionSyntax(text));
-  return ResolveCondition(parsed, bindings);
+  const auto parsed = TRY(RecallConditionSyntax(text));
+  return ResolveCondition(*parsed, bindings);
 }
 
 }  // namespace

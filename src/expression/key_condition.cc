@@ -148,8 +148,8 @@ Status TermCollector::Add(std::string attribute, SortCondition condition) {
 }
 
 Result<std::shared_ptr<const ConditionTree>> ParseTree(std::string_view text, Bindings* bindings) {
-  const syntax::Condition parsed = TRY(ParseConditionSyntax(text));
-  return ResolveCondition(parsed, bindings);
+  const auto parsed = TRY(RecallConditionSyntax(text));
+  return ResolveCondition(*parsed, bindings);
 }
 
 const SortCondition* FindTerm(const ParsedKeyCondition& parsed, const std::string& attribute) {

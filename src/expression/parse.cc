@@ -1,6 +1,9 @@
 #include "expression/parse.h"
 
+#include <algorithm>
+#include <array>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -379,6 +382,26 @@ Result<std::vector<syntax::Path>> Parser::WholeProjection() {
 Result<Condition> ParseConditionSyntax(std::string_view text) {
   TRY(VerifySize(text));
   return Parser(text).WholeCondition();
+}
+
+Result<std::shared_ptr<const Condition>> RecallConditionSyntax(std::string_view text) {
+  struct Parsed {
+    std::string text;
+    Condition condition = {};  // With views into the text.
+  };
+  constexpr size_t kKept = 8;
+  thread_local std::array<std::shared_ptr<const Parsed>, kKept> kept;
+  thread_local size_t oldest = 0;
+  const auto known = std::ranges::find_if(
+      kept, [&](const auto& one) { return one != nullptr && one->text == text; });
+  std::shared_ptr<const Parsed> parsed = known != kept.end() ? *known : nullptr;
+  if (parsed == nullptr) {
+    auto fresh = std::make_shared<Parsed>(Parsed{.text = std::string(text)});
+    fresh->condition = TRY(ParseConditionSyntax(fresh->text));
+    parsed = kept[oldest++ % kKept] = std::move(fresh);
+  }
+  const Condition* condition = &parsed->condition;
+  return std::shared_ptr<const Condition>(std::move(parsed), condition);
 }
 
 Result<syntax::Update> ParseUpdateSyntax(std::string_view text) {

@@ -7,6 +7,7 @@
 // views into the text.
 #pragma once
 
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,9 @@
 namespace tidemark::expression {
 
 Result<syntax::Condition> ParseConditionSyntax(std::string_view text);
+// The same with a text of its own. Callers send the same few again and again: the last ones of each
+// thread are kept, and not parsed anew.
+Result<std::shared_ptr<const syntax::Condition>> RecallConditionSyntax(std::string_view text);
 Result<syntax::Update> ParseUpdateSyntax(std::string_view text);
 Result<std::vector<syntax::Path>> ParseProjectionSyntax(std::string_view text);
 

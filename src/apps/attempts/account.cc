@@ -219,8 +219,16 @@ bool IsSameCount(const Name& left, const Name& right) {
          left.classifier == right.classifier;
 }
 
-std::string StateKey(AccountState state) {
-  return fmt::format("ACCOUNT_INTERVENTION#STATE#{}", ToString(state));
+const std::string& StateKey(AccountState state) {
+  static const auto keys = [] {
+    std::map<AccountState, std::string> made;
+    for (const AccountState one : {AccountState::kBlocked, AccountState::kSuspended,
+                                   AccountState::kResetPassword, AccountState::kReproveIdentity}) {
+      made[one] = fmt::format("ACCOUNT_INTERVENTION#STATE#{}", ToString(one));
+    }
+    return made;
+  }();
+  return keys.at(state);
 }
 
 // ---- Reading ----

@@ -193,7 +193,7 @@ class Account {
 bool IsSameCount(const Name& left, const Name& right);
 
 // Where states are kept.
-std::string StateKey(AccountState state);
+const std::string& StateKey(AccountState state);
 inline constexpr std::string_view kFraudBlocked = "EMAIL_FRAUD#STATE#BLOCKED";
 inline constexpr std::string_view kFraudAllowed = "EMAIL_FRAUD#STATE#ALLOWED";
 

@@ -58,9 +58,16 @@ std::vector<std::string_view> Split(std::string_view text, char mark) {
   }
 }
 
-std::string JourneyPart(const Name& name) {
-  return name.lane.empty() ? name.journey
-                           : fmt::format("{}{}{}", name.journey, kLaneMark, name.lane);
+// Without the method. It is made several times for every decision, so by hand and not by fmt.
+std::string KeyOfAllMethods(const Name& name) {
+  std::string key;
+  key.reserve(name.journey.size() + name.lane.size() + name.count.size() + name.classifier.size() +
+              name.method.size() + 4);
+  key += name.journey;
+  if (!name.lane.empty()) (key += kLaneMark) += name.lane;
+  (key += kPartMark) += name.count;
+  (key += kPartMark) += name.classifier;
+  return key;
 }
 
 }  // namespace
@@ -122,9 +129,8 @@ Result<std::string> SortKeyOf(const Name& name) {
   TRY(CheckPart("classifier", name.classifier));
   if (!name.method.empty()) TRY(CheckPart("method", name.method));
   if (!name.lane.empty()) TRY(CheckPart("device", name.lane));
-  std::string key = fmt::format("{}{}{}{}{}", JourneyPart(name), kPartMark, name.count, kPartMark,
-                                name.classifier);
-  if (!name.method.empty()) key += kPartMark + name.method;
+  std::string key = KeyOfAllMethods(name);
+  if (!name.method.empty()) (key += kPartMark) += name.method;
   return key;
 }
 
@@ -145,9 +151,6 @@ Result<Name> ParseSortKey(std::string_view sort_key) {
   return name;
 }
 
-std::string MethodsPrefix(const Name& name) {
-  return fmt::format("{}{}{}{}{}{}", JourneyPart(name), kPartMark, name.count, kPartMark,
-                     name.classifier, kPartMark);
-}
+std::string MethodsPrefix(const Name& name) { return KeyOfAllMethods(name) + kPartMark; }
 
 }  // namespace tidemark::attempts

@@ -28,7 +28,11 @@ namespace tidemark::embedded {
 namespace {
 
 constexpr std::array<const char*, 3> kFamilyNames = {"default", "rows", "streams"};
-constexpr size_t kMemtableBytes = 32 << 20;
+// Small, so that looking for a row's place stays in the processor's cache; several go to disk
+// together, so that files do not become many.
+constexpr size_t kMemtableBytes = 8 << 20;
+constexpr int kMemtablesAFile = 4;
+constexpr int kMaxMemtables = 2 * kMemtablesAFile;
 constexpr size_t kMaxWalBytes = 256 << 20;
 constexpr size_t kProtectionBytes = 8;
 // Of a row: its keyspace and the hash of its partition.
@@ -78,6 +82,8 @@ rocksdb::ColumnFamilyOptions FamilyOptions(const std::shared_ptr<rocksdb::Cache>
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   options.compression = rocksdb::kLZ4Compression;
   options.write_buffer_size = kMemtableBytes;
+  options.min_write_buffer_number_to_merge = kMemtablesAFile;
+  options.max_write_buffer_number = kMaxMemtables;
   options.level_compaction_dynamic_level_bytes = true;
   options.memtable_protection_bytes_per_key = kProtectionBytes;
   // Most rows that are looked up before a write are new: the filter says so without a search.
