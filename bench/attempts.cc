@@ -19,10 +19,12 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/hashing.h"
 #include "base/random.h"
 #include "bench/connections.h"
 #include "bench/harness.h"
 #include "bench/keep_alive_client.h"
+#include "bench/raw_store.h"
 #include "bench/redis_peer.h"
 #include "bench/running_service.h"
 #include "tables/embedded/embedded_tables.h"
@@ -238,9 +240,59 @@ bool CompareAt(const Settings& settings, int threads, const Contest& contest, Pe
                                 }});
 }
 
+// What the store below allows at most: RocksDB called directly with the rows of as many people, all
+// their slots in one synced batch and all their outcomes in the next, and nothing decided.
+class BareRows {
+ public:
+  explicit BareRows(const std::string& folder) : store_(folder) {}
+
+  double Rate(double seconds, int people) {
+    uint64_t done = 0;
+    const double start = Seconds();
+    while (Seconds() - start < seconds) {
+      std::vector<std::string> persons;
+      for (int i = 0; i < people; ++i) persons.push_back(NextKey());
+      rocksdb::WriteBatch slots;
+      for (const std::string& person : persons) CHECK(slots.Put(person, kHead).ok());
+      store_.Write(&slots, true);
+      rocksdb::WriteBatch outcomes;
+      for (const std::string& person : persons) {
+        CHECK(outcomes.Put(person, kHead).ok());
+        CHECK(outcomes.Put(kEnds + person, "").ok());
+      }
+      store_.Write(&outcomes, true);
+      done += static_cast<uint64_t>(people);
+    }
+    return static_cast<double>(done) / (Seconds() - start);
+  }
+
+ private:
+  // Partitions stand in the order of their hashes, which is none.
+  static std::string NextKey() {
+    const std::string person = NextPerson();
+    return Sha256(person).substr(0, 8) + person;
+  }
+  // As long as the row of somebody who tried once.
+  inline static const std::string kHead = std::string(200, 'h');
+  inline static const std::string kEnds = "ends at 1763251200 ";
+
+  RawStore store_;
+};
+
 // As many in flight on either side, each side driven by one thread.
 bool CompareInFlight(const Settings& settings, int in_flight, const Peers& peers) {
   bool met = true;
+  Folder bare_folder("bare-rows");
+  BareRows bare(bare_folder.path());
+  met &= Compare(settings,
+                 {.name = fmt::format("the same rows, bare RocksDB, {} in flight", in_flight),
+                  .unit = "/s",
+                  .ours = [&] { return bare.Rate(settings.seconds, in_flight); },
+                  .raw =
+                      [&] {
+                        return Connections(peers.redis_port, in_flight, IsWholeRedis)
+                            .Rate(settings.seconds, RedisRequest);
+                      }});
   Connections redis(peers.redis_port, in_flight, IsWholeRedis);
   for (const bool right : {true, false}) {
     met &= Compare(

@@ -26,7 +26,9 @@ class RawStore {
     options.create_if_missing = true;
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
     options.compression = rocksdb::kLZ4Compression;
-    options.write_buffer_size = 32 << 20;
+    options.write_buffer_size = 8 << 20;
+    options.min_write_buffer_number_to_merge = 4;
+    options.max_write_buffer_number = 8;
     options.level_compaction_dynamic_level_bytes = true;
     rocksdb::DB* opened = nullptr;
     CHECK(rocksdb::DB::Open(options, folder, &opened).ok());

@@ -79,8 +79,8 @@ void Engine::Warn(std::string_view message, const std::string& sort_key) const {
 namespace {
 
 // The head alone, as in every Reserve, needs no transaction.
-const tables::PutRequest* HeadAlone(const std::vector<tables::TransactAction>& actions) {
-  return actions.size() == 1 ? std::get_if<tables::PutRequest>(&actions[0]) : nullptr;
+tables::PutRequest* HeadAlone(std::vector<tables::TransactAction>* actions) {
+  return actions->size() == 1 ? std::get_if<tables::PutRequest>(actions->data()) : nullptr;
 }
 
 // False: somebody else wrote meanwhile.
@@ -101,15 +101,15 @@ Result<bool> AppliedBy(const Result<tables::TransactWriteReply>& reply) {
 
 Result<bool> Engine::Write(const Draft& draft) {
   auto actions = draft.account.Writes(options_.table, draft.version);
-  if (const auto* put = HeadAlone(actions)) return AppliedBy(tables_.Put(*put));
+  if (const auto* put = HeadAlone(&actions)) return AppliedBy(tables_.Put(*put));
   return AppliedBy(tables_.TransactWrite({.actions = std::move(actions)}));
 }
 
 void Engine::Submit(const Draft& draft, std::function<void(Result<bool>)> done) {
   const auto hear = [done = std::move(done)](const auto& reply) { done(AppliedBy(reply)); };
   auto actions = draft.account.Writes(options_.table, draft.version);
-  if (const auto* put = HeadAlone(actions)) {
-    return tables_.Submit(tables::Tables::WriteRequest(*put), hear);
+  if (auto* put = HeadAlone(&actions)) {
+    return tables_.Submit(tables::Tables::WriteRequest(std::move(*put)), hear);
   }
   tables_.Submit(tables::TransactWriteRequest{.actions = std::move(actions)}, hear);
 }
