@@ -143,6 +143,11 @@ function(tidemark_test name)
   target_link_libraries(${name} PRIVATE tidemark_flags ${ARG_DEPENDS}
     GTest::gtest GTest::gmock GTest::gtest_main)
   tidemark_precompile(${name} tidemark_precompiled_tests)
+  if(TIDEMARK_SANITIZE MATCHES "undefined")
+    # A sixth of the time to compile a test, for what AddressSanitizer notices as well. Libraries
+    # keep them.
+    target_compile_options(${name} PRIVATE -fno-sanitize=null,alignment,vptr)
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" RUN_SERIAL ${ARG_SERIAL})
   if(ARG_TIMEOUT)
