@@ -21,6 +21,7 @@
 #include "base/metrics.h"
 #include "base/random.h"
 #include "base/sleeper.h"
+#include "bench/flags.h"
 #include "bench/harness.h"
 #include "bench/keep_alive_client.h"
 #include "bench/raw_store.h"
@@ -351,21 +352,10 @@ bool MeasureImport(uint64_t messages, Surroundings* around) {
 }
 
 int Main(int argc, char** argv) {
-  Settings settings;
-  uint64_t messages = 1'000'000;
-  std::string only;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view flag = argv[i];
-    if (flag == "--help" || i + 1 == argc) {
-      fmt::print("{}", kHelp);
-      return flag == "--help" ? 0 : 2;
-    }
-    const char* value = argv[++i];
-    if (flag == "--seconds") settings.seconds = std::atof(value);
-    if (flag == "--rounds") settings.rounds = std::atoi(value);
-    if (flag == "--messages") messages = std::strtoull(value, nullptr, 10);
-    if (flag == "--only") only = value;
-  }
+  const Flags flags(argc, argv, kHelp, {"--seconds", "--rounds", "--messages", "--only"});
+  const Settings settings = flags.MeasuredFor();
+  const uint64_t messages = flags.Count("--messages", 1'000'000);
+  const std::string only = flags.Text("--only");
   Surroundings around;
   bool met = true;
   PrintHead();

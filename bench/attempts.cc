@@ -22,6 +22,7 @@
 #include "base/hashing.h"
 #include "base/random.h"
 #include "bench/connections.h"
+#include "bench/flags.h"
 #include "bench/harness.h"
 #include "bench/keep_alive_client.h"
 #include "bench/raw_store.h"
@@ -345,30 +346,12 @@ bool CompareAll(const Settings& settings, Peers* peers) {
   return met;
 }
 
-struct Choice : Settings {
-  std::string only = {};
-  bool Has(std::string_view part) const { return only.empty() || only == part; }
-};
-
-Choice ChoiceOf(int argc, char** argv) {
-  Choice settings;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view flag = argv[i];
-    if (flag == "--help") {
-      fmt::print("{}", kHelp);
-      std::exit(0);
-    }
-    if (i + 1 == argc) Give(fmt::format("{} needs a value; see --help", flag));
-    const char* value = argv[++i];
-    if (flag == "--seconds") settings.seconds = std::atof(value);
-    if (flag == "--rounds") settings.rounds = std::atoi(value);
-    if (flag == "--only") settings.only = value;
-  }
-  return settings;
-}
-
 int Main(int argc, char** argv) {
-  const Choice settings = ChoiceOf(argc, argv);
+  const Flags flags(argc, argv, kHelp, {"--seconds", "--rounds", "--only"});
+  const Settings settings = flags.MeasuredFor();
+  const auto has = [only = flags.Text("--only")](std::string_view part) {
+    return only.empty() || only == part;
+  };
   Folder redis_folder("redis");
   Folder folder("attempts");
   const RedisServer server(redis_folder.path());
@@ -385,14 +368,14 @@ int Main(int argc, char** argv) {
   fmt::print("{:<44} {:>12} {:>12} {:>7}  {}\n", "", "tidemark", "Redis", "ratio", "goal");
   bool met = true;
   for (const int in_flight : {1, kMany}) {
-    if (settings.Has("flight")) met &= CompareInFlight(settings, in_flight, peers);
+    if (has("flight")) met &= CompareInFlight(settings, in_flight, peers);
   }
-  if (settings.Has("threads")) met &= CompareAll(settings, &peers);
+  if (has("threads")) met &= CompareAll(settings, &peers);
   api::ServiceOptions options;
   options.attempts.emplace();
   const RunningService service(folder.path(), tables.get(), std::move(options));
   for (const int connections : {1, kMany}) {
-    if (settings.Has("http")) met &= CompareOverHttp(settings, connections, service, peers);
+    if (has("http")) met &= CompareOverHttp(settings, connections, service, peers);
   }
   fmt::print("{}\n", met ? "all goals met" : "some goals MISSED");
   return 0;

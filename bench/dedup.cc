@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/sleeper.h"
+#include "bench/flags.h"
 #include "bench/harness.h"
 #include "bench/keep_alive_client.h"
 #include "bench/redis_peer.h"
@@ -143,18 +144,7 @@ bool CompareOverHttp(const Settings& settings, const RunningService& service, Pe
 }
 
 int Main(int argc, char** argv) {
-  Settings settings;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view flag = argv[i];
-    if (flag == "--help") {
-      fmt::print("{}", kHelp);
-      return 0;
-    }
-    if (i + 1 == argc) Give(fmt::format("{} needs a value; see --help", flag));
-    const char* value = argv[++i];
-    if (flag == "--seconds") settings.seconds = std::atof(value);
-    if (flag == "--rounds") settings.rounds = std::atoi(value);
-  }
+  const Settings settings = Flags(argc, argv, kHelp, {"--seconds", "--rounds"}).MeasuredFor();
   Folder redis_folder("redis");
   Folder folder("dedup");
   const RedisServer server(redis_folder.path());

@@ -23,6 +23,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "bench/flags.h"
 #include "bench/harness.h"
 #include "objects/directory/directory_objects.h"
 #include "objects/directory/file_ops.h"
@@ -334,21 +335,10 @@ bool MeasureCrowd(Store* store) {
 }
 
 int Main(int argc, char** argv) {
-  Settings settings;
-  uint64_t count = 27'000;
-  std::string kept;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view flag = argv[i];
-    if (flag == "--help" || i + 1 == argc) {
-      fmt::print("{}", kHelp);
-      return flag == "--help" ? 0 : 2;
-    }
-    const char* value = argv[++i];
-    if (flag == "--seconds") settings.seconds = std::atof(value);
-    if (flag == "--rounds") settings.rounds = std::atoi(value);
-    if (flag == "--keep") kept = value;
-    if (flag == "--documents") count = std::max<uint64_t>(std::strtoull(value, nullptr, 10), 1);
-  }
+  const Flags flags(argc, argv, kHelp, {"--seconds", "--rounds", "--keep", "--documents"});
+  const Settings settings = flags.MeasuredFor();
+  const uint64_t count = flags.Count("--documents", 27'000);
+  const std::string kept = flags.Text("--keep");
   const Folder temporary("documents");
   const std::string folder = kept.empty() ? temporary.path() : kept;
   if (!std::filesystem::exists(folder)) Store(folder, count, Purpose::kFill).Fill();

@@ -1,7 +1,6 @@
 // What the gate adds to a request: the check of the signature, and of existence when the table
 // knows the answer; each beside the least that such work can cost, in the same run.
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include <openssl/hmac.h>
 
 #include "apps/gate/existence.h"
+#include "bench/flags.h"
 #include "bench/harness.h"
 #include "slack/signature.h"
 #include "tables/embedded/embedded_tables.h"
@@ -147,23 +147,14 @@ bool MeasureSignature(double seconds) {
   return met;
 }
 
-int Usage(int code) {
-  fmt::print(
-      "usage: bench_gate [--seconds S]\n"
-      "  --seconds S   how long each measurement takes (default 3)\n"
-      "  example: bench_gate --seconds 1\n"
-      "Data goes to a folder bench-data-gate below the current one, removed at the end.\n");
-  return code;
-}
+constexpr char kHelp[] =
+    "usage: bench_gate [--seconds S]\n"
+    "  --seconds S   how long each measurement takes (default 3)\n"
+    "  example: bench_gate --seconds 1\n"
+    "Data goes to a folder bench-data-gate below the current one, removed at the end.\n";
 
 int Main(int argc, char** argv) {
-  double seconds = 3;
-  if (argc == 2 && std::strcmp(argv[1], "--help") == 0) return Usage(0);
-  if (argc == 3 && std::strcmp(argv[1], "--seconds") == 0) {
-    seconds = std::atof(argv[2]);
-  } else if (argc != 1) {
-    return Usage(2);
-  }
+  const double seconds = Flags(argc, argv, kHelp, {"--seconds"}).Number("--seconds", 3);
   bool met = MeasureHits(seconds);
   met &= MeasureSignature(seconds);
   fmt::print("{}\n", met ? "all goals met" : "some goals MISSED");

@@ -19,6 +19,7 @@
 #include "base/random.h"
 #include "base/worker_pool.h"
 #include "bench/bare_server.h"
+#include "bench/flags.h"
 #include "bench/harness.h"
 #include "http/reply_writer.h"
 #include "http/router.h"
@@ -186,19 +187,9 @@ int Serve() {
 }
 
 int Main(int argc, char** argv) {
-  Settings settings{.seconds = 5, .rounds = 5};
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view option = argv[i];
-    if (option == "--serve") return Serve();
-    if (option == "--seconds" && i + 1 < argc) {
-      settings.seconds = std::stod(argv[++i]);
-    } else if (option == "--rounds" && i + 1 < argc) {
-      settings.rounds = std::stoi(argv[++i]);
-    } else {
-      fmt::print("{}", kHelp);
-      return option == "--help" ? 0 : 2;
-    }
-  }
+  if (argc == 2 && std::string_view(argv[1]) == "--serve") return Serve();
+  const Settings settings =
+      Flags(argc, argv, kHelp, {"--seconds", "--rounds"}).MeasuredFor({.seconds = 5, .rounds = 5});
   if (!HasWrk()) {
     fmt::print("bench_http needs wrk to drive the servers: install the package wrk\n");
     return 2;

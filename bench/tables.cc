@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "bench/flags.h"
 #include "bench/harness.h"
 #include "bench/raw_store.h"
 #include "item/encoding.h"
@@ -399,27 +400,17 @@ void PrintCurve(const Settings& settings, uint64_t most) {
   }
 }
 
-int Usage() {
-  fmt::print(
-      "usage: bench_tables [--seconds S] [--grow N]\n"
-      "  --seconds S   how long each measurement takes (default 2)\n"
-      "  --grow N      instead, the cost at 10,000, 100,000, … up to N items\n"
-      "  example: bench_tables --grow 1000000\n"
-      "Data goes to folders bench-data-* below the current one, removed at the end.\n");
-  return 2;
-}
+constexpr char kHelp[] =
+    "usage: bench_tables [--seconds S] [--grow N]\n"
+    "  --seconds S   how long each measurement takes (default 2)\n"
+    "  --grow N      instead, the cost at 10,000, 100,000, … up to N items\n"
+    "  example: bench_tables --grow 1000000\n"
+    "Data goes to folders bench-data-* below the current one, removed at the end.\n";
 
 int Main(int argc, char** argv) {
-  Settings settings;
-  uint64_t grow = 0;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string flag = argv[i];
-    const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
-    if (value == nullptr || (flag != "--seconds" && flag != "--grow")) return Usage();
-    if (flag == "--seconds") settings.seconds = std::atof(value);
-    if (flag == "--grow") grow = std::strtoull(value, nullptr, 10);
-  }
-  if (grow > 0) {
+  const Flags flags(argc, argv, kHelp, {"--seconds", "--rounds", "--grow"});
+  const Settings settings = flags.MeasuredFor();
+  if (const uint64_t grow = flags.Count("--grow", 0); grow > 0) {
     PrintCurve(settings, grow);
     return 0;
   }

@@ -84,7 +84,8 @@ const Setting kProgramSettings[] = {
     {.name = "slack.token-file",
      .kind = SettingKind::kText,
      .default_value = "",
-     .help = "Instead, for an app with token rotation: a JSON file, readable by its owner alone, "
+     .help = "Instead of slack.bot-token, for an app with token rotation: a JSON file, readable by "
+             "its owner alone, "
              "with access_token, refresh_token and expires_at. It is rewritten at each refresh."},
     {.name = "slack.client-id",
      .kind = SettingKind::kText,
@@ -179,7 +180,8 @@ const Setting kProgramSettings[] = {
      .kind = SettingKind::kBool,
      .default_value = "false",
      .help = "That the workspace agreed to being archived: its members know that what they write "
-             "is kept, also after they edit or delete it. The server does not start without."},
+             "is kept, also after they edit or delete it. With the archive the server does not "
+             "start without."},
     {.name = "archive.table",
      .kind = SettingKind::kText,
      .default_value = "SlackArchive",

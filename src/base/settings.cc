@@ -204,6 +204,16 @@ std::string VariableName(const Setting& setting) {
   return "TIDEMARK_" + UpperWithUnderscores(setting.name);
 }
 
+std::string FullHelp(const Setting& setting) {
+  std::string help(setting.help);
+  if (!setting.choices.empty())
+    help += fmt::format(" One of: {}.", fmt::join(setting.choices, ", "));
+  if (!setting.other_variables.empty()) {
+    help += fmt::format(" Also the variable {}.", fmt::join(setting.other_variables, ", "));
+  }
+  return help;
+}
+
 std::string FlagName(const Setting& setting) {
   std::string flag = "--" + std::string(setting.name);
   std::ranges::replace(flag, '.', '-');

@@ -56,6 +56,9 @@ std::span<const Setting> ProgramSettings();
 std::string VariableName(const Setting& setting);
 std::string FlagName(const Setting& setting);
 
+// Its help, with what it may be and the further variables that set it.
+std::string FullHelp(const Setting& setting);
+
 using Environment = std::map<std::string, std::string, std::less<>>;
 
 // The process's environment variables as they are now.

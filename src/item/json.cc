@@ -277,8 +277,6 @@ Result<Item> ParseItemJson(std::string_view text) {
   return std::move(item).WithContext(decoder.path());
 }
 
-Result<Item> DecodeItemJson(const Json& json) { return Decoder().Attributes(json, 1); }
-
 Result<Value> DecodeValueJson(const Json& json) { return Decoder().AnyValue(json, 1); }
 
 void EncodeJson(const Item& item, JsonWriter* writer) {

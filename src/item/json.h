@@ -28,7 +28,6 @@ Result<Item> ParseItemJson(std::string_view text);
 
 // From a document already parsed, for protocol messages that contain items. Messages are
 // DynamoDB's texts, without a path.
-Result<Item> DecodeItemJson(const Json& json);
 Result<Value> DecodeValueJson(const Json& json);
 
 void EncodeJson(const Item& item, JsonWriter* writer);

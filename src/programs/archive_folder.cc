@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "programs/api_source.h"
 #include "servers/api/service_options.h"
 
 namespace tidemark::programs {
@@ -25,10 +24,9 @@ ArchiveFolder::ArchiveFolder(Settings settings, api::ArchiveServiceOptions optio
 Result<std::unique_ptr<ArchiveFolder>> ArchiveFolder::Open(const FolderOptions& options, Use use) {
   Settings settings = TRY(LoadSettings(options));
   api::ArchiveServiceOptions archive_options = TRY(api::ReadArchiveOptions(settings));
-  auto tables = OpenDataFolder(options, use);
-  if (!tables) return WithServerHint(std::move(tables).error());
+  auto tables = TRY(OpenDataFolder(options, use));
   std::unique_ptr<ArchiveFolder> folder(
-      new ArchiveFolder(std::move(settings), std::move(archive_options), *std::move(tables)));
+      new ArchiveFolder(std::move(settings), std::move(archive_options), std::move(tables)));
   if (use == Use::kCreate) {
     TRY(folder->archive_.CreateTable());
     TRY(folder->state_.CreateTable());
@@ -46,11 +44,9 @@ Result<std::unique_ptr<ArchiveFolder>> ArchiveFolder::Open(const FolderOptions& 
 }
 
 Result<objects::Objects*> ArchiveFolder::OpenFiles() {
-  const std::string& chosen = settings_.Text("objects.folder");
-  const std::string place = chosen.empty() ? settings_.Text("data") + "/objects" : chosen;
   // Opening makes the folder; who only looks leaves none behind.
   std::error_code error;
-  if (!std::filesystem::is_directory(place, error)) return nullptr;
+  if (!std::filesystem::is_directory(FindObjectsFolder(settings_), error)) return nullptr;
   objects_ = TRY(OpenObjects(settings_, clock_, random_));
   return objects_.get();
 }

@@ -22,7 +22,9 @@ constexpr size_t kMaxNamedChannels = 10;
 
 Result<std::unique_ptr<ApiSource>> OpenArchiveSource(const ArchiveSourceOptions& options) {
   if (options.server) return OpenServerSource(options);
-  std::shared_ptr<ArchiveFolder> folder = TRY(ArchiveFolder::Open(options.folder, Use::kRead));
+  auto opened = ArchiveFolder::Open(options.folder, Use::kRead);
+  if (!opened) return WithServerHint(std::move(opened).error());
+  const std::shared_ptr<ArchiveFolder> folder = *std::move(opened);
   const api::ArchiveRoutesParts parts{.reader = &folder->reader(),
                                       .index = &folder->index(),
                                       .ledger = &folder->ledger(),

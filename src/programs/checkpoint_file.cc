@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/replace_file.h"
+
 namespace tidemark::programs {
 
 namespace {
@@ -25,15 +27,7 @@ Result<std::string> ReadCheckpoint(const std::string& path) {
 }
 
 Status WriteCheckpoint(const std::string& path, const std::string& checkpoint) {
-  // Who is interrupted while writing has the one before.
-  const std::string next = path + ".next";
-  std::ofstream file(next, std::ios::trunc);
-  file << checkpoint << '\n';
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(next, path, error);
-  if (!file || error) return CannotUse(path);
-  return Done{};
+  return ReplaceFile(path, checkpoint + "\n");
 }
 
 Status RemoveCheckpoint(const std::string& path) {

@@ -13,10 +13,23 @@ CLI::App* DeclareCommand(CLI::App& parent, const CommandText& text, Action* acti
   return command;
 }
 
+std::string GroupFooter(const std::string& words) {
+  return "Exit codes: 0 done; 1 a condition is not met, or something is missing or was found "
+         "wrong;\n"
+         "2 the command is wrong; 3 a folder, file or server is in use, damaged or not to be "
+         "had.\n\n"
+         "Help of a command: " +
+         words + " COMMAND --help";
+}
+
 CLI::App* AddGroup(CLI::App& parent, const std::string& name, const std::string& help) {
   CLI::App* group = parent.add_subcommand(name, help);
   group->require_subcommand(1);
-  group->footer("Help of a command: tidemark " + name + " COMMAND --help");
+  std::string words = name;
+  for (const CLI::App* above = &parent; above != nullptr; above = above->get_parent()) {
+    words = above->get_name() + " " + words;
+  }
+  group->footer(GroupFooter(words));
   return group;
 }
 

@@ -41,6 +41,8 @@ std::pair<CLI::App*, std::shared_ptr<Options>> AddCommand(CLI::App& parent, cons
   return {command, options};
 }
 
+// What the help of a command that holds others ends with; `words` are how it is called.
+std::string GroupFooter(const std::string& words);
 // A command that only holds others.
 CLI::App* AddGroup(CLI::App& parent, const std::string& name, const std::string& help);
 

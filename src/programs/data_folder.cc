@@ -37,11 +37,6 @@ embedded::Options StoreOptions(const Settings& settings) {
           .region = settings.Text("aws.region")};
 }
 
-std::string ObjectsFolder(const Settings& settings) {
-  const std::string& chosen = settings.Text("objects.folder");
-  return chosen.empty() ? settings.Text("data") + "/objects" : chosen;
-}
-
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenPatiently(const embedded::Options& store) {
   for (int attempt = 1;; ++attempt) {
     auto opened = embedded::EmbeddedTables::Open(store);
@@ -82,16 +77,21 @@ Result<std::unique_ptr<embedded::EmbeddedTables>> OpenForServing(const Settings&
   return OpenPatiently(store);
 }
 
+std::string FindObjectsFolder(const Settings& settings) {
+  const std::string& chosen = settings.Text("objects.folder");
+  return chosen.empty() ? settings.Text("data") + "/objects" : chosen;
+}
+
 Result<std::unique_ptr<objects::Objects>> OpenObjects(const Settings& settings, const Clock& clock,
                                                       Random& random) {
-  auto opened = directory::DirectoryObjects::Open(ObjectsFolder(settings), clock, random);
+  auto opened = directory::DirectoryObjects::Open(FindObjectsFolder(settings), clock, random);
   if (!opened) return HeldByAnother(std::move(opened).error());
   return std::unique_ptr<objects::Objects>(*std::move(opened));
 }
 
 Result<std::unique_ptr<objects::Watcher>> OpenWatcher(const Settings& settings) {
   auto opened = TRY(directory::FolderWatcher::Open(
-      {.folder = ObjectsFolder(settings), .prefix = settings.Text("documents.prefix")}));
+      {.folder = FindObjectsFolder(settings), .prefix = settings.Text("documents.prefix")}));
   return std::unique_ptr<objects::Watcher>(std::move(opened));
 }
 

@@ -47,8 +47,10 @@ Result<std::unique_ptr<embedded::EmbeddedTables>> OpenForServing(const Settings&
                                                                  Logger* logger, Metrics* metrics);
 
 // The folder of objects that belongs to the data: that of the setting objects.folder, or "objects"
-// beside the tables. Made when it is missing; kUnavailable when another process has it open. Clock
-// and random outlive what is returned.
+// beside the tables.
+std::string FindObjectsFolder(const Settings& settings);
+// It is made when it is missing; kUnavailable when another process has it open. Clock and random
+// outlive what is returned.
 Result<std::unique_ptr<objects::Objects>> OpenObjects(const Settings& settings, const Clock& clock,
                                                       Random& random);
 // Notices what other programs do to the documents in that folder, which is open.

@@ -52,7 +52,8 @@ class Doctor {
   void ExamineSecret(const api::ServiceOptions& options);
   void ExamineSlack(const api::ServiceOptions& options);
   void ExamineClock(const api::ServiceOptions& options);
-  void ExamineStore();
+  void ExamineStore(const FolderOptions& folder);
+  void ExamineObjects();
   void ExamineDisk();
   void ExamineWindow(const api::ServiceOptions& options);
   void ExamineTokens(const api::ServiceOptions& options);
@@ -218,7 +219,7 @@ void Doctor::ExamineClaims(tables::Tables* tables) {
       missing ? checked.error().message + "; `tidemark serve` makes it" : checked.error().message);
 }
 
-void Doctor::ExamineStore() {
+void Doctor::ExamineStore(const FolderOptions& options) {
   const std::string& folder = settings_.Text("data");
   std::error_code ignored;
   if (!std::filesystem::exists(folder, ignored)) {
@@ -226,7 +227,7 @@ void Doctor::ExamineStore() {
         fmt::format("the folder '{}' is not there yet; `tidemark serve` makes it", folder));
     return;
   }
-  const auto tables = OpenDataFolder({.data = folder}, Use::kRead);
+  const auto tables = OpenDataFolder(options, Use::kRead);
   if (tables) {
     const auto listed = (*tables)->ListTables({});
     if (listed) {
@@ -246,6 +247,20 @@ void Doctor::ExamineStore() {
                     tables.error().message, settings_.Text("listen")));
   } else {
     Add(Level::kProblem, "store", tables.error().message);
+  }
+}
+
+// Opening tries what the disk must be able to do. A folder that a server has open was tried by it.
+void Doctor::ExamineObjects() {
+  const std::string folder = FindObjectsFolder(settings_);
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder, ignored)) return;
+  SystemRandom random;
+  const auto objects = OpenObjects(settings_, clock_, random);
+  if (objects) {
+    Add(Level::kOk, "objects", fmt::format("'{}' opens", folder));
+  } else if (objects.error().code != ErrorCode::kUnavailable) {
+    Add(Level::kProblem, "objects", objects.error().message);
   }
 }
 
@@ -303,9 +318,8 @@ bool Doctor::Report() {
 }  // namespace
 
 Result<ExitCode> Examine(const DoctorOptions& options) {
-  SettingsOptions sources{.file = options.settings};
-  if (options.data) sources.flags["data"] = *options.data;
-  const Settings settings = TRY(LoadSettings(sources));
+  const FolderOptions folder{.data = options.data, .settings = options.settings};
+  const Settings settings = TRY(LoadSettings(folder));
   Doctor doctor(settings);
   if (const auto service = doctor.ExamineSettings()) {
     doctor.ExamineSecret(*service);
@@ -314,7 +328,8 @@ Result<ExitCode> Examine(const DoctorOptions& options) {
     doctor.ExamineWindow(*service);
     doctor.ExamineTokens(*service);
   }
-  doctor.ExamineStore();
+  doctor.ExamineStore(folder);
+  doctor.ExamineObjects();
   doctor.ExamineDisk();
   return doctor.Report() ? ExitCode::kOk : ExitCode::kNotMet;
 }

@@ -7,7 +7,7 @@ namespace tidemark::programs {
 
 enum class ExitCode {
   kOk = 0,
-  kNotMet = 1,       // The condition did not hold, or there is no item under the key.
+  kNotMet = 1,       // A condition did not hold, something is not there, or was found wrong.
   kInvalid = 2,      // The command line, or what it names, is wrong: change it.
   kEnvironment = 3,  // The folder is in use or damaged, the disk is full: the command may be right.
 };

@@ -11,6 +11,7 @@
 
 #include "programs/archive_commands.h"
 #include "programs/attempts_commands.h"
+#include "programs/command.h"
 #include "programs/documents_commands.h"
 #include "programs/exit_code.h"
 #include "programs/output.h"
@@ -49,7 +50,7 @@ ExitCode Main(int argc, char** argv) {
   program.set_version_flag("--version", "tidemark " TIDEMARK_VERSION);
   program.require_subcommand(1);
   program.failure_message(Explain);
-  program.footer("Help of a command: tidemark serve --help");
+  program.footer(GroupFooter("tidemark"));
   Action action;
   AddServeCommands(program, &action);
   AddArchiveCommands(program, &action);

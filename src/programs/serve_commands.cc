@@ -6,6 +6,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <fmt/format.h>
 
 #include "base/settings.h"
 #include "programs/demo.h"
@@ -24,6 +25,12 @@ void AddSettings(CLI::App& command, std::optional<std::string>& file) {
                      "A settings file (TIDEMARK_SETTINGS; default tidemark.toml, if there)");
 }
 
+std::string FlagHelp(const Setting& setting) {
+  const std::string help = FullHelp(setting);
+  if (setting.default_value.empty()) return help;
+  return fmt::format("{} Default: {}", help, setting.default_value);
+}
+
 void AddServe(CLI::App& program, Action* action) {
   auto [command, options] =
       AddCommand<ServeOptions>(program,
@@ -39,8 +46,12 @@ void AddServe(CLI::App& program, Action* action) {
         [options = options, name = std::string(setting.name)](const std::string& value) {
           options->flags[name] = value;
         },
-        std::string(setting.help));
+        FlagHelp(setting));
   }
+  command->footer(
+      "Secrets have no flag: they stand in the settings file, or in variables such as\n"
+      "SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN.\n\n" +
+      command->get_footer());
 }
 
 void AddTokenFile(CLI::App& command, TokenOptions& options) {

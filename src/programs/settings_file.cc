@@ -47,9 +47,10 @@ std::string DefaultFile() {
   std::string text =
       "# Settings of Tidemark. Each is shown with its default; take the # away to change it.\n"
       "# A secret may be \"file:PATH\". Every setting is also a variable, such as\n"
-      "# TIDEMARK_LOG_LEVEL for log.level, and a flag of `tidemark serve`, such as --log-level.\n";
+      "# TIDEMARK_LOG_LEVEL for log.level, and all but the secrets are flags of `tidemark serve`,\n"
+      "# such as --log-level.\n";
   for (const Setting& setting : ProgramSettings()) {
-    text += "\n" + Comment(setting.help);
+    text += "\n" + Comment(FullHelp(setting));
     text += fmt::format("#{} = {}\n", setting.name, Quoted(setting));
   }
   return text;

@@ -257,8 +257,7 @@ void AddScan(CLI::App& parent, Action* action) {
 // ---- Streams and folders ----
 
 void AddStreams(CLI::App& parent, Action* action) {
-  CLI::App* streams = parent.add_subcommand("streams", "Look at the changes of a table");
-  streams->require_subcommand(1);
+  CLI::App* streams = AddGroup(parent, "streams", "Look at the changes of a table");
   auto [command, options] =
       AddCommand<TailOptions>(*streams,
                               {"tail", "Print the changes of the last 24 hours, oldest first",
@@ -290,11 +289,11 @@ void AddVerify(CLI::App& parent, Action* action) {
 }
 
 void AddBackup(CLI::App& parent, Action* action) {
-  auto [command, options] =
-      AddCommand<CopyOptions>(parent,
-                              {"backup", "Copy all tables into a new folder, and verify the copy",
-                               "tidemark tables backup backups/monday --data data"},
-                              action, &BackUpFolder);
+  auto [command, options] = AddCommand<CopyOptions>(
+      parent,
+      {"backup", "Copy all tables, but no objects, into a new folder, and verify the copy",
+       "tidemark tables backup backups/monday --data data"},
+      action, &BackUpFolder);
   command->add_option("folder", options->backup, "Where to; missing or empty")->required();
   AddFolder(*command, options->folder);
   AddProgress(*command, options->folder);
@@ -314,13 +313,10 @@ void AddRestore(CLI::App& parent, Action* action) {
 }  // namespace
 
 void AddTablesCommands(CLI::App& program, Action* action) {
-  CLI::App* tables = program.add_subcommand("tables", "Work on the tables of a data folder");
-  tables->require_subcommand(1);
-  tables->footer(
-      "Commands print JSON lines on standard output and messages on standard error.\n"
-      "Exit codes: 0 done; 1 condition not met, or no such item; 2 the command is wrong;\n"
-      "3 the data folder is in use, damaged, or cannot be read or written.\n\n"
-      "Help of a command: tidemark tables COMMAND --help");
+  CLI::App* tables =
+      AddGroup(program, "tables",
+               "Work on the tables of a data folder: JSON lines on standard output, messages on "
+               "standard error");
   for (auto add :
        {AddCreate, AddList, AddDescribe, AddAlter, AddDrop, AddTag, AddPut, AddGet, AddUpdate,
         AddDelete, AddQuery, AddScan, AddStreams, AddVerify, AddBackup, AddRestore}) {

@@ -31,12 +31,6 @@ enum class LookupOutcome {
   kApiError,     // Anything else: a 5xx, a bad token, a missing scope, no JSON.
 };
 
-// Whether the outcome is Slack's word on the entity, rather than the lack of one.
-constexpr bool IsDefinite(LookupOutcome outcome) {
-  return outcome == LookupOutcome::kActive || outcome == LookupOutcome::kInactive ||
-         outcome == LookupOutcome::kNotFound;
-}
-
 struct LookupReply {
   LookupOutcome outcome = LookupOutcome::kApiError;
   std::string error = {};  // Slack's word for it ("user_not_found"), or ours; for the log.

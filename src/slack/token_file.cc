@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "base/replace_file.h"
 
 namespace tidemark::slack {
 
@@ -77,33 +78,6 @@ std::string Encode(const TokenPair& pair) {
   return text + "\n";
 }
 
-bool WriteAll(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) return false;
-    if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
-}
-
-std::string FolderOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-// A new name in a folder is durable once the folder is.
-bool SyncFolder(const std::string& path) {
-  const Descriptor folder(::open(FolderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return folder.IsOpen() && ::fsync(folder.number()) == 0;
-}
-
-bool WriteNew(const std::string& path, std::string_view text) {
-  ::unlink(path.c_str());  // What a process left that was killed, with whatever rights.
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  return file.IsOpen() && WriteAll(file.number(), text) && ::fsync(file.number()) == 0;
-}
-
 }  // namespace
 
 FileWatch::FileWatch(std::string path, const Clock* clock)
@@ -156,12 +130,7 @@ Result<TokenPair> ReadTokenPair(const std::string& path) {
 }
 
 Status WriteTokenPair(const std::string& path, const TokenPair& pair) {
-  const std::string temporary = path + ".new";
-  const bool is_there = WriteNew(temporary, Encode(pair)) &&
-                        ::rename(temporary.c_str(), path.c_str()) == 0 && SyncFolder(path);
-  if (is_there) return Done{};
-  return Error{ErrorCode::kUnavailable,
-               fmt::format("the file {} cannot be replaced: {}", path, std::strerror(errno))};
+  return ReplaceFile(path, Encode(pair));
 }
 
 std::optional<TokenFileLock> TokenFileLock::Take(const std::string& path) {

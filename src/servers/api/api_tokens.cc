@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "base/hashing.h"
+#include "base/replace_file.h"
 
 namespace tidemark::api {
 
@@ -79,28 +80,16 @@ class LockedFolder {
   LockedFolder& operator=(const LockedFolder&) = delete;
 
   bool is_locked() const { return is_locked_; }
-  // Names that changed outlive a loss of power.
-  bool Sync() const { return ::fsync(descriptor_) == 0; }
 
  private:
   int descriptor_ = -1;
   bool is_locked_ = false;
 };
 
-// Into a new file that takes the old one's place: a crash leaves one or the other.
-Status WriteAll(const std::string& path, const std::vector<TokenEntry>& entries,
-                const LockedFolder& folder) {
+Status WriteAll(const std::string& path, const std::vector<TokenEntry>& entries) {
   std::string text;
   for (const TokenEntry& entry : entries) text += ToLine(entry);
-  const std::string next = path + ".new";
-  const int file = ::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) return CannotWrite(next);
-  const bool written =
-      ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-      ::fsync(file) == 0;
-  if (::close(file) != 0 || !written) return CannotWrite(next);
-  if (std::rename(next.c_str(), path.c_str()) != 0 || !folder.Sync()) return CannotWrite(path);
-  return Done{};
+  return ReplaceFile(path, text);
 }
 
 }  // namespace
@@ -136,7 +125,7 @@ Result<std::string> CreateToken(const std::string& path, const std::string& name
   const std::string token = fmt::format("{}{}_{}", kPrefix, id, random.Hex(kSecretBytes));
   entries.push_back(
       {.id = id, .name = name, .hash = ToHex(Sha256(token)), .created_at = clock.NowSeconds()});
-  TRY(WriteAll(path, entries, folder));
+  TRY(WriteAll(path, entries));
   return token;
 }
 
@@ -147,7 +136,7 @@ Status RevokeToken(const std::string& path, const std::string& name) {
   if (std::erase_if(entries, [&](const TokenEntry& entry) { return entry.name == name; }) == 0) {
     return Error{ErrorCode::kNotFound, fmt::format("there is no token '{}' in {}", name, path)};
   }
-  return WriteAll(path, entries, folder);
+  return WriteAll(path, entries);
 }
 
 TokenFile::TokenFile(std::string path, const Clock& clock)
