@@ -11,6 +11,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
 
 namespace tidemark {
 
@@ -34,50 +35,6 @@ std::string TimeText(std::chrono::milliseconds since_epoch) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(since_epoch);
   return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(seconds.count()),
                      (since_epoch - seconds).count());
-}
-
-// The length of the UTF-8 sequence that a lead byte opens; 0 when it opens none.
-size_t SequenceLength(uint8_t lead) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead < 0xe0) return 2;
-  if (lead >= 0xe0 && lead < 0xf0) return 3;
-  return lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
-}
-
-bool IsContinuation(char byte) { return (static_cast<uint8_t>(byte) & 0xc0) == 0x80; }
-
-// Whether the second byte keeps the sequence shortest, in range and no surrogate.
-bool IsSecondByte(uint8_t lead, uint8_t second) {
-  if (lead == 0xe0) return second >= 0xa0;
-  if (lead == 0xed) return second < 0xa0;
-  if (lead == 0xf0) return second >= 0x90;
-  return lead != 0xf4 || second < 0x90;
-}
-
-// How many bytes at the front are one character that may be shown: 0 when they are not
-// UTF-8, or one of the controls that JSON does not escape (DEL and U+0080 to U+009F, which a
-// terminal obeys).
-size_t ShownLength(std::string_view text) {
-  const auto lead = static_cast<uint8_t>(text[0]);
-  const size_t length = SequenceLength(lead);
-  if (length == 1) return lead == 0x7f ? 0 : 1;
-  if (length == 0 || length > text.size()) return 0;
-  if (!std::ranges::all_of(text.substr(1, length - 1), IsContinuation)) return 0;
-  const auto second = static_cast<uint8_t>(text[1]);
-  if (lead == 0xc2 && second < 0xa0) return 0;
-  return IsSecondByte(lead, second) ? length : 0;
-}
-
-// The text with every byte that may not be shown replaced by U+FFFD.
-std::string Shown(std::string_view text) {
-  std::string shown;
-  shown.reserve(text.size());
-  while (!text.empty()) {
-    const size_t length = ShownLength(text);
-    shown.append(length == 0 ? "\xef\xbf\xbd" : text.substr(0, length));
-    text.remove_prefix(std::max<size_t>(length, 1));
-  }
-  return shown;
 }
 
 bool IsControl(char byte) { return static_cast<uint8_t>(byte) < 0x20; }

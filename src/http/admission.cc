@@ -19,4 +19,10 @@ void Admission::Leave(const std::string& address) {
   --total_;
 }
 
+bool Admission::TakeBodyBytes(size_t bytes) {
+  if (body_bytes_.fetch_add(bytes) + bytes <= limits_.max_body_bytes_at_once) return true;
+  GiveBodyBytes(bytes);
+  return false;
+}
+
 }  // namespace tidemark::http

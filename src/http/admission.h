@@ -1,7 +1,9 @@
-// Counts the connections of a server, overall and by address, and says when there are too many.
-// May be called from any thread; on the way of connections, not of requests.
+// Counts the connections of a server, overall and by address, and the bytes of the bodies that they
+// send, and says when there are too many. May be called from any thread; on the way of connections
+// and of large bodies, not of every request.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <mutex>
 #include <string>
@@ -19,11 +21,17 @@ class Admission {
   bool Enter(const std::string& address);
   void Leave(const std::string& address);
 
+  // False when that many bytes are too many beside the others; otherwise they are counted until
+  // they are given back.
+  bool TakeBodyBytes(size_t bytes);
+  void GiveBodyBytes(size_t bytes) { body_bytes_ -= bytes; }
+
  private:
   const ServerLimits limits_;
   std::mutex mutex_;
   size_t total_ = 0;
   std::unordered_map<std::string, size_t> by_address_;
+  std::atomic<size_t> body_bytes_ = 0;
 };
 
 }  // namespace tidemark::http

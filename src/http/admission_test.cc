@@ -28,5 +28,16 @@ TEST(AdmissionTest, CountsAllAddressesTogether) {
   EXPECT_TRUE(admission.Enter("10.0.0.3"));
 }
 
+// Bodies are in memory before anybody knows whose they are: a stranger must not fill it with them.
+TEST(AdmissionTest, BoundsTheBytesOfBodiesAtOnce) {
+  Admission admission({.max_body_bytes_at_once = 100});
+  EXPECT_TRUE(admission.TakeBodyBytes(60));
+  EXPECT_FALSE(admission.TakeBodyBytes(41));
+  EXPECT_TRUE(admission.TakeBodyBytes(40));
+  EXPECT_FALSE(admission.TakeBodyBytes(1));
+  admission.GiveBodyBytes(60);
+  EXPECT_TRUE(admission.TakeBodyBytes(60));
+}
+
 }  // namespace
 }  // namespace tidemark::http

@@ -80,6 +80,8 @@ void Connection::Process() {
   while (!finished_ && !is_answering() && !input_.empty() && output_.body.empty() &&
          output_.bytes.size() < kMaxBatchBytes) {
     input_.Consume(parser_.Feed(input_.bytes()));
+    if (!CountBody())
+      return Refuse(503, "The server has too many bodies to read: try again later.");
     switch (parser_.state()) {
       case RequestParser::State::kHead:
         return;
@@ -93,6 +95,20 @@ void Connection::Process() {
     }
   }
   if (wait() == Wait::kForNext) input_.Shrink();
+}
+
+bool Connection::CountBody() {
+  const size_t size = parser_.request().body.size();
+  if (context_.admission == nullptr || size <= kSmallBodyBytes) return true;
+  const size_t more = size - counted_body_bytes_;
+  if (!context_.admission->TakeBodyBytes(more)) return false;
+  counted_body_bytes_ = size;
+  return true;
+}
+
+void Connection::GiveBody() {
+  if (counted_body_bytes_ > 0) context_.admission->GiveBodyBytes(counted_body_bytes_);
+  counted_body_bytes_ = 0;
 }
 
 void Connection::Dispatch() {
@@ -147,6 +163,7 @@ void Connection::Refuse(int status, std::string_view detail) {
 }
 
 void Connection::Write(Response response) {
+  GiveBody();
   const bool keep_alive = exchange_.keep_alive && !draining_;
   const int status = response.status;
   if (!HasBody(status)) {

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/worker_pool.h"
+#include "http/admission.h"
 #include "http/input_buffer.h"
 #include "http/limits.h"
 #include "http/mailbox.h"
@@ -58,7 +59,8 @@ struct ConnectionContext {
   std::shared_ptr<Mailbox> mailbox;
   RequestIds ids;
   DateCache date;
-  WorkerPool* readers = nullptr;  // Null when no handler answers with a source.
+  Admission* admission = nullptr;  // Null when bodies are not counted.
+  WorkerPool* readers = nullptr;   // Null when no handler answers with a source.
 };
 
 class Connection {
@@ -82,6 +84,9 @@ class Connection {
 
   // The context outlives it.
   Connection(ConnectionContext* context, uint64_t id, std::string peer);
+  ~Connection() { GiveBody(); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
   uint64_t id() const { return id_; }
 
@@ -135,6 +140,9 @@ class Connection {
     bool reading = false;
   };
 
+  // False when the body that is coming has too many bytes beside those of others.
+  bool CountBody();
+  void GiveBody();
   bool is_answering() const { return at_handler_ || stream_.has_value(); }
   void Process();
   void Dispatch();
@@ -156,6 +164,7 @@ class Connection {
   Exchange exchange_;
   Output output_;
   std::optional<Stream> stream_;
+  size_t counted_body_bytes_ = 0;
   uint64_t request_ = 0;
   bool at_handler_ = false;
   bool continue_sent_ = false;

@@ -15,6 +15,9 @@ struct ServerLimits {
   // Paths that begin with this take larger bodies, up to that; empty: none do.
   std::string large_body_prefix = {};
   size_t max_large_body_bytes = 0;
+  // Of all bodies that are in memory at once. Small ones do not count, so that who fills it with
+  // large ones does not keep them out.
+  size_t max_body_bytes_at_once = 256 << 20;
   size_t max_connections = 10'000;
   size_t max_connections_per_address = 2'000;
   // Bytes read ahead of the request at the handler: what is pipelined beyond waits in the kernel.
@@ -25,6 +28,8 @@ struct ServerLimits {
   std::chrono::milliseconds write_timeout = std::chrono::seconds(30);
 };
 
+// What a body may have before it counts towards the bodies at once.
+inline constexpr size_t kSmallBodyBytes = 16 << 10;
 // A body that comes from a source is read and sent in pieces; of a connection, one is being sent
 // and at most one more is being read or waits.
 inline constexpr size_t kBodyPieceBytes = 256 << 10;

@@ -80,6 +80,7 @@ Loop::State::State(const LoopContext& context, int listener, uint64_t first_id)
                        [this] { asio::post(io_, [this] { DeliverReplies(); }); }),
                    .ids = RequestIds(first_id),
                    .date = DateCache(context.clock),
+                   .admission = &context.admission,
                    .readers = &context.readers} {}
 
 Loop::State::~State() {

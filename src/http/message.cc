@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/utf8.h"
 
 namespace tidemark::http {
 
@@ -139,7 +140,8 @@ Response Problem(int status, std::string_view detail) {
   writer.Int(status);
   if (!detail.empty()) {
     writer.Key("detail");
-    writer.String(detail);
+    // It may quote what the client sent.
+    writer.String(Shown(detail));
   }
   writer.EndObject();
   return WithBody(status, "application/problem+json", std::move(body));

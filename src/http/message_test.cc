@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json.h"
+
 namespace tidemark::http {
 namespace {
 
@@ -31,6 +33,12 @@ TEST(ProblemTest, IsProblemJson) {
 }
 
 // A refusal that explains itself to nobody.
+// A client that is told what it sent wrong must be able to read it.
+TEST(ProblemTest, IsValidWhateverItQuotes) {
+  const Response response = Problem(400, "the parameter '\xff\x1b[2J' is not known");
+  EXPECT_TRUE(JsonDocument::Parse(response.body).has_value()) << response.body;
+}
+
 TEST(ProblemTest, LeavesOutAnEmptyDetail) {
   EXPECT_EQ(Problem(401, "").body, R"({"type":"about:blank","title":"Unauthorized","status":401})");
 }

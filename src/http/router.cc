@@ -173,10 +173,11 @@ void Router::RunBegin(const Route& route, const SharedRequest& routed, const Rep
   Finish finish = [this, &route, routed, reply,
                    begun = std::make_shared<Begun>(this)](std::variant<Response, Rest> end) {
     if (auto* response = std::get_if<Response>(&end)) return reply(std::move(*response));
-    const auto work = [this, &route, routed, reply, rest = std::get<Rest>(std::move(end))] {
+    auto work = [this, &route, routed, reply, rest = std::get<Rest>(std::move(end))] {
       reply(Respond(route, *routed, rest));
     };
-    OnWorker(work, reply);
+    // Moved: what the rest holds is gone before a reply says that nobody had time for it.
+    OnWorker(std::move(work), reply);
   };
   try {
     route.begin(routed, std::move(finish));

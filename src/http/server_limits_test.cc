@@ -116,6 +116,34 @@ TEST_F(ServerLimitsTest, TimesOutOnAReplyThatNobodyReads) {
   EXPECT_LT(connection.ReadToEnd().size(), kReplyBytes);
 }
 
+// Bodies are read before anybody looks at a token: strangers who send many large ones at once are
+// refused, and whoever sends a small one is not.
+TEST_F(ServerLimitsTest, RefusesTooManyBytesOfBodiesAtOnce) {
+  options_.limits.max_body_bytes_at_once = 100'000;
+  Start();
+  const std::string head = "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 80000\r\n\r\n";
+  RawConnection first(server_->port());
+  first.Send(head + std::string(79'999, 'b'));
+  RawConnection second(server_->port());
+  // Until the first body is there the second may be; then there is no room for both.
+  RawReply refused;
+  do {
+    second.Send(head + std::string(80'000, 'b'));
+    refused = second.ReadReply();
+  } while (refused.status == 200);
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_TRUE(second.IsClosedByPeer());
+  RawConnection small(server_->port());
+  small.Send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc");
+  EXPECT_EQ(small.ReadReply().status, 200);
+  first.Send("b");
+  EXPECT_EQ(first.ReadReply().status, 200);
+  // What was answered, or refused, has given its bytes back.
+  RawConnection third(server_->port());
+  third.Send(head + std::string(80'000, 'b'));
+  EXPECT_EQ(third.ReadReply().status, 200);
+}
+
 // Heads over their bounds, in bytes and in headers.
 TEST_F(ServerLimitsTest, RefusesLargeHeads) {
   options_.limits.max_head_bytes = 1'000;

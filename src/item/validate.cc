@@ -1,68 +1,13 @@
 #include "item/validate.h"
 
-#include <cstdint>
-#include <cstring>
 #include <string>
 
+#include "base/utf8.h"
 #include "item/limits.h"
 
 namespace tidemark::item {
 
 namespace {
-
-// How many bytes at the front are plain ASCII, found eight at a time.
-size_t AsciiPrefix(std::string_view text) {
-  constexpr uint64_t kHighBits = 0x8080808080808080U;
-  size_t length = 0;
-  for (; length + sizeof(uint64_t) <= text.size(); length += sizeof(uint64_t)) {
-    uint64_t word;
-    std::memcpy(&word, text.data() + length, sizeof(word));
-    if ((word & kHighBits) != 0) break;
-  }
-  while (length < text.size() && static_cast<uint8_t>(text[length]) < 0x80) ++length;
-  return length;
-}
-
-// The sequences a lead byte may begin: how long they are, and which second bytes keep out
-// needlessly long forms, surrogates and what lies beyond U+10FFFF.
-struct Sequence {
-  size_t length = 0;  // 0: no sequence begins so.
-  uint8_t second_low = 0x80;
-  uint8_t second_high = 0xbf;
-};
-
-Sequence SequenceOf(uint8_t lead) {
-  if (lead < 0xc2 || lead > 0xf4) return {};
-  if (lead < 0xe0) return {.length = 2};
-  if (lead == 0xe0) return {.length = 3, .second_low = 0xa0};
-  if (lead == 0xed) return {.length = 3, .second_high = 0x9f};
-  if (lead < 0xf0) return {.length = 3};
-  if (lead == 0xf0) return {.length = 4, .second_low = 0x90};
-  if (lead == 0xf4) return {.length = 4, .second_high = 0x8f};
-  return {.length = 4};
-}
-
-// The length of the sequence of several bytes at the front; 0 when there is no valid one.
-size_t TakeSequence(std::string_view text) {
-  const Sequence sequence = SequenceOf(static_cast<uint8_t>(text[0]));
-  if (sequence.length == 0 || text.size() < sequence.length) return 0;
-  const uint8_t second = static_cast<uint8_t>(text[1]);
-  if (second < sequence.second_low || second > sequence.second_high) return 0;
-  for (size_t i = 2; i < sequence.length; ++i) {
-    if ((static_cast<uint8_t>(text[i]) & 0xc0) != 0x80) return 0;
-  }
-  return sequence.length;
-}
-
-bool IsUtf8(std::string_view text) {
-  while (true) {
-    text.remove_prefix(AsciiPrefix(text));
-    if (text.empty()) return true;
-    const size_t taken = TakeSequence(text);
-    if (taken == 0) return false;
-    text.remove_prefix(taken);
-  }
-}
 
 Status ValidateText(std::string_view text) {
   if (IsUtf8(text)) return Done{};

@@ -78,12 +78,13 @@ Cells DocumentCells(const Json& json) {
   for (const std::string& customer : facts.customers) {
     customers += fmt::format("{}{}", customers.empty() ? "" : ",", customer);
   }
-  return {document->id(),
+  return {Printable(document->id()),
           std::string(ToString(facts.kind)),
           std::string(ToString(facts.status)),
           fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<time_t>(facts.created_at))),
-          customers,
-          std::visit([](const auto& details) { return details.title; }, document->details())};
+          Printable(customers),
+          Printable(
+              std::visit([](const auto& details) { return details.title; }, document->details()))};
 }
 
 bool IsComplete(const Json& page) {
