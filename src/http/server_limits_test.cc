@@ -120,27 +120,27 @@ TEST_F(ServerLimitsTest, TimesOutOnAReplyThatNobodyReads) {
 // refused, and whoever sends a small one is not.
 TEST_F(ServerLimitsTest, RefusesTooManyBytesOfBodiesAtOnce) {
   options_.limits.max_body_bytes_at_once = 100'000;
+  handler_.KeepReplies();
   Start();
-  const std::string head = "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 80000\r\n\r\n";
+  const std::string large =
+      "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 80000\r\n\r\n" + std::string(80'000, 'b');
   RawConnection first(server_->port());
-  first.Send(head + std::string(79'999, 'b'));
+  first.Send(large);
+  const Reply to_first = handler_.WaitForRequest(1);
   RawConnection second(server_->port());
-  // Until the first body is there the second may be; then there is no room for both.
-  RawReply refused;
-  do {
-    second.Send(head + std::string(80'000, 'b'));
-    refused = second.ReadReply();
-  } while (refused.status == 200);
-  EXPECT_EQ(refused.status, 503);
+  second.Send(large);
+  EXPECT_EQ(second.ReadReply().status, 503);
   EXPECT_TRUE(second.IsClosedByPeer());
   RawConnection small(server_->port());
   small.Send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc");
+  handler_.WaitForRequest(2)(Text(200, "ok"));
   EXPECT_EQ(small.ReadReply().status, 200);
-  first.Send("b");
+  to_first(Text(200, "ok"));
   EXPECT_EQ(first.ReadReply().status, 200);
   // What was answered, or refused, has given its bytes back.
   RawConnection third(server_->port());
-  third.Send(head + std::string(80'000, 'b'));
+  third.Send(large);
+  handler_.WaitForRequest(3)(Text(200, "ok"));
   EXPECT_EQ(third.ReadReply().status, 200);
 }
 
