@@ -39,8 +39,11 @@ class RecordingHandler final : public Handler {
     if (!keeps) reply(answer_ ? answer_(text) : Text(200, text));
   }
 
-  // Both are set before the first request.
-  void KeepReplies() { keeps_ = true; }
+  void KeepReplies(bool keeps = true) {
+    const std::lock_guard lock(mutex_);
+    keeps_ = keeps;
+  }
+  // Set before the first request.
   void AnswerWith(std::function<Response(const std::string&)> answer) { answer_ = answer; }
 
   // Waits until so many requests came, and gives the reply of the last.
