@@ -19,16 +19,6 @@ constexpr uint64_t kMaxPage = 1000;
 // Wide enough for a terminal of today.
 constexpr size_t kTextWidth = 80;
 
-std::string TextOf(const Json& object, std::string_view name) {
-  const auto value = object.Find(name);
-  return std::string(value ? value->AsString().value_or("") : "");
-}
-
-bool IsTrue(const Json& object, std::string_view name) {
-  const auto value = object.Find(name);
-  return value && value->AsBool().value_or(false);
-}
-
 struct Pages {
   std::string path;     // With its query, if any.
   std::string_view of;  // The member that has the values.
@@ -52,7 +42,7 @@ Status ForEach(ApiSource& source, const Pages& pages,
         --left;
       }
     }
-    cursor = TextOf(page.root(), "cursor");
+    cursor = TextIn(page.root(), "cursor");
   } while (!cursor.empty() && left > 0);
   return Done{};
 }
@@ -67,7 +57,7 @@ std::string TsOf(const std::string& text) {
 std::string FlagsOf(const Json& object, std::initializer_list<std::string_view> names) {
   std::string flags;
   for (std::string_view name : names) {
-    if (IsTrue(object, name)) flags += fmt::format("{}{}", flags.empty() ? "" : " ", name);
+    if (IsTrueIn(object, name)) flags += fmt::format("{}{}", flags.empty() ? "" : " ", name);
   }
   return flags;
 }
@@ -91,14 +81,14 @@ std::string NotesOf(const Json& message) {
     notes += fmt::format("{}{}", notes.empty() ? "" : " ", note);
   };
   if (message.Find("updated_ts")) add("edited");
-  const std::string thread = TextOf(message, "thread_ts");
-  if (!thread.empty()) add(thread == TextOf(message, "ts") ? "thread" : "reply");
+  const std::string thread = TextIn(message, "thread_ts");
+  if (!thread.empty()) add(thread == TextIn(message, "ts") ? "thread" : "reply");
   if (const auto files = message.Find("files")) add(fmt::format("{} files", files->Size()));
   return notes;
 }
 
 Cells MessageCells(const Json& message) {
-  return {FormatTime(TextOf(message, "ts")), CellOf(message, "ts"), AuthorOf(message),
+  return {FormatTime(TextIn(message, "ts")), CellOf(message, "ts"), AuthorOf(message),
           NotesOf(message), CellOf(message, "text")};
 }
 
@@ -112,8 +102,8 @@ Cells FileCells(const Json& file) {
 }
 
 Cells IntervalCells(const std::string& channel, const Json& interval) {
-  const std::string to = TextOf(interval, "to");
-  return {channel, FormatTime(TextOf(interval, "from")), to.empty() ? "now" : FormatTime(to),
+  const std::string to = TextIn(interval, "to");
+  return {channel, FormatTime(TextIn(interval, "from")), to.empty() ? "now" : FormatTime(to),
           CellOf(interval, "certainty"), CellOf(interval, "reason")};
 }
 
@@ -131,17 +121,17 @@ void PrintDetail(const Json& detail) {
   if (!message) return;
   const auto author = detail.Find("author");
   const std::string real_name = author ? CellOf(*author, "real_name") : "";
-  add("time", FormatTime(TextOf(*message, "ts")));
+  add("time", FormatTime(TextIn(*message, "ts")));
   add("ts", CellOf(*message, "ts"));
   add("by", AuthorOf(*message) + (real_name.empty() ? "" : fmt::format(" ({})", real_name)));
-  add("notes", NotesOf(*message) + (IsTrue(detail, "pinned") ? " pinned" : ""));
+  add("notes", NotesOf(*message) + (IsTrueIn(detail, "pinned") ? " pinned" : ""));
   add("thread", CellOf(*message, "thread_ts"));
-  add("deleted", FormatTime(TextOf(*message, "deleted_ts")));
+  add("deleted", FormatTime(TextIn(*message, "deleted_ts")));
   add("text", CellOf(*message, "text"));
   if (const auto versions = detail.Find("versions"); versions && versions->Size() > 1) {
     for (const Json version : versions->Elements()) {
       add("version",
-          fmt::format("{}  {}", FormatTime(TextOf(version, "version")), CellOf(version, "text")));
+          fmt::format("{}  {}", FormatTime(TextIn(version, "version")), CellOf(version, "text")));
     }
   }
   if (const auto reactions = detail.Find("reactions")) {
@@ -166,7 +156,7 @@ ExitCode NoSuchMessage(const ArchiveReadOptions& options) {
 
 // A name that stays in its folder, whatever the message calls the file; its id makes it unique.
 std::string SafeName(const Json& file) {
-  std::string name = TextOf(file, "id") + "-" + TextOf(file, "name");
+  std::string name = TextIn(file, "id") + "-" + TextIn(file, "name");
   for (char& byte : name) {
     const bool is_plain = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
                           (byte >= 'A' && byte <= 'Z') || byte == '-' || byte == '_' || byte == '.';
@@ -177,7 +167,7 @@ std::string SafeName(const Json& file) {
 
 // False when it is not stored.
 Result<bool> SaveFile(ApiSource& source, const Json& file, const std::string& folder) {
-  const std::string path = TextOf(file, "path");
+  const std::string path = TextIn(file, "path");
   if (path.empty()) return false;
   const std::string target = folder + "/" + SafeName(file);
   std::ofstream stream(target, std::ios::binary | std::ios::trunc);

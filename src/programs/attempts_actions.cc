@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "apps/attempts/policy.h"
@@ -32,11 +31,6 @@ void WriteText(std::string_view name, const std::string& text, JsonWriter* write
   writer->String(text);
 }
 
-std::string TextOf(const Json& object, std::string_view name) {
-  const auto value = object.Find(name);
-  return std::string(value ? value->AsString().value_or("") : "");
-}
-
 // "/api/v1/subjects/{id}". An address becomes its id first: addresses are in no path.
 Result<std::string> SubjectPath(ApiSource& source, const std::string& subject) {
   std::string id = subject;
@@ -45,7 +39,7 @@ Result<std::string> SubjectPath(ApiSource& source, const std::string& subject) {
         {.method = Method::kPost,
          .path = "/api/v1/subjects/identify",
          .body = ObjectOf([&](JsonWriter* writer) { WriteText("email", subject, writer); })}));
-    id = TextOf(identified.root(), "id");
+    id = TextIn(identified.root(), "id");
   }
   return "/api/v1/subjects/" + PercentEncode(id);
 }
@@ -56,7 +50,7 @@ std::string TimeOf(const Json& object) {
   const auto until = object.Find("until");
   const auto seconds = until ? until->AsInt() : std::nullopt;
   if (!seconds) return "for good";
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<time_t>(*seconds)));
+  return FormatTime(*seconds);
 }
 
 // What is one of several, and whose budget it is.
@@ -128,16 +122,16 @@ Status PrintSubject(ApiSource& source, const std::string& path, const OutputOpti
 
 bool IsAsked(const LockCommandOptions& options, const Json& lock) {
   const auto matches = [&](const std::string& asked, std::string_view member) {
-    return asked.empty() || asked == TextOf(lock, member);
+    return asked.empty() || asked == TextIn(lock, member);
   };
   return matches(options.journey, "journey") && matches(options.classifier, "classifier");
 }
 
 std::string LockPath(const std::string& subject, const Json& lock) {
   return fmt::format("{}/locks/{}/{}?method={}&lane={}", subject,
-                     PercentEncode(TextOf(lock, "journey")),
-                     PercentEncode(TextOf(lock, "classifier")),
-                     PercentEncode(TextOf(lock, "method")), PercentEncode(TextOf(lock, "lane")));
+                     PercentEncode(TextIn(lock, "journey")),
+                     PercentEncode(TextIn(lock, "classifier")),
+                     PercentEncode(TextIn(lock, "method")), PercentEncode(TextIn(lock, "lane")));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "apps/documents/document.h"
@@ -81,7 +80,7 @@ Cells DocumentCells(const Json& json) {
   return {Printable(document->id()),
           std::string(ToString(facts.kind)),
           std::string(ToString(facts.status)),
-          fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<time_t>(facts.created_at))),
+          FormatTime(facts.created_at),
           Printable(customers),
           Printable(
               std::visit([](const auto& details) { return details.title; }, document->details()))};

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "apps/documents/fsck.h"
@@ -42,16 +41,6 @@ struct RunTotals {
     return found == counts.end() ? 0 : found->second;
   }
 };
-
-std::string TextIn(const Json& object, std::string_view member) {
-  const auto value = object.Find(member);
-  return std::string(value ? value->AsString().value_or("") : "");
-}
-
-bool IsTrue(const Json& object, std::string_view member) {
-  const auto value = object.Find(member);
-  return value && value->AsBool().value_or(false);
-}
 
 // ---- Runs, piece by piece ----
 
@@ -105,8 +94,8 @@ class PiecewiseRun {
     }
     checked_ = totals_.Count("checked");
     look_(piece);
-    totals_.is_finished = IsTrue(piece, "finished");
-    totals_.is_marked = IsTrue(piece, "marked");
+    totals_.is_finished = IsTrueIn(piece, "finished");
+    totals_.is_marked = IsTrueIn(piece, "marked");
     return Remember(TextIn(piece, "checkpoint"));
   }
 
@@ -180,7 +169,7 @@ void PrintFindings(const Json& piece, bool is_table) {
     }
     PrintText(fmt::format("{}: {}{}\n", Printable(TextIn(finding, "id")),
                           Printable(TextIn(finding, "what")),
-                          IsTrue(finding, "repaired") ? "; repaired" : ""));
+                          IsTrueIn(finding, "repaired") ? "; repaired" : ""));
   }
 }
 
@@ -190,16 +179,13 @@ std::string MarkLine(const RunTotals& totals) {
 
 // ---- How it stands ----
 
-std::string TimeOf(int64_t seconds) {
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<time_t>(seconds)));
-}
-
 std::string CoverageOf(const Json& stats) {
   const auto from = stats.Find("complete_from");
   const auto as_of = stats.Find("as_of_ms");
   if (!from || !as_of) return "nobody went over all objects yet: run 'tidemark documents backfill'";
   return fmt::format("all documents created since {}, as of {} (UTC)",
-                     TimeOf(from->AsInt().value_or(0)), TimeOf(as_of->AsInt().value_or(0) / 1000));
+                     FormatTime(from->AsInt().value_or(0)),
+                     FormatTime(as_of->AsInt().value_or(0) / 1000));
 }
 
 std::string DescribeCounts(const Json& stats) {

@@ -96,10 +96,23 @@ void Printer::Print(const Json& value) {
   }
 }
 
+std::string FormatTime(EpochSeconds at) {
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<time_t>(at)));
+}
+
 std::string FormatTime(std::string_view ts) {
   const auto parsed = slack::Timestamp::Parse(ts);
-  if (!parsed) return Printable(ts);
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<time_t>(parsed->seconds())));
+  return parsed ? FormatTime(parsed->seconds()) : Printable(ts);
+}
+
+std::string TextIn(const Json& object, std::string_view member) {
+  const auto value = object.Find(member);
+  return std::string(value ? value->AsString().value_or("") : "");
+}
+
+bool IsTrueIn(const Json& object, std::string_view member) {
+  const auto value = object.Find(member);
+  return value && value->AsBool().value_or(false);
 }
 
 std::string CellOf(const Json& object, std::string_view member) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/json.h"
 
 namespace tidemark::programs {
@@ -46,10 +47,16 @@ class Printer {
   std::vector<Cells> rows_;
 };
 
-// "2024-05-01 10:00:00", of UTC; the text itself when it is no ts.
+// "2024-05-01 10:00:00", of UTC.
+std::string FormatTime(EpochSeconds at);
+// The same of a ts; the text itself when it is none.
 std::string FormatTime(std::string_view ts);
 
 // A member as text: what is no text as JSON; empty when it is missing.
 std::string CellOf(const Json& object, std::string_view member);
+// The text of a member, as it is; empty when it is missing or no text.
+std::string TextIn(const Json& object, std::string_view member);
+// Whether a member is there, and true.
+bool IsTrueIn(const Json& object, std::string_view member);
 
 }  // namespace tidemark::programs
