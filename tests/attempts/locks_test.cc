@@ -12,6 +12,7 @@ namespace tidemark::attempts {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -218,6 +219,80 @@ TEST(LocksTest, WhoseLockIsLiftedBeginsAnew) {
   EXPECT_EQ(stage.Fail(kPassword).remaining, 5u);
 }
 
+// A reset is finished when the new password is stored; the code alone is one step of it. Who was
+// locked begins anew, and so does who was not locked yet.
+// Spec: 003-32
+TEST(LocksTest, WhoFinishesAPasswordResetBeginsAnew) {
+  for (const int failures : {6, 3}) {
+    Stage stage;
+    stage.Fail(kPassword, failures);
+    stage.Fail(kMfaCode, 2);
+    stage.Try(ErrorsOf("PASSWORD_RESET", "CODE_ENTRY"), true);
+    EXPECT_EQ(stage.Locks().size(), failures == 6 ? 1u : 0u);
+    ASSERT_TRUE(stage.attempts.ClearJourney({stage.person}, "PASSWORD_RESET"));
+    EXPECT_EQ(stage.VerdictOf(kPassword), Verdict::kPermitted);
+    EXPECT_EQ(stage.CountOf(kPassword), 0u);
+    EXPECT_TRUE(stage.Locks().empty());
+    EXPECT_EQ(stage.Fail(kPassword).remaining, 5u);
+    EXPECT_EQ(stage.CountOf(kMfaCode), 2u) << "of another secret";
+  }
+}
+
+// A device with a budget of its own was locked for the same password.
+// Spec: 003-32
+TEST(LocksTest, AFinishedPasswordResetLiftsTheLockOfEveryDevice) {
+  Stage stage;
+  const auto settle = [&](bool right) {
+    const std::string id = stage.NextId();
+    const Decision slot = stage.Reserve(
+        {.subject = stage.person, .name = kPassword, .attempt_id = id, .device = "phone"});
+    EXPECT_EQ(slot.verdict, Verdict::kPermitted);
+    return stage.Settle({.subject = stage.person,
+                         .name = kPassword,
+                         .attempt_id = id,
+                         .device = "phone",
+                         .right = right});
+  };
+  settle(true);
+  stage.Fail(kPassword, 6);
+  for (int i = 0; i < 6; ++i) settle(false);
+  EXPECT_EQ(stage.Locks().size(), 2u);
+  ASSERT_TRUE(stage.attempts.ClearJourney({stage.person}, "PASSWORD_RESET"));
+  EXPECT_TRUE(stage.Locks().empty());
+  EXPECT_EQ(settle(false).remaining, 5u);
+}
+
+// What the policy does not name stays: locks of other actions, and what somebody set for good.
+TEST(LocksTest, AFinishedJourneyLiftsNothingElse) {
+  Stage stage;
+  stage.Fail(kMfaCode, 6);
+  stage.Fail(kPassword, 6);
+  ASSERT_TRUE(stage.attempts.ClearJourney({stage.person}, "REAUTHENTICATION"));
+  ASSERT_TRUE(stage.attempts.ClearJourney({stage.person}, "SIGN_IN"));
+  ASSERT_TRUE(stage.attempts.ResetAll(stage.person));
+  EXPECT_EQ(stage.Locks().size(), 2u);
+  ASSERT_TRUE(stage.attempts.Unlock(stage.person, kPasswordLock));
+  ASSERT_TRUE(stage.attempts.SetLock(stage.person,
+                                     {.name = kPasswordLock, .kind = LockKind::kPermanent}, 0s));
+  ASSERT_TRUE(stage.attempts.ClearJourney({stage.person}, "PASSWORD_RESET"));
+  EXPECT_EQ(stage.VerdictOf(kPassword), Verdict::kIndefinitelyLocked);
+  EXPECT_EQ(stage.VerdictOf(kMfaCode), Verdict::kTemporarilyLocked);
+}
+
+// More than one write has room for are lifted all the same.
+TEST(LocksTest, AFinishedJourneyLiftsHoweverManyThereAre) {
+  Stage stage;
+  for (int i = 0; i < 70; ++i) {
+    const std::string method = "m" + std::to_string(i);
+    ASSERT_TRUE(stage.attempts.SetLock(
+        stage.person, {.name = LockOf("SIGN_IN", "PASSWORD_RESET", method)}, 900s));
+    stage.Add(ErrorsOf("SIGN_IN", "PASSWORD_ENTRY", method));
+  }
+  ASSERT_TRUE(stage.attempts.ClearJourney({stage.person}, "PASSWORD_RESET"));
+  EXPECT_TRUE(stage.Locks().empty());
+  EXPECT_EQ(*stage.attempts.Sum(stage.person, kPassword), 0u);
+}
+
 // The failures of a locked method are kept for the total; lifting its lock forgets them.
 // Spec: 003-32
 TEST(LocksTest, WhoseMethodIsUnlockedBeginsAnew) {
@@ -311,7 +386,20 @@ TEST(LocksTest, ReauthenticationClearsBothIdsAndTellsWhatTheyHad) {
   }
   stage.Fail(password, 3);
   stage.Fail(kPassword, 1);
+  // Whoever ends right after a write leaves the copy behind: it is there before each of them.
+  std::vector<std::string> before_writes;
+  stage.tables.decide = [&](testing::Operation operation) -> std::optional<testing::Fault> {
+    if (testing::Writes(operation)) before_writes.push_back(stage.Logged());
+    return std::nullopt;
+  };
   ASSERT_TRUE(stage.attempts.ClearJourney({stage.person, pairwise}, "REAUTHENTICATION"));
+  ASSERT_EQ(before_writes.size(), 2u);
+  EXPECT_THAT(before_writes[0],
+              AllOf(HasSubstr("about to be cleared"), HasSubstr(pairwise.ForLog()),
+                    HasSubstr("REAUTHENTICATION#ERROR_COUNT#EMAIL_ENTRY"), HasSubstr("count=2"),
+                    Not(HasSubstr("count cleared"))));
+  EXPECT_THAT(before_writes[1], AllOf(HasSubstr("REAUTHENTICATION#ERROR_COUNT#PASSWORD_ENTRY"),
+                                      HasSubstr("count=3")));
   EXPECT_EQ(*stage.attempts.Get(pairwise, email), 0u);
   EXPECT_EQ(stage.CountOf(password), 0u);
   EXPECT_EQ(stage.CountOf(kPassword), 1u);

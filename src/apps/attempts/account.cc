@@ -214,11 +214,6 @@ std::optional<uint64_t> CountRow::CountAt(std::string_view id) const {
   return count > since ? count - since : 0;
 }
 
-bool IsSameCount(const Name& left, const Name& right) {
-  return left.journey == right.journey && left.count == right.count &&
-         left.classifier == right.classifier;
-}
-
 const std::string& StateKey(AccountState state) {
   static const auto keys = [] {
     std::map<AccountState, std::string> made;

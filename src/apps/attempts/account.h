@@ -29,7 +29,6 @@ namespace tidemark::attempts {
 
 inline constexpr std::string_view kPartitionAttribute = "subject_id";
 inline constexpr std::string_view kSortAttribute = "sk";
-inline constexpr std::string_view kLockCount = "LOCK";
 // Attempts that one subject may have under way at once, over all counts.
 inline constexpr size_t kMaxOpen = 64;
 
@@ -96,6 +95,8 @@ struct DeviceRow {
 // What became of a lock, a state or a count, for the audit.
 struct AuditEvent {
   std::string what;
+  // Told before it is done, for what nobody could look up afterwards; empty: nothing is.
+  std::string ahead = {};
   std::string name;
   std::string reason = {};
   uint64_t count = 0;
@@ -188,9 +189,6 @@ class Account {
   std::set<std::string> touched_;
   std::vector<AuditEvent> audit_;
 };
-
-// The same journey, count and classifier, whatever the method and lane.
-bool IsSameCount(const Name& left, const Name& right);
 
 // Where states are kept.
 const std::string& StateKey(AccountState state);

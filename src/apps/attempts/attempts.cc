@@ -160,7 +160,7 @@ Result<Decision> Attempts::DecideJourney(const std::vector<Subject>& subjects,
 Status Attempts::ClearJourney(const std::vector<Subject>& subjects, const std::string& journey) {
   const std::string resolved = TRY(policy_.ResolveJourney(journey));
   for (const Subject& subject : std::set<Subject>(subjects.begin(), subjects.end())) {
-    TRY(engine_->ClearAll(subject, resolved));
+    TRY(engine_->FinishJourney(subject, resolved));
   }
   return Done{};
 }
@@ -223,7 +223,7 @@ Status Attempts::Reset(const Subject& subject, const Name& name) {
   });
 }
 
-Status Attempts::ResetAll(const Subject& subject) { return engine_->ClearAll(subject, ""); }
+Status Attempts::ResetAll(const Subject& subject) { return engine_->ClearCounts(subject); }
 
 Result<Lock> Attempts::SetLock(const Subject& subject, const Lock& lock,
                                std::chrono::seconds length) {

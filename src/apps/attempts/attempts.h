@@ -9,8 +9,9 @@
 // In any run, over any number of processes, the verifications started and not succeeded within a
 // window are at most the limit. Success gives the slot back, failure books it, a crash keeps it.
 // The failure that reaches the limit sets the lock in the same transaction. Attempt ids make every
-// call safe to repeat. An Error is "cannot decide" and never means permitted: kUnavailable or
-// kUnknown when the store failed, kInvalid when a name or an identifier is missing or not known.
+// call safe to repeat. An Error is "cannot decide" and never means permitted: kUnavailable,
+// kUnknown, kCorrupt or kInternal when the store failed, whatever it said; kInvalid when a name or
+// an identifier is missing or not known.
 //
 // Every change of a lock or state is told to the audit, without secrets or addresses.
 // May be called from any thread.
@@ -118,8 +119,9 @@ class Attempts {
   // For a journey that sums several identifiers of one person (subject and pairwise id): any
   // count at its limit refuses. Empty and repeated identifiers count once.
   Result<Decision> DecideJourney(const std::vector<Subject>& subjects, const std::string& journey);
-  // After its success: all counts of the journey go, of every identifier; what they were is told
-  // to the audit. Each identifier is cleared as a whole; on an Error some may be.
+  // When all of it has succeeded: all counts of the journey go, of every identifier, and the locks
+  // that the policy lets it lift, with the counts that lead to them. What the counts are is told to
+  // the audit before they go. Each identifier is cleared as a whole; on an Error some may be.
   Status ClearJourney(const std::vector<Subject>& subjects, const std::string& journey);
 
   // The seed's plain forms. They count, and lock nobody.

@@ -50,7 +50,7 @@ constexpr std::string_view kDefaultPolicy = R"json({
  "lock_classifier": "MFA_CODE_REQUEST"},
 
 {"journey": "PASSWORD_RESET", "count": "ERROR_COUNT", "classifier": "CODE_ENTRY",
- "clears": ["CODE_ENTRY"], "space": 1000000},
+ "clears": ["CODE_ENTRY"], "lifts": ["SIGN_IN#LOCK#PASSWORD_RESET"], "space": 1000000},
 {"journey": "PASSWORD_RESET", "count": "CODE_REQUEST_COUNT", "classifier": "EMAIL_CODE",
  "lock_classifier": "EMAIL_CODE_REQUEST"},
 

@@ -18,6 +18,27 @@ constexpr size_t kLaneDigits = 16;
 // time somebody came through, so few are enough for as many as may come through at all.
 constexpr int kMaxConflicts = 256;
 
+// Whoever asks has done nothing wrong when the store refuses us: that is no refusal of theirs, and
+// no mistake in what they asked.
+Error CannotDecide(const Error& error) {
+  const std::string message = "the store of attempts fails: " + error.message;
+  switch (error.code) {
+    case ErrorCode::kInvalid:
+    case ErrorCode::kNotFound:
+    case ErrorCode::kDenied:
+      return {ErrorCode::kInternal, message};
+    case ErrorCode::kInUse:
+    case ErrorCode::kConflict:
+      return {ErrorCode::kUnavailable, message};
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kUnknown:
+    case ErrorCode::kCorrupt:
+    case ErrorCode::kInternal:
+      break;
+  }
+  return error;
+}
+
 }  // namespace
 
 Engine::Engine(AttemptsOptions options, const Policy* policy, tables::Tables* tables,
@@ -59,10 +80,11 @@ Result<Account> Engine::Load(const Subject& subject) {
                              .consistent = true};
   std::vector<item::Item> rows;
   for (;;) {
-    tables::Page page = TRY(tables_.Query(query));
-    std::move(page.items.begin(), page.items.end(), std::back_inserter(rows));
-    if (!page.last) break;
-    query.start_after = std::move(page.last);
+    auto page = tables_.Query(query);
+    if (!page) return CannotDecide(page.error());
+    std::move(page->items.begin(), page->items.end(), std::back_inserter(rows));
+    if (!page->last) break;
+    query.start_after = std::move(page->last);
   }
   std::vector<std::string> skipped;
   Account account = Account::Decode(subject, rows, clock_.NowSeconds(), &skipped);
@@ -85,14 +107,18 @@ tables::PutRequest* HeadAlone(std::vector<tables::TransactAction>* actions) {
 
 // False: somebody else wrote meanwhile.
 Result<bool> AppliedBy(const Result<tables::WriteReply>& reply) {
-  if (!reply && reply.error().code == ErrorCode::kConflict) return false;
-  return TRY(reply).applied;
+  if (reply) return reply->applied;
+  if (reply.error().code == ErrorCode::kConflict) return false;
+  return CannotDecide(reply.error());
 }
 
 Result<bool> AppliedBy(const Result<tables::TransactWriteReply>& reply) {
   if (!reply && reply.error().code == ErrorCode::kConflict) return false;
-  for (const tables::CancellationReason& reason : TRY(reply).reasons) {
-    if (reason.code == tables::CancellationCode::kValidationError) return Invalid(reason.message);
+  if (!reply) return CannotDecide(reply.error());
+  for (const tables::CancellationReason& reason : reply->reasons) {
+    if (reason.code == tables::CancellationCode::kValidationError) {
+      return CannotDecide(Invalid(reason.message));
+    }
   }
   return reply->outcome == tables::TransactOutcome::kApplied;
 }
@@ -122,6 +148,7 @@ std::optional<Engine::Draft> Engine::Drafted(Account account, Progress* progress
     progress->told = true;
   }
   if (!account.IsChanged()) return std::nullopt;
+  TellAhead(account);
   return Draft{.account = std::move(account), .version = random_.Hex(kVersionBytes)};
 }
 
@@ -142,28 +169,47 @@ std::optional<Status> Engine::Ended(Draft draft, const Result<bool>& written, Pr
                "too many change this account at once, so that nothing can be decided; try again"};
 }
 
-Status Engine::ClearAll(const Subject& subject, const std::string& journey) {
-  for (;;) {
-    const bool are_all = TRY(Change(subject, [&](Account* account) -> Result<bool> {
-      return attempts::ClearJourney(journey, account);
-    }));
-    if (are_all) return Done{};
+Status Engine::ClearCounts(const Subject& subject) {
+  const auto clear = [](Account* account) -> Result<bool> {
+    return attempts::ClearCounts(account);
+  };
+  while (!TRY(Change(subject, clear))) {
+  }
+  return Done{};
+}
+
+Status Engine::FinishJourney(const Subject& subject, const std::string& journey) {
+  const auto finish = [&](Account* account) -> Result<bool> {
+    return attempts::FinishJourney(policy_, journey, account);
+  };
+  while (!TRY(Change(subject, finish))) {
+  }
+  return Done{};
+}
+
+void Engine::TellAhead(const Account& account) const {
+  for (const AuditEvent& event : account.audit()) {
+    if (!event.ahead.empty()) Log(account, event, event.ahead);
+  }
+}
+
+void Engine::Tell(const Account& account) const {
+  for (const AuditEvent& event : account.audit()) {
+    if (locks_ != nullptr && event.limit > 0) locks_->Add();
+    Log(account, event, event.what);
   }
 }
 
 // No secret and no address is in any of this.
-void Engine::Tell(const Account& account) const {
-  for (const AuditEvent& event : account.audit()) {
-    if (locks_ != nullptr && event.limit > 0) locks_->Add();
-    if (logger_ == nullptr) continue;
-    logger_->Log(LogLevel::kInfo, "attempts audit",
-                 {{"event", event.what},
-                  {"subject", account.subject().ForLog()},
-                  {"name", event.name},
-                  {"reason", event.reason},
-                  {"count", event.count},
-                  {"limit", event.limit}});
-  }
+void Engine::Log(const Account& account, const AuditEvent& event, const std::string& what) const {
+  if (logger_ == nullptr) return;
+  logger_->Log(LogLevel::kInfo, "attempts audit",
+               {{"event", what},
+                {"subject", account.subject().ForLog()},
+                {"name", event.name},
+                {"reason", event.reason},
+                {"count", event.count},
+                {"limit", event.limit}});
 }
 
 std::string Engine::LaneOf(const Subject& subject, const std::string& device) const {

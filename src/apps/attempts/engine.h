@@ -56,7 +56,9 @@ class Engine {
   // kInvalid when the name is not known. Different types of methods are counted apart.
   Result<Name> NameOf(const Name& name, const std::string& notification_type,
                       const std::string& method_type) const;
-  Status ClearAll(const Subject& subject, const std::string& journey);
+  // Both in as many writes as it takes.
+  Status ClearCounts(const Subject& subject);
+  Status FinishJourney(const Subject& subject, const std::string& journey);
   void Warn(std::string_view message, const std::string& sort_key) const;
   std::string LaneOf(const Subject& subject, const std::string& device) const;
   std::string NewId();
@@ -88,7 +90,10 @@ class Engine {
   // False when somebody else wrote since the account was loaded.
   Result<bool> Write(const Draft& draft);
   void Submit(const Draft& draft, std::function<void(Result<bool>)> done);
+  // What is about to be lost is told before it is, and all of it once it is done.
+  void TellAhead(const Account& account) const;
   void Tell(const Account& account) const;
+  void Log(const Account& account, const AuditEvent& event, const std::string& what) const;
 
   const AttemptsOptions options_;
   const Policy& policy_;

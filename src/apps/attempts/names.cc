@@ -116,6 +116,11 @@ Result<Subject> Subject::Parse(std::string_view text) {
       kEmailDigits));
 }
 
+bool IsSameCount(const Name& left, const Name& right) {
+  return left.journey == right.journey && left.count == right.count &&
+         left.classifier == right.classifier;
+}
+
 Status CheckPart(std::string_view what, std::string_view text) {
   if (!text.empty() && text.size() <= kMaxPartBytes && HasOnly(text, "_.-")) return Done{};
   return Invalid(

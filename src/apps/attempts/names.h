@@ -37,6 +37,8 @@ class Subject {
 };
 
 inline constexpr std::string_view kGeneral = "GENERAL";
+// In the place of a count: the name is that of a lock.
+inline constexpr std::string_view kLockCount = "LOCK";
 
 // JOURNEY#COUNT#CLASSIFIER, and #METHOD when there is one: the table's sort key. `lane` names the
 // known device whose budget it is; empty is everybody's.
@@ -49,6 +51,9 @@ struct Name {
   friend bool operator==(const Name&, const Name&) = default;
   friend auto operator<=>(const Name&, const Name&) = default;
 };
+
+// The same journey, count and classifier, whatever the method and lane.
+bool IsSameCount(const Name& left, const Name& right);
 
 // kInvalid when it is no text to be part of a key; `what` is for the message.
 Status CheckPart(std::string_view what, std::string_view text);

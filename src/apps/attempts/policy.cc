@@ -21,7 +21,7 @@ constexpr int64_t kMaxLimit = 999'999;
 constexpr size_t kShownBytes = 64;  // Of a text that is not known, in a message.
 constexpr std::string_view kEveryJourney = "*";
 // In the place of a count in sort keys: rows of other kinds.
-constexpr std::array<std::string_view, 3> kReservedCounts = {"LOCK", "STATE", "KNOWN"};
+constexpr std::array<std::string_view, 3> kReservedCounts = {kLockCount, "STATE", "KNOWN"};
 
 constexpr std::array<std::pair<AccountState, std::string_view>, 4> kStates = {{
     {AccountState::kBlocked, "BLOCKED"},
@@ -101,11 +101,19 @@ Status RequireObject(const Json& json, std::string_view where) {
   return Invalid(fmt::format("{} should be an object", where));
 }
 
+Result<std::vector<Name>> ReadLifts(const Fields& fields) {
+  std::vector<Name> locks;
+  for (const std::string& text : TRY(fields.Texts("lifts"))) {
+    locks.push_back(TRY(ParseSortKey(text).WithContext("lifts")));
+  }
+  return locks;
+}
+
 Result<Rule> ReadRule(const Json& json, size_t number) {
-  const Fields fields =
-      TRY(Fields::Of(json, fmt::format("policy.rules[{}]", number),
-                     {"journey", "count", "classifier", "method_type", "limit", "total_limit",
-                      "life", "window", "on_limit", "lock", "lock_classifier", "clears", "space"}));
+  const Fields fields = TRY(
+      Fields::Of(json, fmt::format("policy.rules[{}]", number),
+                 {"journey", "count", "classifier", "method_type", "limit", "total_limit", "life",
+                  "window", "on_limit", "lock", "lock_classifier", "clears", "lifts", "space"}));
   Rule rule;
   rule.journey = TRY(fields.Text("journey", ""));
   rule.count = TRY(fields.Text("count", ""));
@@ -127,6 +135,7 @@ Result<Rule> ReadRule(const Json& json, size_t number) {
                                            {"PERMANENT", LockKind::kPermanent}}));
   rule.lock_classifier = TRY(fields.Text("lock_classifier", rule.classifier));
   rule.clears = TRY(fields.Texts("clears"));
+  rule.lifts = TRY(ReadLifts(fields));
   rule.space = static_cast<uint64_t>(TRY(fields.Integer("space", 0, INT64_MAX)));
   return rule;
 }
@@ -242,6 +251,12 @@ Status Policy::CheckRule(Rule* rule) const {
     TRY(Resolve({.journey = name.journey, .count = name.count, .classifier = classifier})
             .WithContext("clears"));
   }
+  for (Name& lock : rule->lifts) {
+    if (lock.count != kLockCount || !lock.method.empty() || !lock.lane.empty()) {
+      return Invalid("lifts should name locks, as \"JOURNEY#LOCK#CLASSIFIER\"");
+    }
+    lock = TRY(ResolveLock(lock).WithContext("lifts"));
+  }
   if (!rule->method_type.empty()) TRY(CheckPart("method_type", rule->method_type));
   return Done{};
 }
@@ -286,7 +301,7 @@ Result<Name> Policy::ResolveLock(const Name& name) const {
   Name as_count = name;
   as_count.count = counts_.empty() ? std::string() : *counts_.begin();
   Name resolved = TRY(Resolve(as_count));
-  resolved.count = "LOCK";
+  resolved.count = kLockCount;
   return resolved;
 }
 
@@ -310,6 +325,14 @@ bool Policy::Allows(AccountState state, const std::string& journey) const {
   const auto allowed = allowed_in_.find(state);
   return allowed != allowed_in_.end() &&
          (allowed->second.contains(journey) || allowed->second.contains(kEveryJourney));
+}
+
+bool Policy::IsLifted(const Name& lock, const std::string& journey) const {
+  return std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+    if (rule.journey != journey) return false;
+    return std::any_of(rule.lifts.begin(), rule.lifts.end(),
+                       [&](const Name& lifted) { return IsSameCount(lifted, lock); });
+  });
 }
 
 std::chrono::seconds Policy::LockLength(LockKind kind) const {

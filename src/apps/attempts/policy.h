@@ -56,6 +56,9 @@ struct Rule {
   std::string lock_classifier = {};  // Empty: the count's own.
   // What a success clears: classifiers of this journey and count; empty keeps the count as it is.
   std::vector<std::string> clears = {};
+  // Locks that go when the journey is finished, with the counts that lead to them, whatever their
+  // method and lane.
+  std::vector<Name> lifts = {};
   // How many different secrets an attempt guesses among; 0: none is guessed.
   uint64_t space = 0;
 };
@@ -86,6 +89,8 @@ class Policy {
   const Rule* FindRule(const Name& name, std::string_view method_type) const;
   // Whether the state lets the journey go on.
   bool Allows(AccountState state, const std::string& journey) const;
+  // Whether finishing the journey lifts the lock.
+  bool IsLifted(const Name& lock, const std::string& journey) const;
   const std::vector<Rule>& rules() const { return rules_; }
 
   std::chrono::seconds LockLength(LockKind kind) const;

@@ -16,6 +16,7 @@ constexpr EpochSeconds kSkewSeconds = 2;
 // A transaction has room for a hundred rows; an attempt that is booked may change three.
 constexpr size_t kMaxBookedAtOnce = 32;
 constexpr size_t kMaxClearedAtOnce = 64;
+constexpr size_t kMaxLiftedAtOnce = 32;
 
 // The strongest first.
 constexpr std::array kStates = {AccountState::kBlocked, AccountState::kSuspended,
@@ -453,35 +454,62 @@ uint64_t CountOne(const Action& action, const Increment& increment, Account* acc
   return count;
 }
 
+namespace {
+
+void LiftLock(const Name& lock, const std::string& reason, Account* account) {
+  account->RemoveLock(lock);
+  account->Audit({.what = "lock lifted", .name = SortKeyOf(lock).value(), .reason = reason});
+}
+
+// False when there are more than can be cleared at once.
+bool ClearAll(const std::vector<const CountRow*>& rows, Account* account) {
+  const bool are_all = rows.size() <= kMaxClearedAtOnce;
+  const std::vector<Name> names = NamesOf(rows);
+  for (const Name& name : names) ClearCount(name, account);
+  return are_all;
+}
+
+}  // namespace
+
 void Unlock(const Policy& policy, const Name& lock, Account* account) {
   if (account->FindLock(lock) == nullptr) return;
-  account->RemoveLock(lock);
-  account->Audit({.what = "lock lifted", .name = SortKeyOf(lock).value()});
+  LiftLock(lock, "", account);
   const Scope scope = lock.method.empty() ? Scope::kAll : Scope::kMethod;
   std::vector<const CountRow*> led_to_it;
   for (const CountRow* row : account->Counts()) {
     const Rule* rule = policy.FindRule(row->name, row->method_type);
     if (rule != nullptr && LockName(row->name, *rule, scope) == lock) led_to_it.push_back(row);
   }
-  const std::vector<Name> names = NamesOf(led_to_it);
-  for (const Name& name : names) ClearCount(name, account);
+  ClearAll(led_to_it, account);
 }
 
 void ClearCount(const Name& name, Account* account) {
   const CountRow* row = account->FindCount(name);
   if (row == nullptr) return;
-  account->Audit({.what = "count cleared", .name = SortKeyOf(name).value(), .count = row->count});
+  account->Audit({.what = "count cleared",
+                  .ahead = "count about to be cleared",
+                  .name = SortKeyOf(name).value(),
+                  .count = row->count});
   account->RemoveCount(name);
 }
 
-bool ClearJourney(const std::string& journey, Account* account) {
-  std::vector<const CountRow*> rows = account->Counts();
+bool ClearCounts(Account* account) { return ClearAll(account->Counts(), account); }
+
+bool FinishJourney(const Policy& policy, const std::string& journey, Account* account) {
+  std::vector<Lock> locks = account->Locks();
   std::erase_if(
-      rows, [&](const CountRow* row) { return !journey.empty() && row->name.journey != journey; });
-  const bool are_all = rows.size() <= kMaxClearedAtOnce;
-  const std::vector<Name> names = NamesOf(rows);
-  for (const Name& name : names) ClearCount(name, account);
-  return are_all;
+      locks, [&](const Lock& lock) { return !lock.until || !policy.IsLifted(lock.name, journey); });
+  const bool are_all = locks.size() <= kMaxLiftedAtOnce;
+  if (!are_all) locks.resize(kMaxLiftedAtOnce);
+  for (const Lock& lock : locks) LiftLock(lock.name, journey + " finished", account);
+
+  std::vector<const CountRow*> rows = account->Counts();
+  std::erase_if(rows, [&](const CountRow* row) {
+    if (row->name.journey == journey) return false;
+    const Rule* rule = policy.FindRule(row->name, row->method_type);
+    return rule == nullptr || !policy.IsLifted(LockName(row->name, *rule, Scope::kAll), journey);
+  });
+  return ClearAll(rows, account) && are_all;
 }
 
 }  // namespace tidemark::attempts

@@ -67,11 +67,13 @@ uint64_t CountOne(const Action& action, const Increment& increment, Account* acc
 // The lock goes, and with it the counts that led to it: whoever was locked begins anew.
 void Unlock(const Policy& policy, const Name& lock, Account* account);
 
-// Removes a count; the audit gets what it was.
+// Removes a count; the audit gets what it was, before it is gone.
 void ClearCount(const Name& name, Account* account);
-// Of all lanes; without a name, of all journeys. False when there are more than can be cleared at
-// once.
-bool ClearJourney(const std::string& journey, Account* account);
+// Of all journeys and lanes. False when there are more than can be cleared at once.
+bool ClearCounts(Account* account);
+// The whole journey has succeeded: its counts go, in all lanes, and the locks that it lifts, with
+// the counts that lead to them. A lock without an end stays, for whoever set it. False as above.
+bool FinishJourney(const Policy& policy, const std::string& journey, Account* account);
 
 // How many of this name are under way.
 uint64_t UnderWay(const Account& account, const Name& name);

@@ -18,6 +18,11 @@ bool IsInOrder(Phase phase, const Rows& of_old, const Rows& of_new) {
   return SayTheSame(phase == Phase::kNewOldReadable ? Join(of_new, of_old) : of_old, of_new);
 }
 
+Error Stopped() {
+  return {ErrorCode::kUnavailable,
+          "the server stops before all subjects were visited; the phase is as it was: ask again"};
+}
+
 }  // namespace
 
 std::chrono::seconds LongestLife(const attempts::Policy& policy) {
@@ -99,7 +104,10 @@ Status Migration::ForAll(Side side, const Visit& visit) {
   do {
     SubjectPage page = TRY(stores_.StoreOf(side).ListSubjects(cursor));
     const std::set<attempts::Subject> subjects(page.subjects.begin(), page.subjects.end());
-    for (const attempts::Subject& subject : subjects) TRY(visit(subject));
+    for (const attempts::Subject& subject : subjects) {
+      if (is_stopping_) return Stopped();
+      TRY(visit(subject));
+    }
     cursor = std::move(page.next);
   } while (cursor);
   return Done{};

@@ -10,8 +10,10 @@
 // still there was cleared meanwhile, or is in the table.
 //
 // For one caller at a time; another one is refused by the epoch. Servers may be at work meanwhile.
+// Whatever visits all subjects takes as long as there are subjects; Stop, from any thread, ends it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -61,6 +63,9 @@ class Migration {
   Result<Comparison> Verify();
   // Joins both into each that the phase writes.
   Status CopyAll();
+  // From now on everything that visits all subjects fails with kUnavailable, also what is under
+  // way. What was copied stays, and the phase is as it was. Does not wait.
+  void Stop() { is_stopping_ = true; }
 
  private:
   Result<Move> Held(std::string why);
@@ -73,6 +78,7 @@ class Migration {
 
   TwoStores& stores_;
   const std::chrono::seconds longest_life_;
+  std::atomic<bool> is_stopping_ = false;
 };
 
 }  // namespace tidemark::moving
