@@ -1,9 +1,13 @@
 // The purge: what was deleted long enough ago is gone for good, from rows, versions and objects,
 // and nothing else is.
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "apps/archive/file_updates.h"
 #include "tests/archive/views_world.h"
+#include "tests/support/faulty_objects.h"
 #include "tests/support/faulty_tables.h"
 
 namespace tidemark::archive {
@@ -16,6 +20,7 @@ using ::testing::SizeIs;
 
 constexpr char kTs[] = "1700000000.000100";
 constexpr char kObject[] = "slack/T1X/C1X/1700000000.000100/F1X";
+constexpr char kLateObject[] = "slack/T1X/C1X/1700000000.000100/F3X";
 constexpr char kWithFile[] =
     R"(,"files":[{"id":"F1X","name":"secret.txt","mimetype":"text/plain","size":6,)"
     R"("url_private":"https://files.slack.com/secret.txt"}])";
@@ -114,6 +119,54 @@ TEST_F(PurgeTest, APurgedMessageIsLeftAlone) {
   world_.StepRows();
   EXPECT_EQ(world_.archive.MessageRow(kTs), row);
 }
+
+// The file processor has loaded the message before, and is done with a file in the middle of the
+// purge: when the objects are deleted, and the row is not yet emptied.
+class LateFileTest : public PurgeTest, public ::testing::WithParamInterface<bool> {
+ protected:
+  void RecordLateFile() {
+    Value(world_.objects.Put({.key = kLateObject, .bytes = "secret"}));
+    const Message message = Value(DecodeMessage(world_.archive.MessageRow(kTs)));
+    const auto recorded = Value(world_.archive.tables().Update(
+        UpdateOfFiles("SlackArchive", message, {.uris = {"s3://b/" + std::string(kLateObject)}})));
+    EXPECT_TRUE(recorded.applied);
+  }
+  bool HasLateObject() { return Value(world_.objects.Head(kLateObject)).has_value(); }
+};
+
+TEST_P(LateFileTest, AFileThatIsRecordedDuringThePurgeGoesWithTheNextSweep) {
+  PostAndDelete();
+  if (GetParam()) {
+    Value(world_.archive.tables().Update({.table = "SlackArchive",
+                                          .key = KeyOf("message#T1X#C1X", kTs),
+                                          .update = "REMOVE files_s3"}));
+  }
+  testing::FaultyObjects objects(&world_.objects);
+  bool is_recorded = false;
+  objects.after = [&](testing::ObjectOperation operation) {
+    if (operation != testing::ObjectOperation::kList || std::exchange(is_recorded, true)) return;
+    RecordLateFile();
+  };
+  Processors processors({.deleted = {.text = DeletedText::kPurge}},
+                        {.tables = &world_.archive.tables(),
+                         .state = &world_.state,
+                         .index = &world_.index,
+                         .ledger = &world_.ledger,
+                         .objects = &objects,
+                         .clock = &world_.archive.clock(),
+                         .random = &world_.random});
+  Pass(std::chrono::hours(24 * 31));
+  Value(processors.StepRows());
+  EXPECT_TRUE(HasLateObject());
+  EXPECT_THAT(Everything(), HasSubstr(kLateObject));
+  Pass(std::chrono::hours(2));
+  Value(processors.StepRows());
+  EXPECT_FALSE(HasLateObject());
+  EXPECT_FALSE(HasObject());
+  EXPECT_THAT(Everything(), Not(HasSubstr("secret")));
+  EXPECT_THAT(Everything(), Not(HasSubstr("F3X")));
+}
+INSTANTIATE_TEST_SUITE_P(IsTheFirst, LateFileTest, ::testing::Bool());
 
 class PurgeFaultsTest : public PurgeTest, public ::testing::WithParamInterface<uint64_t> {};
 

@@ -122,6 +122,12 @@ TEST_F(FilesTest, RedeliveriesLeaveOneReferenceAFile) {
   RunAll();
   ExpectComplete(message, {files[0].id, files[1].id});
   EXPECT_EQ(downloads(), 2u);
+  // As it is stored: a set of the two, and not what a reader makes of it.
+  const auto row = tables.Get(
+      {.table = kArchiveTable, .key = KeyOf(MessagesOf(message.place), message.ts.text())});
+  const auto* references = row.value()->Find("files_s3")->As<item::StringSet>();
+  ASSERT_NE(references, nullptr);
+  EXPECT_EQ(references->size(), 2u);
 }
 
 // A process that died between the object and its reference has left the object.
@@ -544,6 +550,26 @@ TEST_F(FilesTest, AMessageThatIsPurgedDuringTheDownloadKeepsNoFile) {
   EXPECT_EQ(downloads(), 1u);
   EXPECT_EQ(objects.size(), 0u);
   EXPECT_THAT(Get(message).files_s3, IsEmpty());
+}
+
+// The purge has emptied the row, so that nobody knows the file's id any more.
+TEST_F(FilesTest, AFileThatADeadProcessStoredDuringThePurgeGoes) {
+  Message message = MessageWith({files[0].id});
+  Put(message);
+  slack->Fail(demo::kDownloads, {.kind = FailureKind::kServerError});
+  Run();
+  ASSERT_EQ(state.CountFetches().value(), 1u);
+  ASSERT_TRUE(objects.Put({.key = KeyOfObject(message, files[0].id), .bytes = "late"}));
+  const Message neighbour = MessageWith({files[1].id});
+  ASSERT_TRUE(objects.Put({.key = KeyOfObject(neighbour, files[1].id), .bytes = "another's"}));
+  message.traits.files.clear();
+  message.body.reset();
+  message.purged = true;
+  Put(message);
+  RunAll();
+  EXPECT_FALSE(objects.Bytes(KeyOfObject(message, files[0].id)));
+  EXPECT_TRUE(objects.Bytes(KeyOfObject(neighbour, files[1].id)));
+  EXPECT_EQ(state.CountFetches().value(), 0u);
 }
 
 // The store that one machine has: a folder.

@@ -57,10 +57,14 @@ class FileMetrics {
   Gauge& backlog;
 };
 
+// Of all objects of a message.
+std::string ObjectPrefixOf(const Place& place, const slack::Timestamp& ts) {
+  return fmt::format("slack/{}/{}/{}/", place.team.text(), place.channel.text(), ts.text());
+}
+
 // What came of one attempt at all files that a message lacks.
 struct Attempt {
   std::vector<std::string> uris;  // There now.
-  std::vector<std::string> put;   // Keys of objects that this attempt made.
   std::vector<std::string> failures = {};
   bool may_succeed_later = false;
   bool is_our_fault = false;
@@ -78,7 +82,21 @@ std::string ErrorOf(const std::vector<std::string>& failures) {
 Result<std::string> ObjectKeyOf(const Place& place, const slack::Timestamp& ts,
                                 const std::string& file) {
   if (!IsFileId(file)) return Invalid("This is not the id of a file: F and letters and digits.");
-  return fmt::format("slack/{}/{}/{}/{}", place.team.text(), place.channel.text(), ts.text(), file);
+  return ObjectPrefixOf(place, ts) + file;
+}
+
+Status DeleteObjectsOf(objects::Objects& objects, const Place& place, const slack::Timestamp& ts) {
+  objects::ListRequest request{.prefix = ObjectPrefixOf(place, ts)};
+  bool more = true;
+  while (more) {
+    const objects::ListReply reply = TRY(objects.List(request));
+    for (const objects::ObjectInfo& object : reply.objects) {
+      TRY(objects.Delete({.key = object.key}));
+      request.after = object.key;
+    }
+    more = reply.more;
+  }
+  return Done{};
 }
 
 std::vector<FileMeta> FilesToKeep(const Message& message) {
@@ -165,6 +183,8 @@ class Files::Worker {
 
   Status Try(const PendingFetch& fetch) {
     const auto message = TRY(Load(fetch.place, fetch.ts));
+    // An attempt that died may have stored a file after the purge had looked for them.
+    if (message && message->purged) TRY(TakeBack(*message));
     if (!message || message->purged) return parts_.state->Finish(fetch);
     const Attempt attempt = TryFiles(*message);
     // What our own store refuses is no reason to give a file up, now or at a later try.
@@ -212,7 +232,6 @@ class Files::Worker {
     }
     attempt->uris.push_back(UriOf(key));
     if (const auto* stored = std::get_if<FileStored>(&outcome)) {
-      attempt->put.push_back(key);
       if (metrics_) metrics_->stored.Add();
       if (metrics_) metrics_->bytes.Add(static_cast<double>(stored->size));
     } else if (metrics_) {
@@ -228,15 +247,14 @@ class Files::Worker {
     FilesUpdate update{.uris = attempt.uris, .error = ErrorOf(attempt.failures)};
     if (again) update.error = message.files_fetch_error;
     const auto reply = TRY(parts_.tables->Update(UpdateOfFiles(options_.table, message, update)));
-    if (!reply.applied) return TakeBack(attempt);
+    // The message was purged meanwhile, and its files with it.
+    if (!reply.applied) return TakeBack(message);
     if (!again && !attempt.failures.empty()) Log(message, update.error);
     return Done{};
   }
 
-  // The message was purged meanwhile, and its files with it.
-  Status TakeBack(const Attempt& attempt) {
-    for (const std::string& key : attempt.put) TRY(parts_.objects->Delete({.key = key}));
-    return Done{};
+  Status TakeBack(const Message& message) {
+    return DeleteObjectsOf(*parts_.objects, message.place, message.ts);
   }
 
   Status PutOff(const PendingFetch& fetch, int64_t attempts, const Attempt& attempt) {

@@ -64,7 +64,8 @@ class Files {
   // Fails only when the tables do: then the record is to be given again.
   Status Notice(const tables::StreamRecord& record);
   // Tries what is due, for some seconds at most and then to the end of what is under way; what is
-  // left is the next step's. Fails only when the tables do.
+  // left is the next step's. Fails only when the tables do, or the objects of a message that was
+  // purged cannot be deleted.
   Status Step();
 
  private:
@@ -75,6 +76,9 @@ class Files {
 // slack/{team}/{channel}/{ts}/{file}; kInvalid when the file's id is none.
 Result<std::string> ObjectKeyOf(const Place& place, const slack::Timestamp& ts,
                                 const std::string& file);
+// Deletes every object of the message, also one that nobody has recorded: a purge empties the row
+// that would have named it.
+Status DeleteObjectsOf(objects::Objects& objects, const Place& place, const slack::Timestamp& ts);
 // The files of a message that have an object of ours to wait for: not external, not hidden.
 std::vector<FileMeta> FilesToKeep(const Message& message);
 

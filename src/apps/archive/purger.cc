@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "apps/archive/attributes.h"
+#include "apps/archive/files.h"
 #include "apps/archive/partition.h"
 
 namespace tidemark::archive {
@@ -67,7 +68,7 @@ Result<bool> Purger::Purge(const item::Item& row) {
   if (!IsHidden(*message, options_.policy, clock_.NowSeconds())) return false;
   const bool had_versions = TRY(DeleteVersions(*message));
   if (message->purged && !had_versions && !HasBody(row)) return false;
-  TRY(DeleteObjects(*message));
+  if (objects_ != nullptr) TRY(DeleteObjectsOf(*objects_, message->place, message->ts));
   return Empty(*message, row);
 }
 
@@ -83,24 +84,8 @@ Result<bool> Purger::DeleteVersions(const Message& message) {
   return !keys.empty();
 }
 
-Status Purger::DeleteObjects(const Message& message) {
-  if (objects_ == nullptr) return Done{};
-  objects::ListRequest request{.prefix =
-                                   fmt::format("slack/{}/{}/{}/", message.place.team.text(),
-                                               message.place.channel.text(), message.ts.text())};
-  bool more = true;
-  while (more) {
-    const objects::ListReply reply = TRY(objects_->List(request));
-    for (const objects::ObjectInfo& object : reply.objects) {
-      TRY(objects_->Delete({.key = object.key}));
-      request.after = object.key;
-    }
-    more = reply.more;
-  }
-  return Done{};
-}
-
-// False when the row changed meanwhile: the next sweep has it.
+// False when the row changed meanwhile, or names files that were stored since its objects were
+// deleted: the next sweep has it. The file processor raises no revision, so files_s3 is compared.
 Result<bool> Purger::Empty(const Message& message, const item::Item& row) {
   tables::UpdateRequest request{.table = options_.table,
                                 .key = KeyOf(MessagesOf(message.place), message.ts.text()),
@@ -119,6 +104,13 @@ Result<bool> Purger::Empty(const Message& message, const item::Item& row) {
   } else {
     request.condition = "attribute_exists(#k) AND attribute_not_exists(#revision)";
     request.names["#k"] = "itemId";
+  }
+  request.names["#stored"] = "files_s3";
+  if (const item::Value* stored = row.Find("files_s3")) {
+    *request.condition += " AND #stored = :stored";
+    request.values[":stored"] = *stored;
+  } else {
+    *request.condition += " AND attribute_not_exists(#stored)";
   }
   return TRY(tables_.Update(request)).applied;
 }

@@ -38,7 +38,6 @@ class Purger {
 
  private:
   Result<bool> Purge(const item::Item& row);
-  Status DeleteObjects(const Message& message);
   Result<bool> DeleteVersions(const Message& message);
   Result<bool> Empty(const Message& message, const item::Item& row);
 
