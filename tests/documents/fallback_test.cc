@@ -1,11 +1,15 @@
 // Reading from the cache, past it and into it.
 #include <atomic>
+#include <fstream>
 #include <latch>
 #include <mutex>
 #include <set>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "tests/documents/write_world.h"
 
@@ -184,6 +188,46 @@ TEST_F(FallbackTest, AHundredReadersShareOneRead) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(got, 100);
   EXPECT_EQ(reads, 1);
+}
+
+// Whether the thread waits for something, or is gone.
+bool IsIdle(pid_t thread) {
+  std::ifstream status(fmt::format("/proc/self/task/{}/stat", thread));
+  std::string line;
+  if (!std::getline(status, line)) return true;
+  const size_t name_end = line.rfind(')');
+  return name_end != std::string::npos && line.compare(name_end, 3, ") S") == 0;
+}
+
+// What was answered to a writer is what everybody reads who asks after it; with the table or
+// without it, also when a read from before is still under way.
+TEST_F(FallbackTest, NobodyIsGivenAReadThatBeganBeforeItAsked) {
+  // Too old to be cached, so that only the object has it.
+  const Draft old{.created_at = kToday - 300 * kDay, .title = "first"};
+  const Draft newer{.created_at = old.created_at, .version = 2, .title = "second"};
+  for (const bool has_table : {true, false}) {
+    SCOPED_TRACE(has_table);
+    world.Upload(old);
+    if (!has_table) TableAway();
+    std::atomic<bool> is_written = false;
+    std::atomic<pid_t> late_thread = 0;
+    std::optional<Outcome<ReadReply>> late;
+    std::thread reader;
+    // The first reader has read the first version when the second is written and read.
+    world.objects.after = [&](ObjectOperation operation) {
+      if (operation != ObjectOperation::kOpen || is_written.exchange(true)) return;
+      world.Upload(newer);
+      reader = std::thread([&] {
+        late_thread = ::gettid();
+        late = world.Read(kId);
+      });
+      while (late_thread == 0 || !IsIdle(late_thread)) std::this_thread::yield();
+    };
+    ASSERT_TRUE(world.Read(kId).has_value());
+    reader.join();
+    ASSERT_TRUE(late && late->has_value());
+    EXPECT_EQ((*late)->document.json(), JsonOf(newer));
+  }
 }
 
 // The fill read the object before the write, and comes after it.

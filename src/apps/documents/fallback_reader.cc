@@ -89,13 +89,20 @@ class FallbackReader::Impl {
   }
 
  private:
-  // One reads for all. Whose reader gave up reads for itself.
+  // One reads for all. A read that was under way when we came may be older than a write that was
+  // answered by then: it is waited for, and whatever read comes next began after us. Whose reader
+  // gave up reads for itself.
   Outcome<ReadReply> Share(const Context& context, const std::string& id,
                            const std::function<Outcome<ReadReply>()>& read) {
+    bool began_after_us = false;
     while (true) {
-      Outcome<ReadReply> reply = flights_.Do(id, read);
+      Outcome<ReadReply> reply = flights_.Do(id, [&] {
+        began_after_us = true;
+        return read();
+      });
       const bool given_up = !reply && reply.error().type == CacheErrorType::kCancelled;
-      if (!given_up || context.IsOver()) return reply;
+      if (began_after_us && (!given_up || context.IsOver())) return reply;
+      began_after_us = true;
     }
   }
 

@@ -1,9 +1,10 @@
 // FallbackReader gets a document from the cache and, when that does not have it or is away, from
 // the object store, and fills the cache with what it found.
 //
-// Those who miss the same document at the same time share one read of the object. A fill lands
-// only when nobody wrote the row since the miss. That neither has a document is remembered for at
-// most 30 s, in this process, and forgotten when a row appears. May be called from any thread.
+// Those who miss the same document at the same time share one read of the object; nobody is given
+// one that began before it asked. A fill lands only when nobody wrote the row since the miss. That
+// neither has a document is remembered for at most 30 s, in this process, and forgotten when a row
+// appears. May be called from any thread.
 #pragma once
 
 #include <chrono>
