@@ -42,6 +42,13 @@ Error Unreadable(const std::string& path) {
           fmt::format("the file {} cannot be read: {}", path, std::strerror(errno))};
 }
 
+Error Unlockable(const std::string& path) {
+  return {ErrorCode::kUnavailable,
+          fmt::format("the lock {} cannot be taken: {}; the program has to be able to write in "
+                      "that folder",
+                      path, std::strerror(errno))};
+}
+
 Result<std::string> ReadAll(const Descriptor& file, const std::string& path) {
   std::string text(kMaxFileBytes, '\0');
   size_t size = 0;
@@ -133,12 +140,14 @@ Status WriteTokenPair(const std::string& path, const TokenPair& pair) {
   return ReplaceFile(path, Encode(pair));
 }
 
-std::optional<TokenFileLock> TokenFileLock::Take(const std::string& path) {
-  const int file = ::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return std::nullopt;
+Result<std::optional<TokenFileLock>> TokenFileLock::Take(const std::string& path) {
+  const std::string name = path + ".lock";
+  const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return Unlockable(name);
   TokenFileLock lock(file);
-  if (::flock(file, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
-  return lock;
+  if (::flock(file, LOCK_EX | LOCK_NB) == 0) return std::optional(std::move(lock));
+  if (errno != EWOULDBLOCK) return Unlockable(name);
+  return std::optional<TokenFileLock>();
 }
 
 TokenFileLock::TokenFileLock(TokenFileLock&& other) noexcept

@@ -65,8 +65,8 @@ Status WriteTokenPair(const std::string& path, const TokenPair& pair);
 // Whoever has the lock of a pair's file is the one to refresh it.
 class TokenFileLock {
  public:
-  // nullopt when another process has it, or its file cannot be made.
-  static std::optional<TokenFileLock> Take(const std::string& path);
+  // nullopt when another process has it; kUnavailable when its file, PATH.lock, cannot be made.
+  static Result<std::optional<TokenFileLock>> Take(const std::string& path);
   TokenFileLock(TokenFileLock&& other) noexcept;
   TokenFileLock& operator=(TokenFileLock&&) = delete;
   ~TokenFileLock();

@@ -82,12 +82,19 @@ TEST_F(TokenFileTest, APairThatCannotBeReplacedStays) {
 }
 
 TEST_F(TokenFileTest, OneHasTheLock) {
-  auto first = TokenFileLock::Take(path);
+  auto first = TokenFileLock::Take(path).value();
   ASSERT_TRUE(first);
-  EXPECT_FALSE(TokenFileLock::Take(path));
+  EXPECT_FALSE(TokenFileLock::Take(path).value());
   first.reset();
-  EXPECT_TRUE(TokenFileLock::Take(path));
-  EXPECT_FALSE(TokenFileLock::Take(folder.path() + "/no/such"));
+  EXPECT_TRUE(TokenFileLock::Take(path).value());
+}
+
+// That nobody can have the lock is no reason to wait for whoever has it.
+TEST_F(TokenFileTest, ALockThatCannotBeMadeIsAnError) {
+  const auto lock = TokenFileLock::Take(folder.path() + "/no/such");
+  ASSERT_FALSE(lock);
+  EXPECT_EQ(lock.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(lock.error().message, HasSubstr("/no/such.lock"));
 }
 
 TEST_F(TokenFileTest, AChangeIsSeenOnceASecond) {

@@ -201,7 +201,7 @@ TEST_F(RotatingTokensTest, ProcessesThatShareAFileRefreshItOnce) {
   EnterTheMargin();
   {
     const auto busy = slack::TokenFileLock::Take(path_);
-    ASSERT_TRUE(busy);
+    ASSERT_TRUE(busy && *busy);
     first->Step();
     EXPECT_EQ(refreshes(), 0u);
   }
@@ -210,6 +210,27 @@ TEST_F(RotatingTokensTest, ProcessesThatShareAFileRefreshItOnce) {
   EXPECT_EQ(refreshes(), 1u);
   clock_.Advance(seconds(1));
   EXPECT_EQ(TokenOf(*second), TokenOf(*first));
+}
+
+// A folder that the program may not write in would end the token in silence.
+// Spec: 001-73
+TEST_F(RotatingTokensTest, ALockThatCannotBeMadeIsSaidAndTriedAgain) {
+  const auto tokens = Open();
+  EnterTheMargin();
+  std::filesystem::create_directory(path_ + ".lock");
+  tokens->Step();
+  tokens->Step();  // Too early.
+  EXPECT_EQ(refreshes(), 0u);
+  const std::string log = log_.str();
+  const size_t said = log.find("the bot token was not refreshed");
+  EXPECT_NE(said, std::string::npos) << log;
+  EXPECT_EQ(log.find("the bot token was not refreshed", said + 1), std::string::npos) << log;
+  EXPECT_THAT(log, HasSubstr("pair.json.lock"));
+  std::filesystem::remove(path_ + ".lock");
+  RetryLater();
+  tokens->Step();
+  EXPECT_EQ(refreshes(), 1u);
+  EXPECT_TRUE(IsGood(*tokens));
 }
 
 // The generation follows the token: what was verified with another is verified anew.

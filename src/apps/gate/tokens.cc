@@ -112,7 +112,8 @@ void RotatingTokens::Step() {
 
 void RotatingTokens::Refresh() {
   const auto file_lock = slack::TokenFileLock::Take(options_.file);
-  if (!file_lock) return;
+  if (!file_lock) return LogFailure("the bot token was not refreshed", file_lock.error().message);
+  if (!*file_lock) return;
   // As it is now: whoever had the lock may have refreshed it.
   auto pair = slack::ReadTokenPair(options_.file);
   if (!pair) return LogFailure("the tokens were not read", pair.error().message);
