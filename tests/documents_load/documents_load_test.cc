@@ -139,27 +139,30 @@ std::vector<std::string> ReadRange(Documents& documents, const Stores& stores) {
   return ids;
 }
 
-// The best of a few tries, since others may use the machine meanwhile, beside what the same costs
-// without the cache. How many milliseconds it takes is for bench_documents to say; here they are
-// demanded only of a machine that is left alone (TIDEMARK_LONG).
+// That both give the right documents, from the cache, and that the cache is worth having: a range
+// takes less than half of what the objects take. How many milliseconds it takes is measured by
+// bench/documents.cc ("all 27000 of 90 days", a median below 200 ms; "get", a p99 below 1 ms); here
+// 200 ms are demanded only of a machine that is left alone (TIDEMARK_LONG).
 // Spec: 002-71
 TEST_F(DocumentsLoadTest, NinetyDaysAndASingleOneAreReadInTime) {
   const auto documents = stores_->Open(kMaxRatePerSecond, stores_->tables.get());
   std::vector<std::string> expected;
   for (int i = kCount; i-- > 0;) expected.push_back(IdOf(i));
-  milliseconds best = milliseconds::max();
-  for (int i = 0; i < 10; ++i) {
+  std::vector<milliseconds> ranges;
+  for (int i = 0; i < 11; ++i) {
     std::vector<std::string> ids;
-    best = std::min(best, TimeOf([&] { ids = ReadRange(*documents, *stores_); }));
+    ranges.push_back(TimeOf([&] { ids = ReadRange(*documents, *stores_); }));
     ASSERT_EQ(ids, expected);
   }
-  RecordProperty("range_ms", static_cast<int>(best.count()));
+  std::ranges::sort(ranges);
+  const milliseconds median = ranges[ranges.size() / 2];
+  RecordProperty("range_ms", static_cast<int>(median.count()));
   const milliseconds from_objects = TimeOf([&] {
     for (int i = 0; i < kCount; ++i) EXPECT_EQ(stores_->ObjectOf(i).size(), kDocumentBytes);
   });
-  EXPECT_LT(2 * best, from_objects);
+  EXPECT_LT(2 * median, from_objects);
   if (std::getenv("TIDEMARK_LONG") != nullptr) {
-    EXPECT_LT(best, milliseconds(200));
+    EXPECT_LT(median, milliseconds(200));
   }
 
   std::vector<milliseconds> gets;
