@@ -2,15 +2,22 @@
 // with the calls comes to, and by when.
 #include <algorithm>
 #include <deque>
+#include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
+#include <sys/stat.h>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/sleeper.h"
 #include "http/client.h"
+#include "item/json.h"
+#include "slack/token_file.h"
 #include "slack/web_api.h"
 #include "tests/gate/gate_stage.h"
+#include "tests/support/temp_folder.h"
 
 namespace tidemark::gate {
 
@@ -146,6 +153,93 @@ TEST_F(SlackCallsTest, TheAnswerIsThereByTheDeadline) {
   EXPECT_EQ(Check().decision, Decision::kUnknown);
   EXPECT_LE(stage_.clock.Monotonic(), ExistenceOptions().deadline);
   EXPECT_GT(stage_.clock.Monotonic(), seconds(1));  // It did try.
+}
+
+// With the limits as they are unless somebody changes them: nothing is refused for want of a
+// table, and each request is verified, up to what Slack lets a workspace ask in a minute. Beyond it
+// the answer is "unknown", which the server keeps in quarantine and checks again; Slack is not
+// called, so that it stays open for others (docs/decisions/0009).
+// Spec: 000-46
+TEST_F(SlackCallsTest, WithoutATableABurstIsVerifiedAsFarAsSlacksBudgetGoes) {
+  Existence existence({.table = ""}, &stage_.tables, &api_, &stage_.tokens, &stage_.clock,
+                      stage_.logger(), nullptr);
+  const int budget = static_cast<int>(slack::WebApiOptions().team_info_budget);
+  for (int minute = 1; minute <= 2; ++minute) {
+    for (int i = 0; i < 200; ++i) {
+      EXPECT_EQ(existence.Check(Triple()),
+                i < budget ? Allowed(Reason::kVerified) : NotKnown(Reason::kRateLimited));
+    }
+    EXPECT_EQ(http_.calls["team.info"], minute * budget);
+    stage_.clock.Advance(seconds(60));
+  }
+  EXPECT_EQ(stage_.reads + stage_.writes, 0);
+  EXPECT_EQ(stage_.LogLines("warning existence cache is off"), 1U);
+}
+
+// The only store of tokens is the file of the app with token rotation.
+struct TokenFile {
+  std::string Bytes() const {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  // Another when the file was written, or another took its place.
+  std::string Version() const {
+    struct stat status {};
+    EXPECT_EQ(::stat(path.c_str(), &status), 0);
+    return fmt::format("{} {} {}", status.st_ino, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+  }
+
+  TempFolder folder;
+  const std::string path = folder.path() + "/pair.json";
+};
+
+// Correctly signed, and of a team that is not there: with a token of its own in it, for good
+// measure.
+// Spec: 000-40
+TEST_F(SlackCallsTest, OfATeamThatIsNotVerifiedNoTokenIsStored) {
+  TokenFile file;
+  ASSERT_TRUE(
+      slack::WriteTokenPair(file.path, {.access_token = Secret("xoxe.xoxb-canary"),
+                                        .refresh_token = Secret("xoxe-canary"),
+                                        .expires_at = stage_.clock.NowSeconds() + 12 * 3600}));
+  const std::string bytes = file.Bytes();
+  const std::string version = file.Version();
+  const auto tokens =
+      RotatingTokens::Open(
+          {.file = file.path, .client_id = "1.2", .client_secret = Secret("canary-secret")}, &api_,
+          &stage_.clock, stage_.logger())
+          .value();
+  Existence existence({}, &stage_.tables, &api_, tokens.get(), &stage_.clock, stage_.logger(),
+                      nullptr);
+  const Secret key("8f742231b10e8888abcd99yyyzzz85a5");
+  Gate gate({}, slack::SignatureVerifier({{.id = "current", .value = key}}), &existence,
+            &stage_.clock, stage_.logger(), nullptr);
+  http_.answers["team.info"] = {Answer(R"({"ok":false,"error":"team_not_found"})")};
+  const std::string body =
+      R"({"type":"event_callback","team_id":"T0FAKE00","event_id":"Ev01","token":"xoxb-canary-2",)"
+      R"("event":{"type":"message","user":"U01234567","channel":"C01234567","text":"hello"}})";
+  const std::string timestamp = std::to_string(stage_.clock.NowSeconds());
+  const std::string signature = slack::Sign(key, timestamp, body);
+  const slack::SignedRequest request{
+      .timestamps = {timestamp}, .signatures = {signature}, .body = body};
+
+  ASSERT_TRUE(gate.Authenticate(request, "request-1").authentic);
+  const auto event = std::get<slack::EventCallback>(slack::ParseEnvelope(body).value());
+  EXPECT_EQ(gate.CheckExistence(event, "request-1"), Refused(Reason::kTeamNotFound));
+  tokens->Step();
+  EXPECT_EQ(file.Bytes(), bytes);
+  EXPECT_EQ(file.Version(), version);
+  EXPECT_EQ(http_.calls["team.info"], 1);
+  size_t rows = 0;
+  const std::vector<std::string> tables = stage_.model.ListTables({}).value().tables;
+  for (const std::string& table : tables) {
+    for (const item::Item& row : stage_.AllRows(table)) {
+      ++rows;
+      EXPECT_EQ(item::ToJson(row).find("canary"), std::string::npos) << item::ToJson(row);
+    }
+  }
+  EXPECT_GT(rows, 0U);  // That the team is not there is remembered, without any token.
 }
 
 }  // namespace tidemark::gate

@@ -1,7 +1,10 @@
 // What Slack is asked, and what its answers come to.
-#include <atomic>
+#include <latch>
 #include <map>
+#include <mutex>
+#include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -145,16 +148,33 @@ TEST(VerifyTest, TransientErrorsAreNeverStored) {
   }
 }
 
+// Slack answers when all have seen that the table does not know. Who is so late that the flight has
+// landed by then finds the result in the table, and says so.
 // Spec: 000-36
 TEST(VerifyTest, AHundredAtOnceShareOneSetOfCalls) {
   for (LookupOutcome outcome : {LookupOutcome::kActive, LookupOutcome::kNotFound}) {
     Stage stage;
     stage.slack.Set(kUser, outcome);
-    std::atomic<int> refused = 0;
-    RunThreads(100, [&](int) {
-      if (stage.existence->Check(Triple()).decision == Decision::kDeny) ++refused;
-    });
-    EXPECT_EQ(refused, outcome == LookupOutcome::kActive ? 0 : 100);
+    std::latch missed(100);
+    std::mutex mutex;
+    std::set<std::thread::id> readers;
+    stage.fault = [&](Operation) -> std::optional<Fault> {
+      const std::lock_guard lock(mutex);
+      if (readers.insert(std::this_thread::get_id()).second) missed.count_down();
+      return std::nullopt;
+    };
+    stage.slack.on_ask = [&] { missed.wait(); };
+    std::vector<Verdict> verdicts(100);
+    RunThreads(100,
+               [&](int i) { verdicts[static_cast<size_t>(i)] = stage.existence->Check(Triple()); });
+    for (const Verdict& verdict : verdicts) {
+      if (outcome == LookupOutcome::kActive) {
+        EXPECT_TRUE(verdict == Allowed(Reason::kVerified) || verdict == Allowed(Reason::kCached))
+            << ::testing::PrintToString(verdict);
+      } else {
+        EXPECT_EQ(verdict, Refused(Reason::kUserNotFound));
+      }
+    }
     EXPECT_EQ(stage.slack.sets(), 1);
     EXPECT_EQ(stage.slack.asked().size(), 3U);
     EXPECT_EQ(stage.Metric("tidemark_gate_existence_cache_hits_total") +
@@ -205,27 +225,6 @@ TEST(VerifyTest, SoManySetsOfLookupsAreUnderWayAtMost) {
   EXPECT_EQ(stage.existence->Check(Triple()), Allowed(Reason::kVerified));
   EXPECT_EQ(second, NotKnown(Reason::kBusy));
   EXPECT_EQ(stage.existence->Check(Triple("U09")), Allowed(Reason::kVerified));
-}
-
-// Spec: 000-40
-TEST(VerifyTest, NothingIsRememberedOfATeamThatIsNotVerified) {
-  Stage stage;
-  stage.tokens.Set(std::nullopt);
-  ASSERT_TRUE(stage.model.CreateTable(
-      {.table = "slack-tokens", .keys = {.partition = {.name = "team_id"}}}));
-  EXPECT_EQ(stage.existence->Check(Triple()), Refused(Reason::kNoToken));
-  EXPECT_FALSE(stage.tokens.Find(Triple().team));
-  stage.tokens.Set("xoxb-of-the-test");
-  stage.slack.Set(kTeam, LookupOutcome::kNotFound);
-  EXPECT_EQ(stage.existence->Check(Triple()), Refused(Reason::kTeamNotFound));
-  EXPECT_TRUE(stage.AllRows("slack-tokens").empty());
-  // In the cache there is no token either.
-  for (const item::Item& row : stage.AllRows(std::string(kDefaultCacheTable))) {
-    for (const item::Attribute& attribute : row) {
-      const std::string* text = attribute.value.As<std::string>();
-      EXPECT_TRUE(text == nullptr || text->find("xoxb") == std::string::npos);
-    }
-  }
 }
 
 // Spec: 000-41
@@ -307,8 +306,9 @@ TEST(VerifyTest, RepeatsAreHits) {
   EXPECT_EQ(misses, 10);
 }
 
-// Time is measured by `./dev bench gate`; here is what it is made of.
-// Spec: 000-44
+// The time itself is measured by bench/gate.cc ("existence hit, p95", and a goal of 1 ms for the
+// p99, over the embedded tables); no test measures it. Here is what a hit is made of, and that
+// keeps it below 50 ms: one read, no write and no call of Slack's. Spec: 000-44
 TEST(VerifyTest, AHitIsOneReadAndNothingElse) {
   Stage stage;
   stage.existence->Check(Triple());
@@ -336,6 +336,8 @@ TEST(VerifyTest, TheTableIsAsTheSeedLaysItOut) {
   EXPECT_EQ(ExistenceOptions().table, "slack-existence-check-cache");
 }
 
+// With every limit of ours switched off, and a Slack that has none: each request is verified. What
+// the limits make of it unless somebody switches them off is in slack_calls_test.cc.
 // Spec: 000-46
 TEST(VerifyTest, WithoutATableEachCheckGoesToSlack) {
   Stage stage({.existence = {.table = "", .checks_per_team_minute = 0}});
