@@ -67,15 +67,22 @@ Follower::Follower(Tables& tables, const Clock& clock, Random& random, FollowerO
       clock_(&clock),
       options_(std::move(options)),
       nonce_(random.Hex(kNonceBytes)),
-      reader_(tables, options_.table) {}
+      reader_(tables, options_.table),
+      reached_(clock.NowSeconds()) {}
 
 Result<FollowReply> Follower::Step(const Handler& handler) {
   FollowReply reply;
-  if (!TRY(HoldLease())) return reply;
+  if (!TRY(HoldLease())) {
+    reached_ = clock_->NowSeconds();
+    return reply;
+  }
   StreamPage page = TRY(reader_.Read(state_->position, options_.page));
   State next = *state_;
   next.position = page.start;
-  if (page.gap) ++next.gaps;
+  if (page.gap) {
+    ++next.gaps;
+    page.records.clear();
+  }
   Status accepted = Handle(page, handler, &next, &reply.handled);
 
   reply.held = true;
@@ -89,10 +96,12 @@ Result<FollowReply> Follower::Step(const Handler& handler) {
   TRY(std::move(accepted));
   reply.caught_up = page.at_end;
   reply.gap = page.gap;
-  if (!reply.caught_up) {
-    reply.lag_seconds = std::max<int64_t>(0, clock_->NowSeconds() - next.record_at);
-  }
+  if (reply.caught_up) reached_ = clock_->NowSeconds();
   return reply;
+}
+
+int64_t Follower::LagSeconds() const {
+  return std::max<int64_t>(0, clock_->NowSeconds() - reached_);
 }
 
 Status Follower::Stop() {
@@ -119,9 +128,10 @@ Result<bool> Follower::HoldLease() {
 
 // Stops without an error when half the lease is gone: the position that is stored then renews it.
 Status Follower::Handle(const StreamPage& page, const Handler& handler, State* next,
-                        size_t* handled) const {
+                        size_t* handled) {
   for (const StreamRecord& record : page.records) {
     if (!IsLeaseLive() || (*handled > 0 && IsRenewalDue())) break;
+    reached_ = record.created_at;
     TRY(handler(record).WithContext(fmt::format("consumer '{}', table '{}', record {}",
                                                 options_.consumer, options_.table,
                                                 record.sequence)));

@@ -44,10 +44,9 @@ struct FollowReply {
   bool held = false;   // We hold the lease still. If not, another follower does, or did meanwhile.
   size_t handled = 0;  // Records the handler accepted in this step.
   bool caught_up = false;  // Nothing was left to read.
-  bool gap = false;        // Records may have been lost: they were trimmed before they were read.
-  // The age of the newest record handled, which bounds how far behind the consumer is; 0 when
-  // it is caught up.
-  int64_t lag_seconds = 0;
+  // Records may have been lost: they were trimmed before they were read. Such a step handles
+  // nothing, so that this is told whatever becomes of the records behind.
+  bool gap = false;
 };
 
 class Follower {
@@ -63,6 +62,11 @@ class Follower {
   // with the handler's error, naming the record, when it refuses one: that record is the first
   // of the next step. Fails with kInvalid when the consumer's row belongs to another table.
   Result<FollowReply> Step(const Handler& handler);
+
+  // How far behind the consumer is at most, as far as is known, also after a step that failed: the
+  // age of the record that was refused, or else of the newest one handled; 0 when it is caught up,
+  // or another does the work.
+  int64_t LagSeconds() const;
 
   // Gives the lease back, so that another need not wait for its end. The position stays.
   Status Stop();
@@ -86,7 +90,7 @@ class Follower {
   bool IsLeaseLive() const;
   bool IsRenewalDue() const;
   EpochSeconds NewLeaseEnd() const { return clock_->NowSeconds() + options_.lease_seconds; }
-  Status Handle(const StreamPage& page, const Handler& handler, State* next, size_t* handled) const;
+  Status Handle(const StreamPage& page, const Handler& handler, State* next, size_t* handled);
 
   item::Item Encode(const State& state) const;
   Result<State> Decode(const item::Item& row) const;
@@ -99,6 +103,7 @@ class Follower {
   std::optional<State> state_;  // As we last wrote it; nullopt when we do not hold the lease.
   // The lease's end on the monotonic clock, which an administrator cannot set back.
   std::chrono::nanoseconds lease_deadline_{0};
+  EpochSeconds reached_;  // What is older than this was handled, as far as is known.
 };
 
 }  // namespace tidemark::tables

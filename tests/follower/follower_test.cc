@@ -2,154 +2,23 @@
 // every way in which a store's answers get lost.
 #include "tables/follower.h"
 
-#include <algorithm>
-#include <functional>
-#include <memory>
-#include <set>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tables/embedded/embedded_tables.h"
 #include "tables/limits.h"
-#include "tests/follower/hooked_tables.h"
-#include "tests/model/model_tables.h"
-#include "tests/support/long_run.h"
-#include "tests/support/temp_folder.h"
+#include "tests/follower/follower_stage.h"
 
 namespace tidemark::tables {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using Handled = std::vector<std::string>;
 
-constexpr int64_t kLeaseSeconds = 30;
-constexpr char kTable[] = "events";
-constexpr char kStateTable[] = "tidemark-consumers";
-
-Error Unknown() { return {ErrorCode::kUnknown, "the reply was lost"}; }
-Error Unavailable() { return {ErrorCode::kUnavailable, "try later"}; }
-
-std::string IdOf(const StreamRecord& record) { return *record.keys.Find("id")->As<std::string>(); }
-
-// The tables under test, and what makes their housekeeping run.
-struct Store {
-  std::unique_ptr<Tables> tables;
-  std::function<void()> maintain;
-};
-
-enum class StoreKind { kModel, kEmbedded };
-
-Store OpenModel(const Clock& clock) {
-  auto model = std::make_unique<model::ModelTables>(clock);
-  auto* tables = model.get();
-  return {std::move(model), [tables] { tables->Maintain(); }};
-}
-
-Store OpenEmbedded(const Clock& clock, const std::string& folder) {
-  auto opened =
-      embedded::EmbeddedTables::Open({.folder = folder, .background = false, .clock = &clock});
-  CHECK(opened.has_value());
-  auto* tables = opened->get();
-  return {*std::move(opened), [tables] { CHECK(tables->Maintain().has_value()); }};
-}
-
-class FollowerTest : public ::testing::TestWithParam<StoreKind> {
- protected:
-  FollowerTest()
-      : store_(GetParam() == StoreKind::kModel ? OpenModel(clock_)
-                                               : OpenEmbedded(clock_, folder_.path() + "/data")),
-        tables_(store_.tables.get()) {
-    CHECK(tables_.CreateTable({.table = kTable,
-                               .keys = {.partition = {.name = "id"}},
-                               .stream = StreamView::kNewAndOldImages}));
-  }
-
-  Follower Open(FollowerOptions options = {.page = 3}) {
-    options.consumer = "reader";
-    if (options.table.empty()) options.table = kTable;
-    options.lease_seconds = kLeaseSeconds;
-    auto follower = Follower::Open(tables_, clock_, random_, options);
-    CHECK(follower.has_value());
-    return *std::move(follower);
-  }
-
-  // Puts an item under each id: one record each.
-  void Put(const std::vector<std::string>& ids) {
-    for (const std::string& id : ids) {
-      auto reply = store_.tables->Put(
-          {.table = kTable, .item = {{"id", id}, {"n", item::Number::FromInt(next_++)}}});
-      ASSERT_TRUE(reply && reply->applied);
-    }
-  }
-
-  // Handles by writing down.
-  Follower::Handler WriteDown() {
-    return [this](const StreamRecord& record) -> Status {
-      handled_.push_back(IdOf(record));
-      return Done{};
-    };
-  }
-
-  FollowReply Step(Follower& follower) {
-    auto reply = follower.Step(WriteDown());
-    EXPECT_TRUE(reply) << reply.error().message;
-    return reply ? *reply : FollowReply{};
-  }
-
-  void StepToEnd(Follower& follower) {
-    for (int i = 0; i < 100; ++i) {
-      FollowReply reply = Step(follower);
-      if (!reply.held || reply.caught_up) return;
-    }
-    FAIL() << "the follower does not come to the end";
-  }
-
-  item::Item Row() {
-    auto row = store_.tables->Get({.table = kStateTable, .key = {{"consumer", "reader"}}});
-    EXPECT_TRUE(row && *row);
-    return **row;
-  }
-  int64_t RowInt(std::string_view name) { return *Row().Find(name)->As<item::Number>()->Floor(); }
-
-  void SetStream(bool enabled) {
-    auto reply = tables_.UpdateTable({.table = kTable, .stream = UpdateStream{.enabled = enabled}});
-    ASSERT_TRUE(reply) << reply.error().message;
-    clock_.Advance(std::chrono::seconds(1));
-  }
-
-  void PassRetention() {
-    clock_.Advance(kStreamRetention + std::chrono::hours(1));
-    store_.maintain();
-  }
-
-  // The next `count` puts of the state row are lost, after being applied or not.
-  enum class Loss { kApplied, kNotApplied };
-  void LosePuts(int count, Loss loss) {
-    tables_.on_put = [this, count, loss](const PutRequest& request) mutable -> Result<WriteReply> {
-      if (count-- <= 0) return tables_.inner().Put(request);
-      if (loss == Loss::kApplied) CHECK(tables_.inner().Put(request).has_value());
-      return Unknown();
-    };
-  }
-
-  TempFolder folder_;
-  ManualClock clock_;
-  SeededRandom random_{7};
-  Store store_;
-  testing::HookedTables tables_;
-  Handled handled_;
-  int64_t next_ = 0;
-};
-
-std::string NameOfKind(const ::testing::TestParamInfo<StoreKind>& info) {
-  return info.param == StoreKind::kModel ? "Model" : "Embedded";
-}
+using FollowerTest = FollowerStage;
 INSTANTIATE_TEST_SUITE_P(Stores, FollowerTest,
                          ::testing::Values(StoreKind::kModel, StoreKind::kEmbedded), NameOfKind);
 
@@ -171,12 +40,55 @@ TEST_P(FollowerTest, ShowsItsLag) {
   FollowReply first = Step(follower);
   EXPECT_EQ(first.handled, 3u);
   EXPECT_FALSE(first.caught_up);
-  EXPECT_EQ(first.lag_seconds, 5);
+  EXPECT_EQ(follower.LagSeconds(), 5);
   Step(follower);
   FollowReply last = Step(follower);
   EXPECT_EQ(last.handled, 0u);
   EXPECT_TRUE(last.caught_up);
-  EXPECT_EQ(last.lag_seconds, 0);
+  EXPECT_EQ(follower.LagSeconds(), 0);
+}
+
+// A consumer that fails is behind, and more so every second: that is when somebody looks.
+TEST_P(FollowerTest, ShowsTheAgeOfTheRecordThatItsHandlerRefuses) {
+  Put({"a"});
+  Follower follower = Open();
+  StepToEnd(follower);
+  Put({"b"});
+  clock_.Advance(std::chrono::seconds(5));
+  Put({"c"});
+  const auto refuse_c = [](const StreamRecord& record) -> Status {
+    return IdOf(record) == "c" ? Status(Invalid("no c today")) : Status(Done{});
+  };
+  ASSERT_FALSE(follower.Step([](const StreamRecord&) { return Status(Unavailable()); }));
+  EXPECT_EQ(follower.LagSeconds(), 5);
+  ASSERT_FALSE(follower.Step(refuse_c));
+  EXPECT_EQ(follower.LagSeconds(), 0);
+  clock_.Advance(std::chrono::seconds(7));
+  ASSERT_FALSE(follower.Step(refuse_c));
+  EXPECT_EQ(follower.LagSeconds(), 7);
+  StepToEnd(follower);
+  EXPECT_EQ(follower.LagSeconds(), 0);
+}
+
+// Whether there is something to handle is not known then; since when it is not, is.
+TEST_P(FollowerTest, ShowsForHowLongItCannotRead) {
+  Follower follower = Open();
+  StepToEnd(follower);
+  tables_.on_records = [](const RecordsRequest&) { return Result<RecordsReply>(Unavailable()); };
+  clock_.Advance(std::chrono::seconds(9));
+  ASSERT_FALSE(follower.Step(WriteDown()));
+  EXPECT_EQ(follower.LagSeconds(), 9);
+}
+
+// What another follower does is not ours to catch up with.
+TEST_P(FollowerTest, IsNotBehindWhileAnotherHoldsTheLease) {
+  Follower holder = Open();
+  Step(holder);
+  Put({"a"});
+  Follower other = Open();
+  clock_.Advance(std::chrono::seconds(9));
+  EXPECT_FALSE(Step(other).held);
+  EXPECT_EQ(other.LagSeconds(), 0);
 }
 
 // A follower that is caught up sees what comes later.
@@ -468,9 +380,26 @@ TEST_P(FollowerTest, ReportsAGapWhenRecordsWereTrimmed) {
   Put({"d"});
   FollowReply reply = Step(follower);
   EXPECT_TRUE(reply.gap);
-  EXPECT_THAT(handled_, ElementsAre("a", "d"));
+  EXPECT_FALSE(reply.caught_up);
   EXPECT_EQ(RowInt("gaps"), 1);
   EXPECT_FALSE(Step(follower).gap);
+  EXPECT_THAT(handled_, ElementsAre("a", "d"));
+}
+
+// What made the consumer late may still be there when the gap is found.
+TEST_P(FollowerTest, ReportsAGapAlsoWhenWhatIsLeftIsRefused) {
+  Put({"a"});
+  Follower follower = Open();
+  StepToEnd(follower);
+  Put({"b"});
+  PassRetention();
+  Put({"c"});
+  const auto refuse = [](const StreamRecord&) { return Status(Unavailable()); };
+  const auto reply = follower.Step(refuse);
+  ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_TRUE(reply->gap);
+  ASSERT_FALSE(follower.Step(refuse));
+  EXPECT_EQ(RowInt("gaps"), 1);
 }
 
 // Disabling and enabling makes another stream; the follower reads the first to its end and
@@ -575,117 +504,6 @@ TEST_P(FollowerTest, RefusesOptionsThatMakeNoSense) {
   EXPECT_EQ(code({.consumer = "c", .table = kTable, .lease_seconds = 0}), ErrorCode::kInvalid);
   EXPECT_EQ(code({.consumer = "c", .table = kTable, .page = 0}), ErrorCode::kInvalid);
   EXPECT_EQ(code({.consumer = "c", .table = kTable, .page = 1'001}), ErrorCode::kInvalid);
-}
-
-// ---- All at once ----
-
-// Several followers that die, rest, lose replies and are superseded at their work while items are
-// written: every record is delivered, the first deliveries come in order, no record is begun
-// by one who does not own the row, and the position never goes back.
-class FollowerChaos : public FollowerTest {
- protected:
-  struct Member {
-    std::unique_ptr<Follower> follower;
-    std::string nonce;
-  };
-
-  void Run(uint64_t seed) {
-    chance_ = std::make_unique<SeededRandom>(seed);
-    tables_.on_put = [this](const PutRequest& request) { return PutWithLuck(request); };
-    std::vector<Member> members(3);
-    for (int turn = 0; turn < 300; ++turn) {
-      if (Happens(3)) Put({fmt::format("{:06}", written_++)});
-      clock_.Advance(std::chrono::seconds(chance_->Below(12)));
-      size_t chosen = chance_->Below(members.size());
-      if (!members[chosen].follower || Happens(20)) members[chosen] = OpenMember();
-      Act(members, chosen, Happens(8) ? &members[(chosen + 1) % members.size()] : nullptr);
-      CheckPosition();
-    }
-    tables_.on_put = nullptr;
-    clock_.Advance(std::chrono::seconds(kLeaseSeconds));
-    Follower last = Open();
-    StepToEnd(last);
-    ASSERT_TRUE(last.Stop());
-    CheckDelivered();
-  }
-
-  bool Happens(uint64_t one_in) { return chance_->Below(one_in) == 0; }
-
-  Member OpenMember() {
-    // The same seed twice, to know the nonce that the follower draws.
-    uint64_t seed = chance_->Next();
-    std::string nonce = SeededRandom(seed).Hex(16);
-    SeededRandom random(seed);
-    auto opened = Follower::Open(
-        tables_, clock_, random,
-        {.consumer = "reader", .table = kTable, .lease_seconds = kLeaseSeconds, .page = 3});
-    CHECK(opened.has_value());
-    return {std::make_unique<Follower>(*std::move(opened)), nonce};
-  }
-
-  Result<WriteReply> PutWithLuck(const PutRequest& request) {
-    uint64_t luck = chance_->Below(10);
-    if (luck == 0) return Unavailable();
-    if (luck == 1) return Unknown();
-    Result<WriteReply> reply = tables_.inner().Put(request);
-    return luck == 2 ? Result<WriteReply>(Unknown()) : reply;
-  }
-
-  // One member's turn; `rival`, if given, takes over in the middle of its first record.
-  void Act(std::vector<Member>& members, size_t chosen, Member* rival) {
-    Member& member = members[chosen];
-    if (Happens(30)) {
-      (void)member.follower->Stop();
-      return;
-    }
-    // Errors of a step are part of the chaos.
-    (void)member.follower->Step([&, this](const StreamRecord& record) -> Status {
-      EXPECT_EQ(*Row().Find("owner")->As<std::string>(), member.nonce);
-      EXPECT_LT(clock_.NowSeconds(), RowInt("lease_end"));
-      clock_.Advance(std::chrono::seconds(chance_->Below(20)));
-      if (Member* taker = std::exchange(rival, nullptr); taker && taker->follower) {
-        clock_.Advance(std::chrono::seconds(kLeaseSeconds));
-        Act(members, static_cast<size_t>(taker - members.data()), nullptr);
-      }
-      if (Happens(10)) return Invalid("not now");
-      handled_.push_back(IdOf(record));
-      return Done{};
-    });
-  }
-
-  void CheckPosition() {
-    auto row = store_.tables->Get({.table = kStateTable, .key = {{"consumer", "reader"}}});
-    ASSERT_TRUE(row);
-    const item::Value* sequence = *row ? (*row)->Find("sequence") : nullptr;
-    if (!sequence) return;
-    EXPECT_GE(*sequence->As<std::string>(), position_);
-    position_ = *sequence->As<std::string>();
-  }
-
-  void CheckDelivered() {
-    Handled first;
-    std::set<std::string> seen;
-    for (const std::string& id : handled_) {
-      if (seen.insert(id).second) first.push_back(id);
-    }
-    EXPECT_TRUE(std::is_sorted(first.begin(), first.end()));
-    EXPECT_EQ(first.size(), static_cast<size_t>(written_));
-  }
-
-  std::unique_ptr<SeededRandom> chance_;
-  int written_ = 0;
-  std::string position_;
-};
-
-INSTANTIATE_TEST_SUITE_P(Stores, FollowerChaos,
-                         ::testing::Values(StoreKind::kModel, StoreKind::kEmbedded), NameOfKind);
-
-TEST_P(FollowerChaos, LosesNothingAndKeepsTheOrder) {
-  int runs = testing::AmountOf({.usual = 20, .release = 1'000});
-  for (int seed = 0; seed < runs && !HasFailure(); ++seed) {
-    SCOPED_TRACE(fmt::format("seed {}", seed));
-    Run(static_cast<uint64_t>(seed));
-  }
 }
 
 }  // namespace

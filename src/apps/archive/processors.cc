@@ -116,10 +116,10 @@ Result<bool> Processors::Impl::Drain(Line* line, const tables::Follower::Handler
   };
   while (!stopping_) {
     const auto reply = line->follower->Step(until_stopped);
+    if (line->lag != nullptr) line->lag->Set(static_cast<double>(line->follower->LagSeconds()));
+    if (reply && reply->gap) WarnOfGap(*line);
     if (stopping_) break;
     if (!reply) return reply.error();
-    if (reply->gap) WarnOfGap(*line);
-    if (line->lag != nullptr) line->lag->Set(static_cast<double>(reply->lag_seconds));
     if (!reply->held) return false;
     if (reply->caught_up) return true;
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "http/url.h"
 #include "servers/api/inbox.h"
 
 namespace tidemark::api {
@@ -47,6 +48,13 @@ std::string BodyOf(const dedup::Work& work, const std::string& event) {
   return text;
 }
 
+std::string OriginOf(const std::string& url) {
+  const auto parts = http::SplitUrl(url);
+  return parts ? parts->Origin() : "the receiver";
+}
+
+Error Stopping() { return {ErrorCode::kUnavailable, "stopping"}; }
+
 bool MayPass(int status) { return status >= 500 || status == 408 || status == 429; }
 
 }  // namespace
@@ -54,6 +62,7 @@ bool MayPass(int status) { return status >= 500 || status == 408 || status == 42
 InboxWorker::InboxWorker(InboxWorkerOptions options, InboxWorkerParts parts)
     : options_(std::move(options)),
       parts_(parts),
+      receiver_(OriginOf(options_.url)),
       runner_(options_.work, parts.dedup, parts.logger),
       delivered_(parts.metrics->AddCounter({.name = "tidemark_work_delivered_total",
                                             .help = "Pieces of work that their receiver took."})),
@@ -63,8 +72,12 @@ InboxWorker::InboxWorker(InboxWorkerOptions options, InboxWorkerParts parts)
       content_duplicates_(parts.metrics->AddCounter(
           {.name = "tidemark_work_content_duplicates_total",
            .help = "Messages whose text was seen before, exactly or nearly."})),
-      lag_(parts.metrics->AddGauge({.name = "tidemark_work_lag_seconds",
-                                    .help = "The age of the newest event handled; 0: all are."})) {
+      gaps_(parts.metrics->AddCounter(
+          {.name = "tidemark_work_gaps_total",
+           .help = "Times that events left the inbox before their work was handed out."})),
+      lag_(parts.metrics->AddGauge(
+          {.name = "tidemark_work_lag_seconds",
+           .help = "How far the handing out of work is behind the inbox."})) {
   if (options_.contents) contents_.emplace(*options_.contents, parts.tables, parts.clock);
 }
 
@@ -81,12 +94,29 @@ Status InboxWorker::Step() {
                                             .table = options_.inbox_table,
                                             .lease_seconds = 2 * kDeliveryTimeout.count()}));
   }
-  while (true) {
-    const tables::FollowReply reply =
-        TRY(follower_->Step([this](const tables::StreamRecord& record) { return Handle(record); }));
-    lag_.Set(static_cast<double>(reply.lag_seconds));
-    if (!reply.held || reply.caught_up) return Done{};
+  return Drain();
+}
+
+Status InboxWorker::Drain() {
+  while (!stopping_) {
+    const auto reply = follower_->Step([this](const tables::StreamRecord& record) {
+      return stopping_ ? Status(Stopping()) : Handle(record);
+    });
+    lag_.Set(static_cast<double>(follower_->LagSeconds()));
+    if (reply && reply->gap) TellGap();
+    if (stopping_) break;
+    if (!reply) return reply.error();
+    if (!reply->held || reply->caught_up) break;
   }
+  return Done{};
+}
+
+void InboxWorker::TellGap() {
+  gaps_.Add();
+  parts_.logger->Log(LogLevel::kError,
+                     "events left the inbox before their work was handed out, and it will not be; "
+                     "the receiver was away for too long, or is too slow",
+                     {{"receiver", receiver_}});
 }
 
 Status InboxWorker::Handle(const tables::StreamRecord& record) {
@@ -100,8 +130,10 @@ Status InboxWorker::Handle(const tables::StreamRecord& record) {
                        {{"sequence", record.sequence}});
     return Done{};
   }
+  // What waits is handled again and again, but is noted only once: else it would push out others.
+  TRY(HandOut(*callback, *body));
   Advise(*callback);
-  return HandOut(*callback, *body);
+  return Done{};
 }
 
 Status InboxWorker::HandOut(const slack::EventCallback& callback, const std::string& body) {
@@ -120,6 +152,7 @@ Status InboxWorker::HandOut(const slack::EventCallback& callback, const std::str
 }
 
 Status InboxWorker::Deliver(const dedup::Work& work, const std::string& body) {
+  if (stopping_) return Stopping();  // An event may ask for several pieces.
   const http::Exchange exchange = parts_.client->Send(
       {.method = http::Method::kPost,
        .url = options_.url,
@@ -136,10 +169,10 @@ Status InboxWorker::Deliver(const dedup::Work& work, const std::string& body) {
   failed_.Add();
   if (exchange.outcome != http::Outcome::kAnswered) {
     return Error{ErrorCode::kUnavailable,
-                 fmt::format("{} does not answer: {}", options_.url, exchange.detail)};
+                 fmt::format("{} does not answer: {}", receiver_, exchange.detail)};
   }
   return Error{MayPass(status) ? ErrorCode::kUnavailable : ErrorCode::kDenied,
-               fmt::format("{} answered {}", options_.url, status)};
+               fmt::format("{} answered {}", receiver_, status)};
 }
 
 void InboxWorker::Advise(const slack::EventCallback& callback) {

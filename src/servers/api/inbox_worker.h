@@ -5,11 +5,14 @@
 // it}, with the key in X-Tidemark-Key as well; a 2xx completes the work. Any 4xx but 408 and 429
 // counts as a failure, and dedup.max-failures of them end it. While the receiver is away nothing
 // counts: the work waits, and all behind it. After a crash a piece may be handed over a second
-// time, under the same key.
+// time, under the same key. What waits for longer than the inbox keeps its changes is lost, which
+// is logged and counted.
 //
-// Step belongs to one thread.
+// Step belongs to one thread; Stop may be called from any. The receiver's URL, which may hold a
+// secret, goes into no message: its origin stands for it.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,7 +59,13 @@ class InboxWorker {
   // first of the next step. Does nothing when there is nothing to do for anybody.
   Status Step();
 
+  // Steps end after the delivery that they are at, now and ever after.
+  void Stop() { stopping_ = true; }
+
  private:
+  // Step, once there is a follower.
+  Status Drain();
+  void TellGap();
   Status Handle(const tables::StreamRecord& record);
   Status HandOut(const slack::EventCallback& callback, const std::string& body);
   Status Deliver(const dedup::Work& work, const std::string& body);
@@ -64,12 +73,15 @@ class InboxWorker {
 
   const InboxWorkerOptions options_;
   const InboxWorkerParts parts_;
+  const std::string receiver_;  // As messages name it.
+  std::atomic<bool> stopping_ = false;
   dedup::WorkRunner runner_;
   std::optional<dedup::Contents> contents_;
   std::optional<tables::Follower> follower_;
   Counter& delivered_;
   Counter& failed_;
   Counter& content_duplicates_;
+  Counter& gaps_;
   Gauge& lag_;
 };
 
