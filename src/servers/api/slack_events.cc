@@ -146,18 +146,52 @@ void SlackEvents::Receive(const std::shared_ptr<const http::RoutedRequest>& rout
   Begin(delivery, std::move(finish));
 }
 
+// There are more ways not to acknowledge a delivery than answers of ours: no worker is free for the
+// rest of it, or something throws. It must be forgotten before Slack hears of that, so whoever
+// passes it on keeps none.
+class SlackEvents::Unacknowledged {
+ public:
+  Unacknowledged(gate::Gate* gate, gate::Authentication authentication)
+      : gate_(*gate), authentication_(std::move(authentication)) {}
+  ~Unacknowledged() {
+    if (!acknowledged_) gate_.Forget(authentication_);
+  }
+  Unacknowledged(const Unacknowledged&) = delete;
+  Unacknowledged& operator=(const Unacknowledged&) = delete;
+
+  void Acknowledge() { acknowledged_ = true; }
+
+ private:
+  gate::Gate& gate_;
+  const gate::Authentication authentication_;
+  bool acknowledged_ = false;
+};
+
+http::Rest SlackEvents::RestOf(std::shared_ptr<const Delivery> delivery,
+                               std::shared_ptr<Unacknowledged> unacknowledged) {
+  return
+      [this, delivery = std::move(delivery), unacknowledged = std::move(unacknowledged)]() mutable {
+        const auto ours = std::move(unacknowledged);
+        http::Response response = Answer(*delivery);
+        if (response.status == 200) ours->Acknowledge();
+        return response;
+      };
+}
+
 void SlackEvents::Begin(const std::shared_ptr<const Delivery>& delivery, http::Finish finish) {
-  http::Rest rest = [this, delivery] { return Answer(*delivery); };
+  auto unacknowledged = std::make_shared<Unacknowledged>(parts_.gate, delivery->authentication);
   const auto* callback = std::get_if<slack::EventCallback>(&delivery->envelope);
   const auto key = callback != nullptr ? KeyOf(*callback) : Result<std::string>(std::string());
-  if (callback == nullptr || !key) return finish(std::move(rest));
+  if (callback == nullptr || !key) return finish(RestOf(delivery, std::move(unacknowledged)));
   const auto plan = PlanRecalled(*key, *callback, delivery->request().body);
-  if (!plan) return finish(std::move(rest));
+  if (!plan) return finish(RestOf(delivery, std::move(unacknowledged)));
   parts_.dedup->TryMarkWith(
       ClaimOf(*key, *callback, *delivery), plan->effect,
-      [this, delivery, callback, archived = plan->archived, rest = std::move(rest),
-       finish = std::move(finish)](const std::optional<dedup::ClaimReply>& reply) {
-        if (!reply) return finish(rest);
+      [this, delivery, callback, archived = plan->archived, finish = std::move(finish),
+       unacknowledged =
+           std::move(unacknowledged)](const std::optional<dedup::ClaimReply>& reply) mutable {
+        if (!reply) return finish(RestOf(delivery, std::move(unacknowledged)));
+        unacknowledged->Acknowledge();
         CountRetry(*callback, delivery->request());
         CountStored(archived);
         counters_.accepted.Add();
@@ -174,10 +208,7 @@ std::optional<SlackEvents::Stored> SlackEvents::PlanRecalled(const std::string& 
 }
 
 http::Response SlackEvents::Answer(const Delivery& delivery) {
-  http::Response response =
-      std::visit([&](const auto& kind) { return Answer(kind, delivery); }, delivery.envelope);
-  if (response.status != 200) parts_.gate->Forget(delivery.authentication);
-  return response;
+  return std::visit([&](const auto& kind) { return Answer(kind, delivery); }, delivery.envelope);
 }
 
 http::Response SlackEvents::NoEvent(const http::Request& request, const Error& error) {

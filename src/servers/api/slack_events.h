@@ -109,6 +109,9 @@ class SlackEvents {
     std::map<std::string, Counter*, std::less<>> retries;  // By reason.
   };
 
+  // Forgets a delivery when it goes, unless that was acknowledged.
+  class Unacknowledged;
+
   // Tries the short way, once.
   void Begin(const std::shared_ptr<const Delivery>& delivery, http::Finish finish);
   // What the short way would write; nullopt when it cannot be taken.
@@ -116,6 +119,8 @@ class SlackEvents {
                                      std::string_view body);
 
   // The rest may block for as long as the disk and the gate take.
+  http::Rest RestOf(std::shared_ptr<const Delivery> delivery,
+                    std::shared_ptr<Unacknowledged> unacknowledged);
   http::Response Answer(const Delivery& delivery);
   http::Response Answer(const slack::EventCallback& callback, const Delivery& delivery);
   http::Response Answer(const slack::UrlVerification& verification, const Delivery& delivery);
