@@ -188,6 +188,20 @@ TEST_F(SlackEventsTest, PromotesFromQuarantineOnceSlackAnswersAgain) {
   EXPECT_EQ(door_->QuarantineSize(), 0u);
 }
 
+// Each check may take seconds, and a day's events may be due when the program is told to end.
+TEST_F(SlackEventsTest, ChecksNothingAgainOnceItStops) {
+  Restart([](api::ServiceOptions* options) {
+    options->quarantine.first_recheck = std::chrono::seconds(0);
+  });
+  door_->slack().Fail("users.info", {.kind = demo::FailureKind::kServerError}, 1);
+  EXPECT_EQ(door_->Send(FrontDoor::Message("Ev1", ids_)).status, 403);
+  const uint64_t calls = SlackCalls();
+  door_->service().Stop(std::chrono::milliseconds(0));
+  ASSERT_TRUE(door_->service().WorkOnce());
+  EXPECT_EQ(SlackCalls(), calls);
+  EXPECT_EQ(door_->QuarantineSize(), 1u);
+}
+
 // A 200 to the retry would lose the event should the first delivery fail.
 TEST_F(SlackEventsTest, DoesNotAcknowledgeARetryWhileTheFirstDeliveryIsUnderWay) {
   door_->slack().Fail("users.info", {.kind = demo::FailureKind::kHang}, 1);

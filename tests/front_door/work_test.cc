@@ -1,5 +1,7 @@
 // Work that takes longer than Slack waits: it goes on after the acknowledgement, once, and
 // survives the receiver's absence.
+#include <algorithm>
+#include <condition_variable>
 #include <future>
 #include <mutex>
 #include <string>
@@ -9,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "http/server.h"
+#include "slack/token_file.h"
 #include "tests/front_door/front_door.h"
 
 namespace tidemark::testing {
@@ -17,6 +20,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 // A bot on loopback that work is handed to.
 class Receiver final : public http::Handler {
@@ -30,6 +34,25 @@ class Receiver final : public http::Handler {
   void AnswerWith(int status) {
     const std::lock_guard lock(mutex_);
     status_ = status;
+  }
+  // From now on nothing is answered until Release.
+  void Hold() {
+    const std::lock_guard lock(mutex_);
+    holds_ = true;
+  }
+  void Release() {
+    std::vector<http::Reply> held;
+    {
+      const std::lock_guard lock(mutex_);
+      holds_ = false;
+      held.swap(held_);
+    }
+    for (const http::Reply& reply : held) reply({.status = 200});
+  }
+  // Returns once so much work has come.
+  void Await(size_t count) {
+    std::unique_lock lock(mutex_);
+    came_.wait(lock, [&] { return keys_.size() >= count; });
   }
   // Keys of the work that came, in order.
   std::vector<std::string> keys() const {
@@ -49,6 +72,8 @@ class Receiver final : public http::Handler {
       keys_.emplace_back(request.headers.Find("X-Tidemark-Key").value_or("none"));
       last_body_ = request.body;
       status = status_;
+      came_.notify_all();
+      if (holds_) return held_.push_back(std::move(reply));
     }
     reply({.status = status});
   }
@@ -56,18 +81,26 @@ class Receiver final : public http::Handler {
   SystemClock clock_;
   SystemRandom random_;
   mutable std::mutex mutex_;
+  std::condition_variable came_;
+  bool holds_ = false;
+  std::vector<http::Reply> held_;
   int status_ = 200;
   std::vector<std::string> keys_;
   std::string last_body_;
   std::unique_ptr<http::Server> server_;
 };
 
+std::string MentionAt(const FrontDoor::Ids& ids, const std::string& event_id,
+                      const std::string& ts) {
+  return R"({"type":"event_callback","team_id":")" + ids.team + R"(","event_id":")" + event_id +
+         R"(","event":{"type":"app_mention","user":")" + ids.user + R"(","channel":")" +
+         ids.channel + R"(","ts":")" + ts + R"(","text":"hi"}})";
+}
+
 class WorkTest : public ::testing::Test {
  protected:
   std::string Mention(const std::string& event_id) {
-    return R"({"type":"event_callback","team_id":")" + ids_.team + R"(","event_id":")" + event_id +
-           R"(","event":{"type":"app_mention","user":")" + ids_.user + R"(","channel":")" +
-           ids_.channel + R"(","ts":"1700000000.000100","text":"hi"}})";
+    return MentionAt(ids_, event_id, "1700000000.000100");
   }
 
   Receiver receiver_;
@@ -79,6 +112,7 @@ class WorkTest : public ::testing::Test {
 TEST_F(WorkTest, IsAcknowledgedBeforeTheWorkIsDoneAndTheWorkGoesOn) {
   receiver_.AnswerWith(503);
   EXPECT_EQ(door_.Send(Mention("Ev1")).status, 200);
+  EXPECT_THAT(receiver_.keys(), IsEmpty()) << "the answer waited for the receiver";
   // Acknowledged and stored, while the work is as far from done as it can be.
   EXPECT_EQ(door_.InboxSize(), 1u);
   EXPECT_FALSE(door_.service().WorkOnce());
@@ -125,6 +159,80 @@ TEST_F(WorkTest, StartsNoneForTheBotsOwnMessages) {
       200);
   ASSERT_TRUE(door_.service().WorkOnce());
   EXPECT_THAT(receiver_.keys(), IsEmpty());
+}
+
+// The service as it runs, with threads of its own, and a receiver that takes its time.
+class SlowWorkTest : public ::testing::Test {
+ protected:
+  SlowWorkTest() {
+    receiver_.Hold();
+    Write(SystemClock().NowSeconds() + 12 * 3600);
+    door_ = std::make_unique<FrontDoor>([this](api::ServiceOptions* options) {
+      options->work_url = receiver_.url();
+      options->background = true;
+      options->rotation = gate::RotatingTokensOptions{
+          .file = tokens_, .client_id = "1.2", .client_secret = Secret("canary")};
+    });
+    ids_ = door_->real_ids();
+  }
+  ~SlowWorkTest() override { receiver_.Release(); }
+
+  void Write(EpochSeconds expires_at) {
+    ASSERT_TRUE(
+        slack::WriteTokenPair(tokens_, {.access_token = Secret(std::string(FrontDoor::kBotToken)),
+                                        .refresh_token = Secret("canary"),
+                                        .expires_at = expires_at}));
+  }
+  int Mention(const std::string& number) {
+    return door_->Send(MentionAt(ids_, "Ev" + number, "170000000" + number + ".000100")).status;
+  }
+
+  TempFolder folder_;
+  const std::string tokens_ = folder_.path() + "/pair.json";
+  Receiver receiver_;
+  std::unique_ptr<FrontDoor> door_;
+  FrontDoor::Ids ids_;
+};
+
+// Spec: 004-40
+TEST_F(SlowWorkTest, HoldsUpNoAcknowledgementAndIsDoneOnce) {
+  EXPECT_EQ(Mention("1"), 200);
+  receiver_.Await(1);
+  // The receiver is at it, for as long as it likes.
+  EXPECT_EQ(Mention("2"), 200);
+  EXPECT_THAT(receiver_.keys(), SizeIs(1));
+  receiver_.Release();
+  receiver_.Await(2);
+  door_->service().Stop(std::chrono::milliseconds(0));
+  const std::vector<std::string> keys = receiver_.keys();
+  ASSERT_THAT(keys, SizeIs(2));
+  EXPECT_THAT(keys[0], HasSubstr("1700000001"));
+  EXPECT_THAT(keys[1], HasSubstr("1700000002"));
+}
+
+// A day's work may be waiting when the program is told to end.
+TEST_F(SlowWorkTest, IsNotBegunAnyMoreOnceTheServiceStops) {
+  for (const char* number : {"1", "2", "3"}) EXPECT_EQ(Mention(number), 200);
+  receiver_.Await(1);
+  auto stopped =
+      std::async(std::launch::async, [&] { door_->service().Stop(std::chrono::milliseconds(0)); });
+  while (!door_->CallWithoutToken(http::Method::kGet, "/healthz").body.empty()) {
+  }
+  receiver_.Release();
+  stopped.get();
+  EXPECT_THAT(receiver_.keys(), SizeIs(1));
+}
+
+// Without a token nothing is let in: its refresh waits for nobody else.
+TEST_F(SlowWorkTest, HoldsUpNoRefreshOfTheToken) {
+  EXPECT_EQ(Mention("1"), 200);
+  receiver_.Await(1);
+  door_->slack().Fail(demo::kRefresh, {.kind = demo::FailureKind::kHang});
+  Write(SystemClock().NowSeconds() + 60);
+  auto asked = std::async(std::launch::async, [&] { door_->slack().AwaitHanging(1); });
+  EXPECT_EQ(asked.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  receiver_.Release();
+  asked.get();
 }
 
 TEST(ContentAdviceTest, ReportsTextThatWasSeenBeforeAndHandlesItAllTheSame) {

@@ -120,6 +120,19 @@ TEST_F(QuarantineTest, AfterADayItIsOverWhateverTheSweeperDoes) {
   EXPECT_EQ(Recheck().promoted, 1U);
 }
 
+// What is left is due again when the next process looks.
+TEST_F(QuarantineTest, AfterStopNoOtherIsLookedAt) {
+  Keep(kEvent);
+  Keep(R"({"type":"event_callback","team_id":"T01234567","event_id":"Ev02",)"
+       R"("event":{"type":"message","user":"U01234567","channel":"C01234567"}})");
+  stage_.clock.Advance(std::chrono::seconds(30));
+  stage_.slack.on_ask = [&] { quarantine_.Stop(); };
+  EXPECT_EQ(Recheck().promoted, 1U);
+  EXPECT_EQ(Rows().size(), 1U);
+  EXPECT_EQ(Recheck().looked_at, 0U);
+  EXPECT_EQ(promoted_.size(), 1U);
+}
+
 // Another process may have let it in between our look at it and our note that it waits.
 TEST_F(QuarantineTest, WhatAnotherTookDoesNotComeBack) {
   Keep(kEvent);

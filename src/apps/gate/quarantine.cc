@@ -83,6 +83,7 @@ Result<RecheckReport> Quarantine::Recheck(const Check& check, const Promote& pro
   do {
     tables::Page page = TRY(tables_.Scan(request));
     for (const item::Item& row : page.items) {
+      if (stopping_) return report;
       ++report.looked_at;
       bool promoted = TRY(RecheckOne(row, check, promote));
       ++(promoted ? report.promoted : report.kept);

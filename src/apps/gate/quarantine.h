@@ -4,10 +4,11 @@
 //
 // Table "tidemark-quarantine": key event_key (team:event_id), attributes body, team_id, reason,
 // received_at, checks, next_check, ttl. A second delivery of the same event changes nothing.
-// May be called from any thread; two processes that release the same event both hand it over, and
-// dedup decides.
+// All may be called from any thread; two processes that release the same event both hand it over,
+// and dedup decides.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -70,6 +71,8 @@ class Quarantine {
   // Hands what is due to `check`, and what it allows to `promote`; the row goes once that
   // succeeded. What did not pass waits twice as long as before.
   Result<RecheckReport> Recheck(const Check& check, const Promote& promote);
+  // A Recheck ends after the event that it is at, now and ever after.
+  void Stop() { stopping_ = true; }
 
   // What is kept, in no order, from behind `after` (a page's `last`) on.
   Result<QuarantinePage> List(const std::optional<std::string>& after, uint32_t limit);
@@ -82,6 +85,7 @@ class Quarantine {
   tables::Tables& tables_;
   const Clock& clock_;
   const QuarantineMetrics metrics_;
+  std::atomic<bool> stopping_ = false;
 };
 
 }  // namespace tidemark::gate

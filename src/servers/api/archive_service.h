@@ -1,7 +1,7 @@
 // The ArchiveService is the archive as the server runs it: what stores events, what answers about
 // them, and what goes on behind. It notes its own downtime as a loss of history.
 //
-// StepRows and Beat are for one thread, StepFiles for another: downloads take long.
+// StepRows is for one thread, StepFiles for another: downloads take long. Beat is for any.
 #pragma once
 
 #include <string>

@@ -21,10 +21,13 @@ namespace tidemark::api {
 
 namespace {
 
-// How often the background looks for work, and every how many rounds at the quarantine, which it
-// reads whole.
-constexpr std::chrono::seconds kRound(1);
-constexpr uint64_t kRoundsToRecheck = 10;
+// How often the background looks for work, at the token's age, at the quarantine, which it reads
+// whole, and notes that it is alive. Each has a thread of its own: a receiver of work or a Slack
+// that is slow must hold up none of the others.
+constexpr std::chrono::seconds kWorkRound(1);
+constexpr std::chrono::seconds kRotationRound(1);
+constexpr std::chrono::seconds kQuarantineRound(10);
+constexpr std::chrono::seconds kBeatRound(10);
 // What hangs on the archive's stream is looked for more often: people wait for it.
 constexpr std::chrono::milliseconds kArchiveRound(200);
 // What writers of documents left is settled by its readers too, and so may wait.
@@ -115,8 +118,10 @@ class Service::State {
   http::Router router_;
   std::unique_ptr<http::Server> server_;
 
-  uint64_t rounds_ = 0;
-  std::optional<Background> background_;
+  std::optional<Background> work_;
+  std::optional<Background> rotation_;
+  std::optional<Background> quarantine_rounds_;
+  std::optional<Background> beats_;
   std::optional<Background> archive_rows_;
   std::optional<Background> archive_files_;
   std::optional<Background> documents_rounds_;
@@ -211,13 +216,11 @@ Status Service::State::Listen() {
 
 void Service::State::StartBackground() {
   if (!options_.background) return;
-  background_.emplace(kRound, [this] {
-    LogFailure(Work());
-    if (slack_.rotating != nullptr) slack_.rotating->Step();
-    if (++rounds_ % kRoundsToRecheck != 0) return;
-    LogFailure(Recheck());
-    if (archive_) LogFailure(archive_->Beat());
-  });
+  work_.emplace(kWorkRound, [this] { LogFailure(Work()); });
+  quarantine_rounds_.emplace(kQuarantineRound, [this] { LogFailure(Recheck()); });
+  if (slack_.rotating != nullptr) {
+    rotation_.emplace(kRotationRound, [this] { slack_.rotating->Step(); });
+  }
   if (documents_) {
     documents_->Watch();
     documents_rounds_.emplace(kDocumentsRound, [this] { LogFailure(KeepDocuments()); });
@@ -225,6 +228,7 @@ void Service::State::StartBackground() {
                                [this] { LogFailure(SampleDocuments()); });
   }
   if (!archive_) return;
+  beats_.emplace(kBeatRound, [this] { LogFailure(archive_->Beat()); });
   archive_rows_.emplace(kArchiveRound, [this] { LogFailure(archive_->StepRows()); });
   archive_files_.emplace(kArchiveRound, [this] { LogFailure(archive_->StepFiles()); });
 }
@@ -262,15 +266,21 @@ Status Service::State::Recheck() {
 
 void Service::State::Stop(std::chrono::milliseconds patience) {
   stopping_ = true;
+  // First, so that rounds under way come to their ends while requests do.
+  worker_.Stop();
+  quarantine_.Stop();
+  if (archive_) archive_->Stop();
   if (server_ != nullptr) server_->Stop(patience);
   if (documents_) documents_->Stop();
   workers_.Stop();
   documents_rounds_.reset();
   documents_samples_.reset();
-  if (archive_) archive_->Stop();
   archive_files_.reset();
   archive_rows_.reset();
-  background_.reset();
+  beats_.reset();
+  rotation_.reset();
+  quarantine_rounds_.reset();
+  work_.reset();
 }
 
 Service::Service(std::unique_ptr<State> state) : state_(std::move(state)) {}
