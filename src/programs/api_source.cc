@@ -20,7 +20,6 @@ namespace tidemark::programs {
 
 namespace {
 
-constexpr std::chrono::seconds kTimeout(60);
 constexpr std::chrono::hours kDownloadTimeout(6);
 constexpr size_t kPieceBytes = 1 << 20;
 // A page of a thousand documents has its place.
@@ -79,7 +78,7 @@ class ServerSource final : public ApiSource {
         .url = server_ + asked.path,
         .headers = {{"Authorization", fmt::format("Bearer {}", token_.Reveal())}},
         .body = asked.body,
-        .timeout = take ? std::chrono::milliseconds(kDownloadTimeout) : kTimeout,
+        .timeout = take ? std::chrono::milliseconds(kDownloadTimeout) : asked.patience,
         // What is taken piece by piece is in nobody's memory.
         .max_answer_bytes = take ? std::numeric_limits<size_t>::max() : kMaxAnswerBytes};
     Status taken = Done{};

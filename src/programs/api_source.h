@@ -7,6 +7,7 @@
 // One thread at a time.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -31,6 +32,8 @@ struct ApiRequest {
   http::Method method = http::Method::kGet;
   std::string path;  // With its query, if any.
   std::string body = {};
+  // For the answer of a server: some of them copy or compare everything first.
+  std::chrono::seconds patience = std::chrono::seconds(60);
 };
 
 class ApiSource {

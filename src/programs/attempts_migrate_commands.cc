@@ -3,7 +3,6 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "programs/attempts_source.h"
@@ -14,6 +13,8 @@ namespace tidemark::programs {
 namespace {
 
 constexpr const char* kPath = "/api/v1/attempts/migration";
+// All subjects of both stores are copied and compared before the answer.
+constexpr std::chrono::hours kPatience(24);
 
 struct MigrateOptions {
   SourceOptions source;
@@ -26,7 +27,7 @@ std::string MomentOf(const Json& object, std::string_view name) {
   const auto value = object.Find(name);
   const int64_t at = value ? value->AsInt().value_or(0) : 0;
   if (at == 0) return "-";
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(at)));
+  return FormatTime(at);
 }
 
 void PrintStatus(const OutputOptions& output, const Json& status) {
@@ -49,8 +50,10 @@ Result<ExitCode> ShowStatus(const MigrateOptions& options) {
 Result<ExitCode> Move(const MigrateOptions& options, const std::string& step,
                       const std::string& body) {
   const auto source = TRY(OpenAttemptsSource(options.source, Use::kWrite));
-  const JsonDocument moved = TRY(source->Send(
-      {.method = http::Method::kPost, .path = fmt::format("{}/{}", kPath, step), .body = body}));
+  const JsonDocument moved = TRY(source->Send({.method = http::Method::kPost,
+                                               .path = fmt::format("{}/{}", kPath, step),
+                                               .body = body,
+                                               .patience = kPatience}));
   PrintStatus(options.output, moved.root());
   const std::string held_by = CellOf(moved.root(), "held_by");
   if (held_by.empty()) return ExitCode::kOk;
@@ -70,7 +73,8 @@ Result<ExitCode> Verify(const MigrateOptions& options) {
   const JsonDocument compared =
       TRY(source->Send({.method = http::Method::kPost,
                         .path = fmt::format("{}/verify", kPath),
-                        .body = fmt::format(R"({{"copy":{}}})", options.copy)}));
+                        .body = fmt::format(R"({{"copy":{}}})", options.copy),
+                        .patience = kPatience}));
   Printer printer(
       options.output, {{"SUBJECTS"}, {"ROWS"}, {"PERMANENT"}, {"DIFFERING"}, {"FOR EXAMPLE"}},
       [](const Json& one) {

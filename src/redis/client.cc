@@ -182,7 +182,8 @@ class Client::Connection {
     }
     const auto& decoded = *static_cast<const redisReply*>(reply.get());
     if (decoded.type == REDIS_REPLY_ERROR) {
-      return Invalid(fmt::format("the Redis answers: {}", std::string(decoded.str, decoded.len)));
+      return Error{ErrorCode::kUnavailable,
+                   fmt::format("the Redis answers: {}", std::string(decoded.str, decoded.len))};
     }
     return Decode(decoded, 0);
   }

@@ -4,9 +4,10 @@
 //   Reply reply = TRY(client.Run({"GET", "key"}));
 //
 // A connection is made when one is needed, kept for the next command, and dropped after any
-// failure. kUnavailable: the command was not sent (nobody listens, the password is wrong, too many
-// wait). kUnknown: it was sent, and no reply came within the time. kInvalid: the server answered
-// with an error, which the message has. It repeats nothing unless it is told that it may.
+// failure. kUnavailable: the command was not done, because it was not sent (nobody listens, the
+// password is wrong), or because the server answered with an error, which the message has: it is
+// loading, read-only, out of memory, busy. kUnknown: it was sent, and no reply came within the
+// time. kInvalid: the address is none. It repeats nothing unless it is told that it may.
 //
 // May be called from any thread; a command blocks for at most the two timeouts. The password is in
 // no message. It never speaks TLS: Debian 12's hiredis cannot; where the way is not your own, a

@@ -211,6 +211,30 @@ TEST(VerifyTest, FindsWhatOneStoreLacksAndCopyingMendsIt) {
   EXPECT_TRUE(stage.InNew(kBlockedKey).has_value());
 }
 
+// A server that is told to stop does not first copy millions of subjects.
+TEST(StopTest, EndsACopyUnderWayAndLeavesThePhase) {
+  MoveStage stage(Phase::kDualOldDecides);
+  for (int i = 0; i < 20; ++i) {
+    const auto subject = attempts::SubjectOf("subject-" + std::to_string(i));
+    ASSERT_TRUE(stage.process.attempts.SetState(subject, attempts::AccountState::kBlocked, "fraud")
+                    .has_value());
+  }
+  stage.Pass(kLongest);
+  int calls = 0;
+  stage.old_store.decide = [&](MemoryStore::Call) -> std::optional<Error> {
+    if (++calls == 10) stage.process.migration.Stop();
+    return std::nullopt;
+  };
+  const auto moved = stage.process.migration.Advance();
+  ASSERT_FALSE(moved.has_value());
+  EXPECT_EQ(moved.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(moved.error().message, HasSubstr("stops"));
+  EXPECT_LT(calls, 20) << "one subject is finished, and no other begun";
+  EXPECT_EQ(stage.PhaseNow(), Phase::kDualOldDecides);
+  EXPECT_FALSE(stage.process.migration.Verify().has_value());
+  EXPECT_TRUE(stage.process.migration.GetStatus().has_value());
+}
+
 // The record outlives the process; the setting is only where a move begins.
 TEST(StartTest, GoesOnWhereItWas) {
   MoveStage stage(Phase::kOld);

@@ -251,6 +251,26 @@ TEST(RedisClientTest, OnlyWhatMayBeRepeatedIsSentOnANewConnection) {
   EXPECT_TRUE(question->IsNil());
 }
 
+// A Redis that is loading, read-only or full says so with an error: nothing was done, and nobody
+// who asked is at fault. Spec: 003-46
+TEST(RedisStoreTest, AnErrorReplyMeansThatNothingCanBeDecided) {
+  RedisStage stage(Phase::kOld);
+  stage.Fail(1);
+  const auto wrong = stage.client.Run({"INCR", "tidemark-attempts:subject-a"});
+  ASSERT_FALSE(wrong.has_value());
+  EXPECT_EQ(wrong.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(wrong.error().message, HasSubstr("WRONGTYPE"));
+  // After a failover the server that we know may be a replica.
+  stage.Ask({"REPLICAOF", "127.0.0.1", "1"});
+  const auto refused = stage.process.attempts.Reserve(
+      {.subject = stage.person, .name = kPassword, .attempt_id = "a"});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(refused.error().message, HasSubstr("read only replica"));
+  stage.Ask({"REPLICAOF", "NO", "ONE"});
+  EXPECT_EQ(stage.CountOf(), 1u);
+}
+
 TEST(RedisStoreTest, NeedsThePasswordWhenThereIsOne) {
   testing::RedisServer server("open sesame");
   redis::Client client(server.options());

@@ -45,6 +45,8 @@ class Server {
     return Ask(http::Method::kPost, "/api/v1/attempts/migration/" + step, body).body;
   }
 
+  void Stop() { service_->Stop(); }
+
   ManualClock clock;
 
  private:
@@ -67,6 +69,22 @@ TEST(MigrationRoutesTest, MoveAndSayWhyNot) {
   EXPECT_THAT(server.Post("verify", R"({"copy":true})"), HasSubstr(R"("differing":0)"));
   EXPECT_THAT(server.Post("back", R"({"force":true})"), HasSubstr(R"("phase":"old","epoch":3)"));
   EXPECT_THAT(server.Post("back", R"({"forse":true})"), HasSubstr("forse"));
+}
+
+// Whoever waits for the requests under way must not wait for a copy of everything; the rest of the
+// service goes on for them.
+TEST(MigrationRoutesTest, WhatTakesLongIsRefusedOnceTheServiceStops) {
+  MemoryStore old_store;
+  Server server(&old_store);
+  server.Post("advance");
+  const std::string lock = R"({"journey":"SIGN_IN","classifier":"PASSWORD_RESET"})";
+  const auto set_lock = [&] {
+    return server.Ask(http::Method::kPost, "/api/v1/subjects/ann/locks", lock).status;
+  };
+  EXPECT_EQ(set_lock(), 200);
+  server.Stop();
+  EXPECT_EQ(server.Ask(http::Method::kPost, "/api/v1/attempts/migration/verify").status, 503);
+  EXPECT_EQ(set_lock(), 200);
 }
 
 // What the server counts goes where the phase says.

@@ -50,6 +50,21 @@ TEST_F(ApiTest, AsksForATokenEverywhereButAtHealth) {
   }
 }
 
+// What a store denies us is not what we deny the caller, and its lost table is not an empty one.
+TEST_F(ApiTest, AStoreThatRefusesUsIsAFaultOfTheServer) {
+  for (const ErrorCode code : {ErrorCode::kDenied, ErrorCode::kNotFound}) {
+    door_.faults().decide = [&](Operation) { return Fault{{code, "for the test"}}; };
+    for (const char* path : {"/api/v1/claims", "/api/v1/teams", "/api/v1/teams/T1X/channels/C9X",
+                             "/api/v1/teams/T1X/channels/C9X/messages/1700000000.000200",
+                             "/api/v1/teams/T1X/channels/C9X/messages/1700000000.000200/files/F1X",
+                             "/archives/C9X/p1700000000000200", "/api/v1/subjects/ann"}) {
+      const int status = door_.Call(Method::kGet, path).status;
+      EXPECT_GE(status, 500) << path << " when the store says " << ToString(code);
+    }
+  }
+  door_.faults().decide = nullptr;
+}
+
 TEST_F(ApiTest, OneClaimsAndTheOtherIsToldWhoDoes) {
   const http::Response first = Take("k");
   EXPECT_EQ(first.status, 200);
@@ -180,7 +195,9 @@ std::set<std::string> DescribedRoutes() {
 }
 
 TEST_F(ApiTest, EveryRouteIsDescribedAndEveryDescriptionIsARoute) {
-  const std::vector<std::string> routes = door_.service().Routes();
+  std::vector<std::string> routes = door_.service().Routes();
+  // A path that lacks a part of another one has the other's description.
+  std::erase_if(routes, [](const std::string& route) { return route.find("//") != route.npos; });
   EXPECT_EQ(DescribedRoutes(), std::set<std::string>(routes.begin(), routes.end()));
 }
 

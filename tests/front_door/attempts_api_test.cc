@@ -200,6 +200,36 @@ TEST_F(AttemptsApiTest, AJourneyIsDecidedForAllIdsOfAPerson) {
   EXPECT_THAT(Post(journey + "/decide", also).body, HasSubstr(R"("verdict":"permitted")"));
 }
 
+// What the caller does not know is null, and the same id again is not another person.
+// Spec: 003-20
+TEST_F(AttemptsApiTest, NullsAndRepeatedIdsOfAPersonCountOnce) {
+  for (int i = 0; i < 3; ++i) {
+    Post(Of("ann", "/counts/increment"),
+         R"({"journey":"REAUTHENTICATION","count_type":"ERROR_COUNT",)"
+         R"("classifier":"EMAIL_ENTRY"})");
+  }
+  const std::string decide = Of("ann", "/journeys/REAUTHENTICATION/decide");
+  const std::string alone = Post(decide, "").body;
+  EXPECT_THAT(alone, HasSubstr(R"("verdict":"permitted","count":3)"));
+  for (const char* also : {R"({"also":null})", R"({"also":[null]})", R"({"also":["ann","ann"]})",
+                           R"({"also":[null,"ann",null,"ann"]})"}) {
+    const http::Response decided = Post(decide, also);
+    EXPECT_EQ(decided.status, 200) << also;
+    EXPECT_EQ(decided.body, alone) << also;
+  }
+  EXPECT_EQ(Post(decide, R"({"also":[""]})").status, 400);
+  EXPECT_EQ(Post(decide, R"({"also":[1]})").status, 400);
+}
+
+// As a page does it: the new password is stored, and whoever was locked out begins anew.
+// Spec: 003-32
+TEST_F(AttemptsApiTest, AFinishedPasswordResetLiftsTheLock) {
+  Fail(6);
+  EXPECT_THAT(Reserve("a").body, HasSubstr("temporarily_locked"));
+  EXPECT_EQ(Post(Of("ann", "/journeys/PASSWORD_RESET/clear"), "").status, 200);
+  EXPECT_THAT(Reserve("b").body, HasSubstr(R"("verdict":"permitted","count":0)"));
+}
+
 TEST_F(AttemptsApiTest, AnAddressIsPendingAllowedOrDenied) {
   const std::string id = "email~" + std::string(64, 'a');
   EXPECT_EQ(Get(Of(id, "/email-fraud")), R"({"state":"PENDING"})");
@@ -233,9 +263,11 @@ TEST_F(AttemptsApiTest, AnAddressIsNeitherStoredNorLogged) {
   Fail(6, id);
   // By mistake in the path, in whatever encoding: refused, and not logged either.
   for (const char* mistake :
-       {"Ann.Berth@example.com", "Ann.Berth%40example.com", "session~berth"}) {
+       {"Ann.Berth@example.com", "Ann.Berth%40example.com", "session~berth", "/Ann.Berth@x"}) {
     Reserve("a", mistake);
   }
+  Get("//api/v1/subjects/session~berth/counts");
+  Get("/api/v1/%73ubjects/session~berth/counts");
   EXPECT_EQ(Reserve("a", "Ann.Berth%40example.com").status, 400);
   EXPECT_THAT(Stored(), AllOf(HasSubstr(id), Not(HasSubstr("example.com"))));
   std::string log = door_.log();
@@ -270,12 +302,16 @@ TEST_F(AttemptsApiTest, SomebodyUnknownCostsTheSameWork) {
 // Spec: 003-46
 TEST_F(AttemptsApiTest, WhatCannotBeDecidedIsNeverPermitted) {
   Fail(6);
-  for (const Fault& fault : {Throttled(), LostRequest(), Denied()}) {
-    door_.faults().decide = [&](Operation) { return std::optional(fault); };
+  for (const ErrorCode code : {ErrorCode::kInvalid, ErrorCode::kNotFound, ErrorCode::kInUse,
+                               ErrorCode::kConflict, ErrorCode::kUnavailable, ErrorCode::kUnknown,
+                               ErrorCode::kDenied, ErrorCode::kCorrupt, ErrorCode::kInternal}) {
+    door_.faults().decide = [&](Operation) { return Fault{{code, "for the test"}}; };
     for (const http::Response& response :
-         {Reserve("a"), Settle("a", true),
+         {Reserve("a"), Settle("a", true), Post(Of("ann", "/attempts/spend"), Password("a")),
+          Post(Of("ann", "/attempts/decide"), Password("a")),
           Post(Of("ann", "/journeys/REAUTHENTICATION/decide"), "")}) {
-      EXPECT_GE(response.status, 403);
+      EXPECT_TRUE(response.status == 500 || response.status == 503)
+          << ToString(code) << ": " << response.status;
       EXPECT_THAT(response.body, AllOf(HasSubstr(R"("title":)"), Not(HasSubstr("verdict"))));
     }
   }
@@ -283,13 +319,26 @@ TEST_F(AttemptsApiTest, WhatCannotBeDecidedIsNeverPermitted) {
   EXPECT_THAT(Reserve("a").body, HasSubstr("temporarily_locked"));
 }
 
+// Somebody whom the path leaves out, or names in part, is nobody to decide about.
 // Spec: 003-47
+TEST_F(AttemptsApiTest, WithoutAnIdentifierNothingIsDecided) {
+  for (const char* nobody : {"", "%20", "pairwise~", "session~", "email~"}) {
+    for (const char* how : {"reserve", "spend", "decide"}) {
+      const http::Response refused =
+          Post(Of(nobody, fmt::format("/attempts/{}", how)), Password("a"));
+      EXPECT_EQ(refused.status, 400) << nobody << " " << how;
+      EXPECT_THAT(refused.body, Not(HasSubstr("verdict")));
+    }
+    EXPECT_EQ(Settle("a", true, nobody).status, 400) << nobody;
+    EXPECT_EQ(Post(Of(nobody, "/journeys/REAUTHENTICATION/decide"), "").status, 400) << nobody;
+  }
+  EXPECT_EQ(Stored(), "");
+}
+
 TEST_F(AttemptsApiTest, SaysWhatIsWrongWithARequest) {
   const auto status = [&](const std::string& path, const std::string& body) {
     return Post(path, body).status;
   };
-  EXPECT_EQ(status("/api/v1/subjects//attempts/reserve", Password("a")), 404);
-  EXPECT_EQ(status(Of("%20", "/attempts/reserve"), Password("a")), 400);
   EXPECT_EQ(status(Of("email~ann", "/attempts/reserve"), Password("a")), 400);
   EXPECT_EQ(status(Of("ann", "/attempts/reserve"), Password("")), 400);
   EXPECT_THAT(Post(Of("ann", "/attempts/reserve"), R"({"attempt_id":"a"})").body,

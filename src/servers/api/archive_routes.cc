@@ -42,9 +42,9 @@ Result<slack::Timestamp> ParseCursor(const std::string& text) {
       "the parameter 'cursor' should be the 'cursor' of a page before, not '{}'", text));
 }
 
-Error NoMessage(const archive::Place& place, const slack::Timestamp& ts) {
-  return {ErrorCode::kNotFound, fmt::format("channel {} has no message {} in the archive",
-                                            place.channel.text(), ts.text())};
+http::Response NoMessage(const archive::Place& place, const slack::Timestamp& ts) {
+  return http::Problem(404, fmt::format("channel {} has no message {} in the archive",
+                                        place.channel.text(), ts.text()));
 }
 
 Result<bool> ParseNewestFirst(const std::string& order) {
@@ -83,11 +83,11 @@ class Routes {
 
   Result<std::string> Teams(const RoutedRequest& routed) const;
   Result<std::string> Channels(const RoutedRequest& routed) const;
-  Result<std::string> Channel(const RoutedRequest& routed) const;
+  Result<http::Response> Channel(const RoutedRequest& routed) const;
   Result<std::string> Messages(const RoutedRequest& routed) const;
   Result<std::string> Thread(const RoutedRequest& routed) const;
-  Result<std::string> Message(const RoutedRequest& routed) const;
-  Result<std::string> Permalink(const RoutedRequest& routed) const;
+  Result<http::Response> Message(const RoutedRequest& routed) const;
+  Result<http::Response> Permalink(const RoutedRequest& routed) const;
   Result<std::string> Index(const RoutedRequest& routed) const;
   Result<std::string> Coverage(const RoutedRequest& routed) const;
   Result<std::string> TeamCoverage(const RoutedRequest& routed) const;
@@ -95,7 +95,7 @@ class Routes {
 
  private:
   std::string PageOf(const archive::MessagePage& page) const;
-  Result<std::string> DetailOf(const archive::Place& place, const slack::Timestamp& ts) const;
+  Result<http::Response> DetailOf(const archive::Place& place, const slack::Timestamp& ts) const;
   Result<std::optional<archive::Place>> FindPlace(const slack::ChannelId& channel,
                                                   const slack::Timestamp& ts) const;
 
@@ -122,17 +122,17 @@ Result<std::string> Routes::Channels(const RoutedRequest& routed) const {
   });
 }
 
-Result<std::string> Routes::Channel(const RoutedRequest& routed) const {
+Result<http::Response> Routes::Channel(const RoutedRequest& routed) const {
   const archive::Place place = TRY(PlaceIn(routed));
   const auto channel = TRY(parts_.reader->FindChannel(place));
   if (!channel) {
-    return Error{ErrorCode::kNotFound, fmt::format("nothing is known of channel {} of team {}",
-                                                   place.channel.text(), place.team.text())};
+    return http::Problem(404, fmt::format("nothing is known of channel {} of team {}",
+                                          place.channel.text(), place.team.text()));
   }
   std::string text;
   JsonWriter writer(&text);
   Write(*channel, &writer);
-  return text;
+  return http::Json(200, std::move(text));
 }
 
 std::string Routes::PageOf(const archive::MessagePage& page) const {
@@ -162,17 +162,17 @@ Result<std::string> Routes::Thread(const RoutedRequest& routed) const {
   return PageOf(TRY(parts_.reader->Thread(place, ts, after, page.limit)));
 }
 
-Result<std::string> Routes::DetailOf(const archive::Place& place,
-                                     const slack::Timestamp& ts) const {
+Result<http::Response> Routes::DetailOf(const archive::Place& place,
+                                        const slack::Timestamp& ts) const {
   const auto detail = TRY(parts_.reader->Detail(place, ts));
   if (!detail) return NoMessage(place, ts);
   std::string text;
   JsonWriter writer(&text);
   Write(*detail, parts_.reader->Hides(detail->message), &writer);
-  return text;
+  return http::Json(200, std::move(text));
 }
 
-Result<std::string> Routes::Message(const RoutedRequest& routed) const {
+Result<http::Response> Routes::Message(const RoutedRequest& routed) const {
   const archive::Place place = TRY(PlaceIn(routed));
   return DetailOf(place, TRY(TsIn(routed)));
 }
@@ -188,14 +188,14 @@ Result<std::optional<archive::Place>> Routes::FindPlace(const slack::ChannelId& 
 }
 
 // What Slack adds behind the '?' says nothing that the path does not.
-Result<std::string> Routes::Permalink(const RoutedRequest& routed) const {
+Result<http::Response> Routes::Permalink(const RoutedRequest& routed) const {
   const auto channel = TRY(slack::ChannelId::Parse(routed.parameters.find("channel")->second));
   const slack::Timestamp ts = TRY(ParseLink(routed.parameters.find("link")->second));
   const auto place = TRY(FindPlace(channel, ts));
   if (!place) {
-    return Error{ErrorCode::kNotFound,
-                 fmt::format("no channel that has or had the id {} has a message {} in the archive",
-                             channel.text(), ts.text())};
+    return http::Problem(
+        404, fmt::format("no channel that has or had the id {} has a message {} in the archive",
+                         channel.text(), ts.text()));
   }
   return DetailOf(*place, ts);
 }
@@ -307,19 +307,26 @@ void AddArchiveRoutes(http::Router* router, const ArchiveRoutesParts& parts, Tok
                   return (*routes.*method)(routed);
                 }));
   };
+  // What there may be none of answers that as well.
+  using Lookup = Result<http::Response> (Routes::*)(const RoutedRequest&) const;
+  const auto add_lookup = [&](std::string pattern, Lookup method) {
+    add_handler(std::move(pattern), AnswerWith([routes, method](const RoutedRequest& routed) {
+                  return (*routes.*method)(routed);
+                }));
+  };
   const std::string team = "/api/v1/teams/{team}";
   const std::string channel = team + "/channels/{channel}";
   add("/api/v1/teams", &Routes::Teams);
   add(team + "/channels", &Routes::Channels);
   add(team + "/channel-index", &Routes::Index);
   add(team + "/coverage", &Routes::TeamCoverage);
-  add(channel, &Routes::Channel);
+  add_lookup(channel, &Routes::Channel);
   add(channel + "/messages", &Routes::Messages);
-  add(channel + "/messages/{ts}", &Routes::Message);
+  add_lookup(channel + "/messages/{ts}", &Routes::Message);
   add(channel + "/threads/{ts}", &Routes::Thread);
   add(channel + "/coverage", &Routes::Coverage);
   add("/api/v1/archive/status", &Routes::Status);
-  add("/archives/{channel}/{link}", &Routes::Permalink);
+  add_lookup("/archives/{channel}/{link}", &Routes::Permalink);
   add_handler(channel + "/messages/{ts}/files/{file}", ServeFile(parts.reader, parts.objects));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,6 +26,13 @@ using http::RoutedRequest;
 using Answer = Result<std::string>;
 
 constexpr std::string_view kSubjects = "/api/v1/subjects/";
+constexpr std::string_view kSubjectsSegment = "subjects";
+constexpr std::string_view kId = "{id}";
+// Of the routes below a subject, and what stands in a log for everything else there.
+constexpr std::array<std::string_view, 14> kWords = {
+    "attempts", "reserve", "settle",  "spend",  "decide",      "counts",   "increment",
+    "sum",      "locks",   "ceiling", "states", "email-fraud", "journeys", "clear"};
+constexpr std::string_view kHidden = "{hidden}";
 constexpr std::string_view kIdentify = "identify";
 // Of one person, who has a handful.
 constexpr size_t kMaxIdentifiers = 16;
@@ -304,7 +312,7 @@ Result<std::vector<Subject>> PersonIn(const RoutedRequest& routed) {
   if (routed.request.body.empty()) return subjects;
   const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"also"}));
   if (!body.Has("also")) return subjects;
-  const std::vector<std::string> ids = TRY(body.Texts("also"));
+  const std::vector<std::string> ids = TRY(body.KnownTexts("also"));
   if (ids.size() > kMaxIdentifiers) {
     return Invalid(fmt::format("a person has at most {} ids", kMaxIdentifiers));
   }
@@ -345,20 +353,35 @@ Answer AttemptsRoutes::Show(const RoutedRequest& routed) const {
   });
 }
 
+// A path of the pattern with nothing where the id belongs is no other place: it asks without saying
+// about whom.
+void RefuseNobody(const http::Route& route, TokenFile* tokens, http::Router* router) {
+  const std::string with_id = fmt::format("{}{}/", kSubjects, kId);
+  if (!route.pattern.starts_with(with_id)) return;
+  auto answer = AnswerJson([](const RoutedRequest&) -> Answer {
+    return Invalid("the path names nobody: it has nothing between /subjects/ and the next slash");
+  });
+  if (tokens != nullptr) answer = WithToken(tokens, std::move(answer));
+  router->Add({.method = route.method,
+               .pattern = fmt::format("{}/{}", kSubjects, route.pattern.substr(with_id.size())),
+               .handler = std::move(answer)});
+}
+
 }  // namespace
 
 void AddAttemptsRoutes(http::Router* router, const AttemptsRoutesParts& parts, TokenFile* tokens) {
   using http::Method;
   using Handler = Answer (AttemptsRoutes::*)(const RoutedRequest&) const;
   const auto routes = std::make_shared<const AttemptsRoutes>(parts);
+  const auto add_route = [&](http::Route route) {
+    RefuseNobody(route, tokens, router);
+    router->Add(std::move(route));
+  };
   const auto add = [&](Method method, std::string pattern, Handler handler) {
     auto answer = AnswerJson(
         [routes, handler](const RoutedRequest& routed) { return (*routes.*handler)(routed); });
     if (tokens != nullptr) answer = WithToken(tokens, std::move(answer));
-    router->Add({.method = method,
-                 .pattern = std::move(pattern),
-                 .run = http::Run::kOnWorker,
-                 .handler = std::move(answer)});
+    add_route({.method = method, .pattern = std::move(pattern), .handler = std::move(answer)});
   };
   using Beginning = void (AttemptsRoutes::*)(const RoutedRequest&, http::Finish) const;
   const auto add_begun = [&](std::string pattern, Beginning beginning) {
@@ -367,10 +390,9 @@ void AddAttemptsRoutes(http::Router* router, const AttemptsRoutesParts& parts, T
       (*routes.*beginning)(*routed, std::move(finish));
     };
     if (tokens != nullptr) begin = WithToken(tokens, std::move(begin));
-    router->Add(
-        {.method = Method::kPost, .pattern = std::move(pattern), .begin = std::move(begin)});
+    add_route({.method = Method::kPost, .pattern = std::move(pattern), .begin = std::move(begin)});
   };
-  const std::string subject = std::string(kSubjects) + "{id}";
+  const std::string subject = fmt::format("{}{}", kSubjects, kId);
   const std::string count = subject + "/counts/{journey}/{count_type}/{classifier}";
   add(Method::kPost, std::string(kSubjects) + std::string(kIdentify), &AttemptsRoutes::Identify);
   add(Method::kGet, subject, &AttemptsRoutes::Show);
@@ -397,13 +419,44 @@ void AddAttemptsRoutes(http::Router* router, const AttemptsRoutesParts& parts, T
   add(Method::kPost, subject + "/journeys/{journey}/clear", &AttemptsRoutes::ClearJourney);
 }
 
+namespace {
+
+// The segments of a path as its reader means them: decoded, and without empty ones. A path that
+// cannot be decoded ends where it is broken.
+std::vector<std::string> SegmentsOf(std::string_view path) {
+  const auto whole = http::PercentDecode(path);
+  const std::string decoded = whole ? *whole : std::string(path.substr(0, path.find('%')));
+  std::vector<std::string> segments;
+  for (size_t at = 0; at < decoded.size();) {
+    const size_t end = std::min(decoded.find('/', at), decoded.size());
+    if (end > at) segments.push_back(decoded.substr(at, end - at));
+    at = end + 1;
+  }
+  return segments;
+}
+
+bool IsSubjects(const std::string& segment) {
+  return std::ranges::equal(segment, kSubjectsSegment, {},
+                            [](unsigned char c) { return std::tolower(c); });
+}
+
+}  // namespace
+
 std::string PathWithoutSubject(std::string_view path) {
-  if (!path.starts_with(kSubjects)) return std::string(path);
-  const std::string_view rest = path.substr(kSubjects.size());
-  if (rest == kIdentify) return std::string(path);
-  const size_t end = rest.find('/');
-  return fmt::format("{}{{id}}{}", kSubjects,
-                     end == std::string_view::npos ? "" : rest.substr(end));
+  const std::vector<std::string> segments = SegmentsOf(path);
+  auto at = std::ranges::find_if(segments, IsSubjects);
+  if (at == segments.end()) return std::string(path);
+  std::string shown;
+  for (auto before = segments.begin(); before != at; ++before) shown += "/" + *before;
+  shown += fmt::format("/{}", kSubjectsSegment);
+  if (++at == segments.end()) return shown;
+  const bool is_identify = *at == kIdentify && at + 1 == segments.end();
+  shown += is_identify ? fmt::format("/{}", kIdentify) : "/" + std::string(kId);
+  for (++at; at != segments.end(); ++at) {
+    const bool is_known = std::ranges::find(kWords, *at) != kWords.end();
+    shown += "/" + (is_known ? *at : std::string(kHidden));
+  }
+  return shown;
 }
 
 }  // namespace tidemark::api

@@ -20,10 +20,12 @@
 //   POST   /api/v1/subjects/{id}/journeys/{journey}/decide
 //                                                     for all of a person's ids: {"also":[…]}
 //   POST   /api/v1/subjects/{id}/journeys/{journey}/clear
+//                                                     likewise, once all of it has succeeded
 //
-// The id is that of the table: "ann", "pairwise~…", "session~…", "email~…". An address is given to
-// identify alone, in a body. A refusal is an answer, not an error: 200 with its verdict. What
-// cannot be decided is a problem (503, 500), and has no verdict.
+// A path with nothing where the id belongs is answered with 400: nobody was asked about. The id is
+// that of the table: "ann", "pairwise~…", "session~…", "email~…". An address is given to identify
+// alone, in a body. A refusal is an answer, not an error: 200 with its verdict. What cannot be
+// decided is a problem (503, 500), whatever the store said, and has no verdict.
 #pragma once
 
 #include "apps/attempts/attempts.h"
@@ -41,7 +43,8 @@ struct AttemptsRoutesParts {
 // All outlive the router. Without tokens nobody is asked for one.
 void AddAttemptsRoutes(http::Router* router, const AttemptsRoutesParts& parts, TokenFile* tokens);
 
-// The path without the id in it, which may be a session's, or an address by mistake.
+// The path as it may be logged: behind "subjects", however that is spelt, nothing but words of the
+// routes is shown. Anything else may be the id of a session, or an address by mistake.
 std::string PathWithoutSubject(std::string_view path);
 
 }  // namespace tidemark::api

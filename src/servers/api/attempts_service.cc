@@ -46,6 +46,10 @@ void AttemptsService::LogOdds() const {
   }
 }
 
+void AttemptsService::Stop() {
+  if (moving_) moving_->migration.Stop();
+}
+
 void AttemptsService::AddRoutes(http::Router* router, TokenFile* tokens) {
   AddAttemptsRoutes(router, {.attempts = &attempts_, .email_key = &email_key_}, tokens);
   AddMigrationRoutes(router, moving_ ? &moving_->migration : nullptr, tokens);

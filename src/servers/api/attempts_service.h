@@ -36,6 +36,8 @@ class AttemptsService {
   Status Start();
   // Without tokens nobody is asked for one.
   void AddRoutes(http::Router* router, TokenFile* tokens);
+  // Ends what takes long, so that whoever waits for the requests under way does not wait for it.
+  void Stop();
 
  private:
   // What stands between attempts and the tables while they move.

@@ -78,13 +78,13 @@ class ObjectBody final : public http::BodySource {
   const uint64_t first_;
 };
 
-Error NoFile(std::string_view detail) { return {ErrorCode::kNotFound, std::string(detail)}; }
+http::Response NoFile(std::string_view detail) { return http::Problem(404, std::string(detail)); }
 
-// Of a message whose files the policy hides there are none here, so none is served.
-Result<archive::FileMeta> FindFile(const archive::Message& message, const std::string& id) {
+// Null when there is none. Of a message whose files the policy hides there are none here, so none
+// is served.
+const archive::FileMeta* FindFile(const archive::Message& message, const std::string& id) {
   const auto found = std::ranges::find(message.traits.files, id, &archive::FileMeta::id);
-  if (found == message.traits.files.end()) return NoFile("the message has no such file");
-  return *found;
+  return found == message.traits.files.end() ? nullptr : &*found;
 }
 
 bool Names(std::string_view header, const std::string& etag) {
@@ -106,8 +106,8 @@ http::Headers HeadersOf(const objects::ObjectInfo& info, const archive::FileMeta
 }
 
 // The whole file, or the part that was asked for.
-http::Response Answer(const http::Request& request, const archive::FileMeta& file,
-                      std::unique_ptr<objects::OpenObject> object) {
+http::Response ResponseOf(const http::Request& request, const archive::FileMeta& file,
+                          std::unique_ptr<objects::OpenObject> object) {
   const objects::ObjectInfo& info = object->info();
   const uint64_t size = info.size;
   http::Response response{.headers = HeadersOf(info, file)};
@@ -137,8 +137,9 @@ Result<http::Response> Serve(const http::RoutedRequest& routed, archive::Reader*
   const slack::Timestamp ts = TRY(TsIn(routed));
   const auto message = TRY(reader->FindMessage(place, ts));
   if (!message) return NoFile("there is no such message");
-  const archive::FileMeta file = TRY(FindFile(*message, routed.parameters.find("file")->second));
-  const std::string key = TRY(archive::ObjectKeyOf(place, ts, file.id));
+  const archive::FileMeta* file = FindFile(*message, routed.parameters.find("file")->second);
+  if (file == nullptr) return NoFile("the message has no such file");
+  const std::string key = TRY(archive::ObjectKeyOf(place, ts, file->id));
   if (objects == nullptr) return NoFile("this archive keeps no files");
   std::unique_ptr<objects::OpenObject> object = TRY(objects->Open(key));
   if (object == nullptr) {
@@ -147,7 +148,7 @@ Result<http::Response> Serve(const http::RoutedRequest& routed, archive::Reader*
             ? "the file could not be fetched: " + message->files_fetch_error
             : "the file is not stored: it is external, hidden by Slack, or not fetched yet");
   }
-  return Answer(routed.request, file, std::move(object));
+  return ResponseOf(routed.request, *file, std::move(object));
 }
 
 }  // namespace
@@ -165,10 +166,9 @@ std::string_view SafeType(std::string_view mimetype) {
 
 std::function<http::Response(const http::RoutedRequest&)> ServeFile(archive::Reader* reader,
                                                                     objects::Objects* objects) {
-  return [reader, objects](const http::RoutedRequest& routed) {
-    auto response = Serve(routed, reader, objects);
-    return response ? *std::move(response) : ToProblem(response.error());
-  };
+  return AnswerWith([reader, objects](const http::RoutedRequest& routed) {
+    return Serve(routed, reader, objects);
+  });
 }
 
 }  // namespace tidemark::api

@@ -65,10 +65,19 @@ Result<int64_t> JsonBody::Integer(std::string_view field) const {
 }
 
 Result<std::vector<std::string>> JsonBody::Texts(std::string_view field) const {
+  return TextsIn(field, Nulls::kRefused);
+}
+
+Result<std::vector<std::string>> JsonBody::KnownTexts(std::string_view field) const {
+  return TextsIn(field, Nulls::kPassedOver);
+}
+
+Result<std::vector<std::string>> JsonBody::TextsIn(std::string_view field, Nulls nulls) const {
   const Json value = TRY(Require(field));
   if (!value.IsArray()) return WrongKind(field, "an array of strings", value);
   std::vector<std::string> texts;
   for (Json element : value.Elements()) {
+    if (nulls == Nulls::kPassedOver && element.IsNull()) continue;
     const auto text = element.AsString();
     if (!text) return WrongKind(field, "an array of strings", element);
     texts.emplace_back(*text);

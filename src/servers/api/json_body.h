@@ -31,6 +31,8 @@ class JsonBody {
   Result<std::string> Text(std::string_view field) const;
   Result<int64_t> Integer(std::string_view field) const;
   Result<std::vector<std::string>> Texts(std::string_view field) const;
+  // The same without the nulls among them, for what the sender may not know.
+  Result<std::vector<std::string>> KnownTexts(std::string_view field) const;
   Result<JsonBody> Object(std::string_view field,
                           std::initializer_list<std::string_view> known) const;
 
@@ -46,6 +48,8 @@ class JsonBody {
       : document_(std::move(document)), object_(object), name_(std::move(name)) {}
   static Status CheckFields(Json object, const std::string& name,
                             std::initializer_list<std::string_view> known);
+  enum class Nulls { kRefused, kPassedOver };
+  Result<std::vector<std::string>> TextsIn(std::string_view field, Nulls nulls) const;
   std::optional<Json> Find(std::string_view field) const;
   Result<Json> Require(std::string_view field) const;
   Error WrongKind(std::string_view field, std::string_view expected, Json found) const;

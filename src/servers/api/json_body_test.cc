@@ -48,6 +48,7 @@ TEST(JsonBodyTest, SaysWhichFieldIsMissingOrOfAnotherKind) {
   EXPECT_EQ(body->Text("key").error().message, "the field 'key' should be a string, not a number");
   EXPECT_EQ(body->Text("inner").error().message, "the field 'inner' is missing");
   EXPECT_FALSE(body->Texts("keys"));
+  EXPECT_FALSE(body->KnownTexts("keys"));
   EXPECT_FALSE(body->Integer("count"));
   EXPECT_FALSE(body->BoolOr("flag", false));
 }
@@ -56,6 +57,9 @@ TEST(JsonBodyTest, SaysWhichFieldIsMissingOrOfAnotherKind) {
 TEST(JsonBodyTest, TakesNullForMissing) {
   const auto body = Parse(R"({"key":null,"inner":{"user":null,"file":"F1"}})");
   ASSERT_TRUE(body);
+  const auto list = Parse(R"({"keys":[null,"a",null]})");
+  EXPECT_EQ(list->KnownTexts("keys").value(), std::vector<std::string>{"a"});
+  EXPECT_FALSE(list->Texts("keys")) << "where each is needed";
   EXPECT_FALSE(body->Has("key"));
   EXPECT_EQ(body->TextOr("key", "none").value(), "none");
   EXPECT_EQ(body->IntegerOr("count", 7).value(), 7);

@@ -10,16 +10,14 @@ int StatusOf(ErrorCode code) {
   switch (code) {
     case ErrorCode::kInvalid:
       return 400;
-    case ErrorCode::kNotFound:
-      return 404;
     case ErrorCode::kInUse:
     case ErrorCode::kConflict:
       return 409;
-    case ErrorCode::kDenied:
-      return 403;
     case ErrorCode::kUnavailable:
     case ErrorCode::kUnknown:
       return 503;
+    case ErrorCode::kNotFound:
+    case ErrorCode::kDenied:
     case ErrorCode::kCorrupt:
     case ErrorCode::kInternal:
       return 500;
@@ -53,6 +51,14 @@ http::Response ToResponse(Result<std::string> body) {
 std::function<http::Response(const http::RoutedRequest&)> AnswerJson(Work work) {
   return [work = std::move(work)](const http::RoutedRequest& request) {
     return ToResponse(work(request));
+  };
+}
+
+std::function<http::Response(const http::RoutedRequest&)> AnswerWith(
+    std::function<Result<http::Response>(const http::RoutedRequest&)> work) {
+  return [work = std::move(work)](const http::RoutedRequest& request) {
+    auto response = work(request);
+    return response ? *std::move(response) : ToProblem(response.error());
   };
 }
 

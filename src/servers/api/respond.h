@@ -11,7 +11,8 @@
 
 namespace tidemark::api {
 
-// The problem that an error is to a caller.
+// The problem that an error is to a caller. What a store denies us, or has no table for, is a fault
+// of ours (500): the caller asked for nothing that is refused or missing.
 http::Response ToProblem(const Error& error);
 
 // A route's work: the body of a 200, or the error.
@@ -20,6 +21,9 @@ using Work = std::function<Result<std::string>(const http::RoutedRequest&)>;
 // The work's JSON, or the problem.
 http::Response ToResponse(Result<std::string> body);
 std::function<http::Response(const http::RoutedRequest&)> AnswerJson(Work work);
+// For work with other replies than a 200 with JSON, such as a 404 for what is not there.
+std::function<http::Response(const http::RoutedRequest&)> AnswerWith(
+    std::function<Result<http::Response>(const http::RoutedRequest&)> work);
 
 // Runs the handler for callers with a token, and answers all others with 401. The tokens outlive
 // what is returned.
