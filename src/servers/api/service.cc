@@ -269,6 +269,7 @@ void Service::State::Stop(std::chrono::milliseconds patience) {
   // First, so that rounds under way come to their ends while requests do.
   worker_.Stop();
   quarantine_.Stop();
+  if (attempts_) attempts_->Stop();
   if (archive_) archive_->Stop();
   if (server_ != nullptr) server_->Stop(patience);
   if (documents_) documents_->Stop();
