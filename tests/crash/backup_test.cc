@@ -20,15 +20,19 @@ constexpr uint32_t kWriters = 4;
 class BackupTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto opened = machine_.Open();
-    ASSERT_TRUE(opened) << opened.error().message;
-    tables_ = std::move(*opened);
+    ASSERT_NO_FATAL_FAILURE(Reopen());
     ASSERT_TRUE(EnsureTable(*tables_));
   }
   Result<std::unique_ptr<EmbeddedTables>> OpenCopy(const std::string& folder) {
     embedded::Options options = machine_.options();
     options.folder = folder;
     return EmbeddedTables::Open(options);
+  }
+
+  void Reopen() {
+    auto opened = machine_.Open();
+    ASSERT_TRUE(opened) << opened.error().message;
+    tables_ = std::move(*opened);
   }
 
   Machine machine_{kSeed};
@@ -102,10 +106,69 @@ TEST_F(BackupTest, SurvivesAPowerCut) {
     auto copy = OpenCopy(folder);
     ASSERT_TRUE(copy) << copy.error().message;
     ASSERT_THAT(of_the_copy.CheckCopy(**copy, of_the_copy), IsEmpty());
-    auto reopened = machine_.Open();
-    ASSERT_TRUE(reopened) << reopened.error().message;
-    tables_ = std::move(*reopened);
+    ASSERT_NO_FATAL_FAILURE(Reopen());
   }
+}
+
+// Breaks a backup off at its nth change and looks at what is left of it: a whole copy, or no data
+// folder at all. Anything else would be taken for a healthy folder in which things are missing.
+class BrokenBackup {
+ public:
+  explicit BrokenBackup(uint64_t seed) : machine_(seed), ledger_(seed, 1) {}
+
+  // False when the backup was done before it came to that.
+  bool Make(FaultEffect effect, uint64_t nth) {
+    auto tables = machine_.Open();
+    EXPECT_TRUE(tables && EnsureTable(**tables));
+    EXPECT_EQ(Work(**tables, &ledger_, 0, 30), std::nullopt);
+    machine_.files().Arm({.nth = nth, .effect = effect});
+    const Status made = (*tables)->Backup(folder());
+    const bool broken = machine_.files().fired();
+    EXPECT_TRUE(made || broken) << made.error().message;
+    tables = Error{};
+    machine_.Repair();
+    return broken;
+  }
+  // Whether a program that must not make a folder opens it.
+  bool Opens() {
+    embedded::Options options = machine_.options();
+    options.folder = folder();
+    options.create_if_missing = false;
+    auto copy = EmbeddedTables::Open(options);
+    if (!copy) {
+      const ErrorCode code = copy.error().code;
+      EXPECT_TRUE(code == ErrorCode::kInvalid || code == ErrorCode::kNotFound)
+          << copy.error().message;
+      return false;
+    }
+    const auto report = (*copy)->Verify();
+    EXPECT_TRUE(report && report->problems.empty());
+    EXPECT_THAT(ledger_.CheckCopy(**copy, ledger_), IsEmpty());
+    return true;
+  }
+
+ private:
+  std::string folder() const { return machine_.PathOf("backup"); }
+
+  Machine machine_;
+  Ledger ledger_;
+};
+
+class BrokenBackupTest : public ::testing::TestWithParam<FaultEffect> {};
+INSTANTIATE_TEST_SUITE_P(Every, BrokenBackupTest,
+                         ::testing::Values(FaultEffect::kPowerCut, FaultEffect::kError));
+
+TEST_P(BrokenBackupTest, IsWholeOrNoDataFolder) {
+  int whole = 0;
+  int refused = 0;
+  for (uint64_t nth = 1; !HasFailure(); ++nth) {
+    SCOPED_TRACE("change " + std::to_string(nth));
+    BrokenBackup backup(kSeed + nth);
+    if (!backup.Make(GetParam(), nth)) break;
+    ++(backup.Opens() ? whole : refused);
+  }
+  EXPECT_GT(refused, 10) << "before it was whole";
+  EXPECT_GT(whole, 0) << "in its verification";
 }
 
 TEST_F(BackupTest, IntoAFolderWithSomethingInItIsRefused) {

@@ -273,10 +273,13 @@ struct Store::Rep {
   }
 
   Status PrepareFolder();
+  // The name of something in the folder; empty when it is missing or has nothing in it.
+  Result<std::string> FirstChild() const;
   Status MakeFolder();
   Status MakeOne(const std::string& folder);
   Status WriteMarker();
   rocksdb::Status Sync(const std::string& folder) const;
+  rocksdb::Status SyncDatabase() const;
   Status LockForReading();
   Status ExamineLogs();
   rocksdb::Status ExamineLog(const std::string& path, LogTail* tail);
@@ -305,16 +308,11 @@ Status Store::Rep::PrepareFolder() {
     if (!read.ok()) return OpenError(read, options.folder);
     return CheckMarkerText(text, options.folder);
   }
-  std::vector<std::string> children;
-  const rocksdb::Status listed = env->GetChildren(options.folder, &children);
-  const bool missing = listed.IsNotFound() || Mentions(listed, "No such file");
-  if (!listed.ok() && !missing) return OpenError(listed, options.folder);
-  for (const std::string& child : children) {
-    // A marker aside is what a crash left of a folder being made.
-    if (child == "." || child == ".." || child == "TIDEMARK.new") continue;
+  const std::string child = TRY(FirstChild());
+  if (!child.empty()) {
     return Invalid(
         fmt::format("the folder '{}' is not empty and not a data folder of tidemark "
-                    "(it holds '{}'); name another",
+                    "(it holds '{}', perhaps of a backup that was cut short); name another",
                     options.folder, child));
   }
   if (!options.create_if_missing || read_only()) {
@@ -323,7 +321,21 @@ Status Store::Rep::PrepareFolder() {
                              "another",
                              options.folder)};
   }
-  return MakeFolder();
+  TRY(MakeFolder());
+  return WriteMarker();
+}
+
+Result<std::string> Store::Rep::FirstChild() const {
+  std::vector<std::string> children;
+  const rocksdb::Status listed = env->GetChildren(options.folder, &children);
+  const bool missing = listed.IsNotFound() || Mentions(listed, "No such file");
+  if (!listed.ok() && !missing) return OpenError(listed, options.folder);
+  for (const std::string& child : children) {
+    // A marker aside is what a crash left of a folder being made.
+    if (child == "." || child == ".." || child == "TIDEMARK.new") continue;
+    return child;
+  }
+  return std::string();
 }
 
 // Makes a folder and puts its name on disk.
@@ -344,8 +356,7 @@ Status Store::Rep::MakeFolder() {
     const std::string parent = options.folder.substr(0, slash);
     if (!env->FileExists(parent).ok()) TRY(MakeOne(parent));
   }
-  TRY(MakeOne(options.folder));
-  return WriteMarker();
+  return MakeOne(options.folder);
 }
 
 Status Store::Rep::WriteMarker() {
@@ -362,6 +373,20 @@ rocksdb::Status Store::Rep::Sync(const std::string& folder) const {
   std::unique_ptr<rocksdb::Directory> directory;
   const rocksdb::Status status = env->NewDirectory(folder, &directory);
   return status.ok() ? directory->Fsync() : status;
+}
+
+// Every file of the database, and their names.
+rocksdb::Status Store::Rep::SyncDatabase() const {
+  std::vector<std::string> names;
+  rocksdb::Status status = env->GetChildren(database_folder(), &names);
+  for (const std::string& name : names) {
+    std::unique_ptr<rocksdb::WritableFile> file;
+    if (name == "." || name == "..") continue;
+    if (status.ok()) status = env->ReopenWritableFile(database_folder() + "/" + name, &file, {});
+    if (status.ok()) status = file->Fsync();
+  }
+  if (status.ok()) status = Sync(database_folder());
+  return status.ok() ? Sync(options.folder) : status;
 }
 
 Status Store::Rep::LockForReading() {
@@ -559,26 +584,21 @@ Status Store::VerifyFiles() const {
 Status Store::Checkpoint(const std::string& folder) const {
   const std::string doing = fmt::format("copying to '{}'", folder);
   Rep target({.folder = folder, .file_system = rep_->options.file_system});
-  TRY(target.PrepareFolder().WithContext(doing));
+  const std::string child = TRY(target.FirstChild().WithContext(doing));
+  if (!child.empty()) {
+    return Invalid(
+        fmt::format("{}: the folder is not empty (it holds '{}'); name another", doing, child));
+  }
+  TRY(target.MakeFolder().WithContext(doing));
   rocksdb::Checkpoint* made = nullptr;
   rocksdb::Status status = rocksdb::Checkpoint::Create(rep_->database.get(), &made);
   const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
   // Zero means that the memtables are flushed first, so that the copy needs no log.
   if (status.ok()) status = checkpoint->CreateCheckpoint(target.database_folder(), 0);
-  std::vector<std::string> children;
-  if (status.ok()) status = target.env->GetChildren(target.database_folder(), &children);
-  for (const std::string& child : children) {
-    std::unique_ptr<rocksdb::WritableFile> file;
-    if (child == "." || child == "..") continue;
-    if (status.ok()) {
-      status = target.env->ReopenWritableFile(target.database_folder() + "/" + child, &file, {});
-    }
-    if (status.ok()) status = file->Fsync();
-  }
-  if (status.ok()) status = target.Sync(target.database_folder());
-  if (status.ok()) status = target.Sync(folder);
+  if (status.ok()) status = target.SyncDatabase();
   if (!status.ok()) return ToError(status, doing);
-  return Done{};
+  // Last: a copy that is cut short must not open as a new and empty data folder.
+  return target.WriteMarker().WithContext(doing);
 }
 
 }  // namespace tidemark::embedded

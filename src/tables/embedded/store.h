@@ -122,7 +122,8 @@ class Store {
 
   // Reads every block of every file against its checksum.
   Status VerifyFiles() const;
-  // A copy of everything as of now, synced, in a folder that does not exist yet.
+  // A copy of everything as of now, synced, in a folder that is missing or empty. It becomes a
+  // data folder only with its last step.
   Status Checkpoint(const std::string& folder) const;
 
  private:
