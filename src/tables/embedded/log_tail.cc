@@ -49,6 +49,7 @@ bool LogTail::Parse(std::string_view bytes, Record* record) {
 bool LogTail::Record::BeginsBatch() const {
   return (type == kFull || type == kFirst) && payload.size() >= kBatchHeadBytes;
 }
+bool LogTail::Record::EndsBatch() const { return type == kFull || type == kLast; }
 uint64_t LogTail::Record::sequence() const { return LittleEndian(payload, 8); }
 uint64_t LogTail::Record::next_sequence() const {
   return sequence() + LittleEndian(payload.substr(8), 4);
@@ -62,7 +63,9 @@ void LogTail::Add(std::string_view block) {
       block.remove_prefix(1);
       break;
     }
-    if (record.BeginsBatch()) next_sequence_ = record.next_sequence();
+    if (record.BeginsBatch()) sequence_after_ = record.next_sequence();
+    // Not before its end: a batch that breaks off is still the one that must follow.
+    if (record.EndsBatch()) next_sequence_ = sequence_after_;
     block.remove_prefix(kHeadBytes + record.payload.size());
   }
   if (end_ == LogEnd::kTorn) Search(block);

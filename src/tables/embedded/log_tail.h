@@ -38,6 +38,7 @@ class LogTail {
     std::string_view payload;
 
     bool BeginsBatch() const;
+    bool EndsBatch() const;
     uint64_t sequence() const;  // Of the batch that it begins.
     uint64_t next_sequence() const;
   };
@@ -46,7 +47,8 @@ class LogTail {
   void Search(std::string_view bytes);
 
   LogEnd end_ = LogEnd::kWhole;
-  uint64_t next_sequence_ = 0;  // Of the batch that must follow what was read.
+  uint64_t next_sequence_ = 0;   // Of the batch that must follow those that were read to their end.
+  uint64_t sequence_after_ = 0;  // Of the batch that must follow the one being read.
 };
 
 }  // namespace tidemark::embedded

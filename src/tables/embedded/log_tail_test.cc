@@ -74,6 +74,18 @@ TEST(LogTailTest, FindsDamageInFrontOfTheLastBatch) {
   }
 }
 
+// A batch in two blocks, one behind it: that the first of its two parts was read proves nothing
+// yet.
+TEST(LogTailTest, FindsDamageInTheLastPartOfABatch) {
+  const std::string log = LogOf({10, 40'000, 20});
+  const size_t second_part = LogTail::kBlockBytes;
+  for (size_t at = second_part; at < log.size() - 100; at += at < second_part + 7 ? 1 : 97) {
+    std::string damaged = log;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x40);
+    ASSERT_EQ(EndOf(damaged), LogEnd::kDamaged) << at;
+  }
+}
+
 TEST(LogTailTest, FindsDamageInEveryLength) {
   const std::string log = LogOf({100, 200, 300, 400, 500});
   for (size_t at = 4; at < log.size() - 600; ++at) {
