@@ -1,6 +1,7 @@
 // Streams: a record for every change and for nothing else, in order, for a day.
 #include <set>
 
+#include "tables/stream_reader.h"
 #include "tests/contract/contract.h"
 
 namespace tidemark::contract {
@@ -44,6 +45,10 @@ class StreamsContract : public Contract {
   void Disable() {
     Must(
         tables().UpdateTable({.table = "users", .stream = tables::UpdateStream{.enabled = false}}));
+  }
+  void Enable() {
+    Must(tables().UpdateTable(
+        {.table = "users", .stream = tables::UpdateStream{.view = StreamView::kNewImage}}));
   }
   const Item first_{{"id", "a"}, {"n", Num(1)}};
   const Item second_{{"id", "a"}, {"n", Num(2)}};
@@ -399,8 +404,7 @@ TEST_P(StreamsContract, EnablingAgainMakesAnotherStream) {
   Put("users", User("a"));
   Disable();
   // In the same millisecond, even.
-  Must(tables().UpdateTable(
-      {.table = "users", .stream = tables::UpdateStream{.view = StreamView::kNewImage}}));
+  Enable();
   const std::string new_arn = LatestArn("users");
   EXPECT_NE(new_arn, old_arn);
   Put("users", User("b"));
@@ -408,6 +412,36 @@ TEST_P(StreamsContract, EnablingAgainMakesAnotherStream) {
   ASSERT_THAT(ReadStream(new_arn), SizeIs(1));
   EXPECT_EQ(ReadStream(new_arn)[0].new_image, User("b"));
   EXPECT_THAT(Must(tables().ListStreams({.table = "users"})).streams, SizeIs(2));
+}
+
+// Whoever follows a table goes from stream to stream by their labels.
+TEST_P(StreamsContract, AFollowerGoesOnWhenTheClockWentBack) {
+  CreateWith(StreamView::kKeysOnly);
+  tables::StreamReader reader(tables(), "users");
+  tables::StreamPosition position;
+  auto next_ids = [&] {
+    const tables::StreamPage page = Must(reader.Read(position, 10));
+    std::vector<Value> ids;
+    for (const StreamRecord& record : page.records) {
+      ids.push_back(*record.keys.Find("id"));
+      position = page.PositionAfter(record);
+    }
+    return ids;
+  };
+  Put("users", User("a"));
+  EXPECT_THAT(next_ids(), ElementsAre(Value("a")));
+  for (const char* id : {"b", "c"}) {
+    Disable();
+    clock().SetNow(clock().NowSeconds() - 3'600);
+    Enable();
+    Put("users", User(id));
+    EXPECT_THAT(next_ids(), ElementsAre(Value(id)));
+  }
+  // The same when the table is another of the name.
+  Must(tables().DeleteTable("users"));
+  CreateWith(StreamView::kKeysOnly);
+  Put("users", User("d"));
+  EXPECT_THAT(next_ids(), ElementsAre(Value("d")));
 }
 
 TEST_P(StreamsContract, ADeletedTablesStreamStaysReadable) {

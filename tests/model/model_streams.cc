@@ -69,13 +69,17 @@ Result<Iterator> Decode(const std::string& text) {
 }  // namespace
 
 void ModelTables::OpenStream(Table* table, StreamView view) {
-  auto arn_of = [&](const std::string& label) { return ArnOf(*table) + "/stream/" + label; };
-  // Two streams of a name in one millisecond are still two.
+  // A later stream of a name has a later label, in the same millisecond and when the clock went
+  // back.
   std::chrono::milliseconds time = clock_.Now();
-  while (streams_.contains(arn_of(LabelOf(time)))) time += std::chrono::milliseconds(1);
+  for (const auto& [arn, other] : streams_) {
+    if (other.table != table->name) continue;
+    time = std::max(time, other.label_time + std::chrono::milliseconds(1));
+  }
   Stream stream{.table = table->name,
-                .arn = arn_of(LabelOf(time)),
+                .arn = ArnOf(*table) + "/stream/" + LabelOf(time),
                 .label = LabelOf(time),
+                .label_time = time,
                 .keys = table->keys,
                 .view = view,
                 .created_at = Now(),

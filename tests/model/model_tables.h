@@ -78,6 +78,7 @@ class ModelTables final : public tables::Tables {
     std::string table;
     std::string arn;
     std::string label;
+    std::chrono::milliseconds label_time{0};
     item::KeySchema keys;
     tables::StreamView view = tables::StreamView::kNewAndOldImages;
     EpochSeconds created_at = 0;

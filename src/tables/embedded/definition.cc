@@ -1,6 +1,8 @@
 #include "tables/embedded/definition.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <ctime>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -38,18 +40,32 @@ std::string LabelAt(std::chrono::milliseconds time) {
                      (time - seconds).count());
 }
 
-// The time it is made, moved on until no stream of the table has it.
-void GiveLabel(const Catalog& catalog, std::chrono::milliseconds now, Stream* stream) {
-  do {
-    stream->label = LabelAt(now++);
-  } while (catalog.FindStream(catalog.ArnOf(*stream)) != nullptr);
+// What LabelAt made the label of.
+std::chrono::milliseconds TimeOfLabel(const std::string& label) {
+  std::tm time{};
+  int milliseconds = 0;
+  const char* rest = strptime(label.c_str(), "%Y-%m-%dT%H:%M:%S", &time);
+  if (rest == nullptr || std::sscanf(rest, ".%3d", &milliseconds) != 1) return {};
+  return std::chrono::seconds(timegm(&time)) + std::chrono::milliseconds(milliseconds);
+}
+
+// The time, or the next moment after the newest stream of the table: followers read the streams in
+// the order of their labels, and the clock may have gone back.
+std::string NewLabel(const Catalog& catalog, const std::string& table,
+                     std::chrono::milliseconds now) {
+  std::chrono::milliseconds time = now;
+  for (const StreamPtr& stream : catalog.ListStreams()) {
+    if (stream->table != table) continue;
+    time = std::max(time, TimeOfLabel(stream->label) + std::chrono::milliseconds(1));
+  }
+  return LabelAt(time);
 }
 
 StreamPtr NewStream(const Table& table, tables::StreamView view, Group* group) {
   auto stream = std::make_shared<Stream>();
   stream->id = group->catalog().NewNumber();
   stream->table = table.name;
-  GiveLabel(group->catalog(), group->now_ms(), stream.get());
+  stream->label = NewLabel(group->catalog(), table.name, group->now_ms());
   stream->keys = table.keys;
   stream->view = view;
   stream->created_at = group->now();
