@@ -119,22 +119,28 @@ class SweepChange final : public Change {
   std::vector<std::string> row_keys_;
 };
 
+// Removes those of the tokens that are expired now: since they were found, a transaction may have
+// taken one up again.
 class TokenSweep final : public Change {
  public:
+  explicit TokenSweep(std::vector<std::string> keys) : keys_(std::move(keys)) {}
+
   Status Evaluate(Group* group) override {
     std::vector<std::string> expired;
-    Cursor cursor = group->store().Iterate(Family::kCatalog, TokenRange(), Walk::kLong);
-    for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
-      const TokenRecord token = TRY(DecodeToken(cursor.value()));
-      if (!IsLive(token.expires, group->now())) expired.emplace_back(cursor.key());
+    for (const std::string& key : keys_) {
+      std::string value;
+      if (!TRY(group->store().Get(Family::kCatalog, key, &value))) continue;
+      const TokenRecord token = TRY(DecodeToken(value));
+      if (!IsLive(token.expires, group->now())) expired.push_back(key);
     }
-    TRY(cursor.status());
     for (const std::string& key : expired) group->batch().Delete(Family::kCatalog, key);
     return Done{};
   }
-  // It reads what is stored, and so must not share a group with a transaction that takes a
-  // token up again.
+  // It reads what is stored, and so must not share a group with such a transaction.
   bool alone() const override { return true; }
+
+ private:
+  std::vector<std::string> keys_;
 };
 
 // ---- Trimming ----
@@ -151,10 +157,10 @@ TablePtr WithStream(const Catalog& catalog, const Stream& old, const StreamPtr& 
   return copy;
 }
 
-Result<Definition> TrimStep(StreamId id, Group* group) {
+// The horizon was looked for before: a walk over all that is to go would hold up the writers.
+Result<Definition> TrimStep(StreamId id, uint64_t horizon, Group* group) {
   const StreamPtr stream = group->catalog().FindStream(id);
   if (stream == nullptr) return Definition{};
-  const uint64_t horizon = TRY(Horizon(group->store(), *stream, group->now()));
   Definition definition;
   if (IsOver(*stream, group->now())) {
     definition.dropped_streams.push_back(stream);
@@ -231,20 +237,25 @@ Status Maintenance::TrimStream(StreamId id) {
   const StreamPtr stream = catalog_->FindStream(id);
   if (stream == nullptr) return Done{};
   const EpochSeconds now = clock_.NowSeconds();
-  // A first look outside the committer: mostly there is nothing to trim.
   const uint64_t horizon = TRY(Horizon(*store_, *stream, now));
   if (horizon == stream->trimmed_through + 1 && !IsOver(*stream, now)) return Done{};
-  DefinitionChange step([&](Group* group) { return TrimStep(id, group); });
+  DefinitionChange step([&](Group* group) { return TrimStep(id, horizon, group); });
   return committer_->Commit(&step, Reserve::kUse);
 }
 
 Status Maintenance::SweepTokens() {
+  const EpochSeconds now = clock_.NowSeconds();
   Cursor cursor = store_->Iterate(Family::kCatalog, TokenRange(), Walk::kLong);
-  for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
-    const TokenRecord token = TRY(DecodeToken(cursor.value()));
-    if (IsLive(token.expires, clock_.NowSeconds())) continue;
-    TokenSweep sweep;
-    return committer_->Commit(&sweep, Reserve::kUse);
+  cursor.SeekToFirst();
+  while (cursor.valid() && !stopping()) {
+    std::vector<std::string> expired;
+    for (; cursor.valid() && expired.size() < kStepItems; cursor.Next()) {
+      const TokenRecord token = TRY(DecodeToken(cursor.value()));
+      if (!IsLive(token.expires, now)) expired.emplace_back(cursor.key());
+    }
+    if (expired.empty()) break;
+    TokenSweep step(std::move(expired));
+    TRY(committer_->Commit(&step, Reserve::kUse));
   }
   return cursor.status();
 }

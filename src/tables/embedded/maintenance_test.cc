@@ -1,8 +1,11 @@
 #include "tables/embedded/maintenance.h"
 
+#include <atomic>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tables/embedded/group.h"
 #include "tables/limits.h"
 #include "tests/support/data_folder.h"
 
@@ -15,6 +18,22 @@ using item::Number;
 constexpr const char* kTable = "things";
 // Enough items for several steps of whatever fills or sweeps them.
 constexpr int kMany = 1'200;
+constexpr std::chrono::minutes kBetweenLooks(30);
+
+// A clock that has gone on whenever it is looked at again.
+class RestlessClock final : public Clock {
+ public:
+  explicit RestlessClock(const Clock& start) : start_(start) {}
+  std::chrono::milliseconds Now() const override {
+    return start_.Now() + looks_.fetch_add(1) * kBetweenLooks;
+  }
+  std::chrono::nanoseconds Monotonic() const override { return start_.Monotonic(); }
+  void Rewind() { looks_ = 0; }
+
+ private:
+  const Clock& start_;
+  mutable std::atomic<int> looks_ = 0;
+};
 
 class MaintenanceTest : public ::testing::Test {
  protected:
@@ -324,6 +343,28 @@ TEST_F(MaintenanceTest, AClosedStreamGoesADayAfterItsEnd) {
   ExpectWhole();
 }
 
+// Writers wait while the committer works: how far to trim is known before its turn comes, and not
+// found by walking over all that is to go. A record that expires in between stays for the next
+// time.
+TEST_F(MaintenanceTest, WhatIsTrimmedIsFoundBeforeTheCommittersTurn) {
+  Put({{"id", "a"}});
+  folder_.clock().Advance(kBetweenLooks);
+  Put({{"id", "b"}});
+  folder_.clock().Advance(tables::kStreamRetention - kBetweenLooks);
+  RestlessClock clock(folder_.clock());
+  Options options = folder_.options();
+  options.clock = &clock;
+  tables_.reset();
+  tables_ = DataFolder::Open(options);
+  for (const uint64_t left : {1u, 0u}) {
+    clock.Rewind();
+    Maintain();
+    EXPECT_EQ(tables_->Verify()->stream_records, left);
+    folder_.clock().Advance(kBetweenLooks);
+  }
+  Reopen();
+}
+
 // ---- Tokens ----
 
 // A token protects for ten minutes, whether housekeeping runs or not.
@@ -341,6 +382,28 @@ TEST_F(MaintenanceTest, TokensAreKeptForTheirWholeLife) {
   folder_.clock().Advance(std::chrono::seconds(1));
   Maintain();
   EXPECT_FALSE(tables_->TransactWrite(request)->replayed);
+}
+
+// There may be many: they go in steps, and the last step takes the rest.
+TEST_F(MaintenanceTest, ManyTokensAreSweptToTheLast) {
+  tables::TransactWriteRequest request{
+      .actions = {tables::PutRequest{.table = kTable, .item = {{"id", "a"}}}}};
+  for (int i = 0; i < kMany; ++i) {
+    request.token = fmt::format("token {}", i);
+    ASSERT_TRUE(tables_->TransactWrite(request).has_value());
+  }
+  folder_.clock().Advance(tables::kTokenLife);
+  request.token = "live";
+  ASSERT_TRUE(tables_->TransactWrite(request).has_value());
+  Maintain();
+  tables_.reset();
+  const auto store = *Store::Open(folder_.options());
+  Cursor tokens = store->Iterate(Family::kCatalog, TokenRange());
+  tokens.SeekToFirst();
+  ASSERT_TRUE(tokens.valid());
+  EXPECT_TRUE(tokens.key().ends_with("live")) << tokens.key();
+  tokens.Next();
+  EXPECT_FALSE(tokens.valid());
 }
 
 // ---- The thread ----
