@@ -79,6 +79,7 @@ Result<FollowReply> Follower::Step(const Handler& handler) {
   StreamPage page = TRY(reader_.Read(state_->position, options_.page));
   State next = *state_;
   next.position = page.start;
+  if (IsRefusedGone(page)) page.gap = true;
   if (page.gap) {
     ++next.gaps;
     page.records.clear();
@@ -86,13 +87,15 @@ Result<FollowReply> Follower::Step(const Handler& handler) {
   Status accepted = Handle(page, handler, &next, &reply.handled);
 
   reply.held = true;
-  if (next.position != state_->position) {
+  if (next.position != state_->position || page.gap) {
     next.lease_end = NewLeaseEnd();
     Result<bool> stored = Store(*state_, next);
     // When the handler failed too, its error is the one to show: whatever was not stored is
     // handled again in any case.
     if (accepted) reply.held = TRY(std::move(stored));
   }
+  refused_.reset();
+  if (!accepted && reply.handled == 0) refused_ = {page.start, page.records.front().sequence};
   TRY(std::move(accepted));
   reply.caught_up = page.at_end;
   reply.gap = page.gap;
@@ -124,6 +127,13 @@ Result<bool> Follower::HoldLease() {
   State next = current;
   next.lease_end = NewLeaseEnd();
   return Store(current, std::move(next));
+}
+
+// A position that names no record, as where a shard begins, does not tell that records behind it
+// were trimmed; the one that was there, and has not been handled, does.
+bool Follower::IsRefusedGone(const StreamPage& page) const {
+  if (!refused_ || refused_->position != state_->position) return false;
+  return page.records.empty() || page.records.front().sequence != refused_->sequence;
 }
 
 // Stops without an error when half the lease is gone: the position that is stored then renews it.

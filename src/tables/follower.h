@@ -87,6 +87,7 @@ class Follower {
   Result<bool> HoldLease();
   Result<State> Load() const;
   Result<bool> Store(const State& current, State next);
+  bool IsRefusedGone(const StreamPage& page) const;
   bool IsLeaseLive() const;
   bool IsRenewalDue() const;
   EpochSeconds NewLeaseEnd() const { return clock_->NowSeconds() + options_.lease_seconds; }
@@ -104,6 +105,12 @@ class Follower {
   // The lease's end on the monotonic clock, which an administrator cannot set back.
   std::chrono::nanoseconds lease_deadline_{0};
   EpochSeconds reached_;  // What is older than this was handled, as far as is known.
+  // The record that follows a position, and was refused by the last step.
+  struct Refused {
+    StreamPosition position;
+    std::string sequence;
+  };
+  std::optional<Refused> refused_;
 };
 
 }  // namespace tidemark::tables

@@ -106,6 +106,7 @@ class FollowerChaos : public FollowerStage {
     }
     EXPECT_TRUE(std::is_sorted(first.begin(), first.end()));
     EXPECT_EQ(first.size(), static_cast<size_t>(written_));
+    EXPECT_EQ(RowInt("gaps"), 0);
   }
 
   std::unique_ptr<SeededRandom> chance_;

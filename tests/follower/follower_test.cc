@@ -402,6 +402,32 @@ TEST_P(FollowerTest, ReportsAGapAlsoWhenWhatIsLeftIsRefused) {
   EXPECT_EQ(RowInt("gaps"), 1);
 }
 
+// Who has handled nothing yet can lose something all the same, and more than once.
+TEST_P(FollowerTest, ReportsAGapWhenTheFirstRecordsAreRefusedUntilTheyAreTrimmed) {
+  Follower follower = Open();
+  const auto refuse = [](const StreamRecord&) { return Status(Unavailable()); };
+  for (const int gaps : {1, 2}) {
+    Put({"a", "b"});
+    ASSERT_FALSE(follower.Step(refuse));
+    PassRetention();
+    Put({"c"});
+    // What could not be stored, after the lease was renewed, is told by the next step.
+    int puts = 0;
+    tables_.on_put = [&](const PutRequest& request) -> Result<WriteReply> {
+      return ++puts == 1 ? tables_.inner().Put(request) : Result<WriteReply>(Unavailable());
+    };
+    ASSERT_FALSE(follower.Step(refuse));
+    tables_.on_put = nullptr;
+    const auto reply = follower.Step(refuse);
+    ASSERT_TRUE(reply) << reply.error().message;
+    EXPECT_TRUE(reply->gap);
+    EXPECT_EQ(RowInt("gaps"), gaps);
+  }
+  StepToEnd(follower);
+  EXPECT_THAT(handled_, ElementsAre("c"));
+  EXPECT_EQ(RowInt("gaps"), 2);
+}
+
 // Disabling and enabling makes another stream; the follower reads the first to its end and
 // goes on with the next.
 TEST_P(FollowerTest, MovesOnToTheStreamThatWasEnabledAgain) {
