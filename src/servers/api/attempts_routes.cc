@@ -421,11 +421,22 @@ void AddAttemptsRoutes(http::Router* router, const AttemptsRoutesParts& parts, T
 
 namespace {
 
-// The segments of a path as its reader means them: decoded, and without empty ones. A path that
-// cannot be decoded ends where it is broken.
+// What is no encoding stays as it is: a path with a fault in it is logged like the others.
+std::string DecodeLeniently(std::string_view path) {
+  constexpr size_t kEncodedBytes = 3;
+  std::string decoded;
+  for (size_t at = 0; at < path.size();) {
+    const bool is_encoded = path[at] == '%';
+    const auto byte = http::PercentDecode(path.substr(at, is_encoded ? kEncodedBytes : 1));
+    decoded += byte ? *byte : "%";
+    at += is_encoded && byte ? kEncodedBytes : 1;
+  }
+  return decoded;
+}
+
+// The segments of a path as its writer may have meant them: decoded, and without empty ones.
 std::vector<std::string> SegmentsOf(std::string_view path) {
-  const auto whole = http::PercentDecode(path);
-  const std::string decoded = whole ? *whole : std::string(path.substr(0, path.find('%')));
+  const std::string decoded = DecodeLeniently(path);
   std::vector<std::string> segments;
   for (size_t at = 0; at < decoded.size();) {
     const size_t end = std::min(decoded.find('/', at), decoded.size());

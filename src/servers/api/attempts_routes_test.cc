@@ -33,7 +33,8 @@ TEST(PathWithoutSubjectTest, HidesTheIdHoweverThePathIsSpelt) {
         "/api/v1/%73ubjects/secret", "/api/v1/subjects/ann/secret@example.org",
         "/api/v1/Subjects/secret", "/api/v1/subjects%2Fsecret", "/api//v1///subjects////secret",
         "/api/v1/subjects/a%2Fsecret/counts", "/api/v1/subjects/secret%zz",
-        "/api/v1/subjects/%zz/secret", "/api/v1/subjects/identify/secret",
+        "/api/v1/subjects/%zz/secret", "/%/api/v1/subjects/secret", "/api/v1/%73ubjects%2fsecret%4",
+        "/api/v1/subjects/secret%", "/api/v1/subjects/identify/secret",
         "/api/v1/subjects/ann/attempts/secret", "/api/v1/subjects/%00secret"}) {
     EXPECT_THAT(PathWithoutSubject(path), Not(HasSubstr("secret"))) << path;
     EXPECT_THAT(PathWithoutSubject(path), HasSubstr("/subjects")) << path;
