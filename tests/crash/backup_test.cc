@@ -110,7 +110,14 @@ TEST_F(BackupTest, SurvivesAPowerCut) {
   }
 }
 
-// Breaks a backup off at its nth change and looks at what is left of it: a whole copy, or no data
+// The points at which a backup is broken off. RocksDB waits a second after a flush that failed, so
+// that those before anything is in the backup are left to a long run.
+bool IsPoint(const FileCall& call) {
+  static const bool all = Repetitions("TIDEMARK_BACKUP_FLUSHES", 0, 1) > 0;
+  return Changes(call) && (all || call.path.find("/backup") != std::string::npos);
+}
+
+// Breaks a backup off at its nth point and looks at what is left of it: a whole copy, or no data
 // folder at all. Anything else would be taken for a healthy folder in which things are missing.
 class BrokenBackup {
  public:
@@ -121,7 +128,7 @@ class BrokenBackup {
     auto tables = machine_.Open();
     EXPECT_TRUE(tables && EnsureTable(**tables));
     EXPECT_EQ(Work(**tables, &ledger_, 0, 30), std::nullopt);
-    machine_.files().Arm({.nth = nth, .effect = effect});
+    machine_.files().Arm({.matches = IsPoint, .nth = nth, .effect = effect});
     const Status made = (*tables)->Backup(folder());
     const bool broken = machine_.files().fired();
     EXPECT_TRUE(made || broken) << made.error().message;
@@ -159,16 +166,17 @@ INSTANTIATE_TEST_SUITE_P(Every, BrokenBackupTest,
                          ::testing::Values(FaultEffect::kPowerCut, FaultEffect::kError));
 
 TEST_P(BrokenBackupTest, IsWholeOrNoDataFolder) {
-  int whole = 0;
   int refused = 0;
-  for (uint64_t nth = 1; !HasFailure(); ++nth) {
-    SCOPED_TRACE("change " + std::to_string(nth));
+  bool broken = true;
+  for (uint64_t nth = 1; broken && !HasFailure(); ++nth) {
+    SCOPED_TRACE("point " + std::to_string(nth));
     BrokenBackup backup(kSeed + nth);
-    if (!backup.Make(GetParam(), nth)) break;
-    ++(backup.Opens() ? whole : refused);
+    broken = backup.Make(GetParam(), nth);
+    const bool opens = backup.Opens();
+    EXPECT_TRUE(opens || broken);
+    if (!opens) ++refused;
   }
-  EXPECT_GT(refused, 10) << "before it was whole";
-  EXPECT_GT(whole, 0) << "in its verification";
+  EXPECT_GT(refused, 10);
 }
 
 TEST_F(BackupTest, IntoAFolderWithSomethingInItIsRefused) {
