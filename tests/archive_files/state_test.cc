@@ -85,6 +85,19 @@ TEST_F(StateTest, SaysWhichRowIsNone) {
   EXPECT_EQ(due.error().code, ErrorCode::kCorrupt);
 }
 
+// One whose time is none could be tried, but never finished: it would be tried for ever.
+TEST_F(StateTest, SaysWhichRowHasNoTime) {
+  for (const char* time : {"000000000x", "1", ""}) {
+    const std::string name = std::string(time) + "#T01#C01#" + kFirst;
+    ASSERT_TRUE(tables.Put({.table = "state", .item = {{"kind", "file"}, {"name", name}}}));
+    const auto due = state.DueFetches(1'700'000'000, 10);
+    ASSERT_FALSE(due) << time;
+    EXPECT_EQ(due.error().code, ErrorCode::kCorrupt);
+    EXPECT_THAT(due.error().message, ::testing::HasSubstr(name));
+    ASSERT_TRUE(tables.Delete({.table = "state", .key = {{"kind", "file"}, {"name", name}}}));
+  }
+}
+
 TEST_F(StateTest, RemembersTeamsOnce) {
   for (const char* team : {"T02", "T01", "T02"}) ASSERT_TRUE(state.AddTeam(Team(team)));
   EXPECT_THAT(state.Teams().value(), ElementsAre(Team("T01"), Team("T02")));

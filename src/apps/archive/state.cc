@@ -46,6 +46,11 @@ std::string_view TakePart(std::string_view* name) {
   return part;
 }
 
+Error NoFetch(const std::string& name) {
+  return {ErrorCode::kCorrupt,
+          fmt::format("the row file / {} of the archive's state is no fetch: delete it", name)};
+}
+
 Result<PendingFetch> Decode(const item::Item& row) {
   const std::string name = TextIn(row, "name");
   std::string_view rest = name;
@@ -55,17 +60,16 @@ Result<PendingFetch> Decode(const item::Item& row) {
   auto team = slack::TeamId::Parse(TakePart(&rest));
   auto channel = slack::ChannelId::Parse(TakePart(&rest));
   const auto ts = ParseTimestamp(rest);
-  if (!team || !channel || !ts) {
-    return Error{
-        ErrorCode::kCorrupt,
-        fmt::format("the row file / {} of the archive's state is no fetch: delete it", name)};
-  }
-  return PendingFetch{.place = {.team = *std::move(team), .channel = *std::move(channel)},
-                      .ts = *ts,
-                      .due = due,
-                      .attempts = IntIn(row, "attempts").value_or(0),
-                      .delays = IntIn(row, "delays").value_or(0),
-                      .reason = TextIn(row, "reason")};
+  if (!team || !channel || !ts) return NoFetch(name);
+  PendingFetch fetch{.place = {.team = *std::move(team), .channel = *std::move(channel)},
+                     .ts = *ts,
+                     .due = due,
+                     .attempts = IntIn(row, "attempts").value_or(0),
+                     .delays = IntIn(row, "delays").value_or(0),
+                     .reason = TextIn(row, "reason")};
+  // A fetch that is finished finds its row by its name: under another it would come up for ever.
+  if (NameOf(fetch) != name) return NoFetch(name);
+  return fetch;
 }
 
 // The rows of a kind, in the order of their names.
