@@ -20,18 +20,19 @@ constexpr const char* kTable = "things";
 constexpr int kMany = 1'200;
 constexpr std::chrono::minutes kBetweenLooks(30);
 
-// A clock that has gone on whenever it is looked at again.
+// A clock that has gone on, or back, whenever it is looked at again.
 class RestlessClock final : public Clock {
  public:
-  explicit RestlessClock(const Clock& start) : start_(start) {}
+  RestlessClock(const Clock& start, std::chrono::minutes step) : start_(start), step_(step) {}
   std::chrono::milliseconds Now() const override {
-    return start_.Now() + looks_.fetch_add(1) * kBetweenLooks;
+    return start_.Now() + looks_.fetch_add(1) * step_;
   }
   std::chrono::nanoseconds Monotonic() const override { return start_.Monotonic(); }
   void Rewind() { looks_ = 0; }
 
  private:
   const Clock& start_;
+  const std::chrono::minutes step_;
   mutable std::atomic<int> looks_ = 0;
 };
 
@@ -48,6 +49,13 @@ class MaintenanceTest : public ::testing::Test {
   void Reopen() {
     tables_.reset();
     tables_ = folder_.Open();
+  }
+
+  void ReopenWith(const Clock& clock) {
+    Options options = folder_.options();
+    options.clock = &clock;
+    tables_.reset();
+    tables_ = DataFolder::Open(options);
   }
 
   EpochSeconds now() { return folder_.clock().NowSeconds(); }
@@ -351,11 +359,8 @@ TEST_F(MaintenanceTest, WhatIsTrimmedIsFoundBeforeTheCommittersTurn) {
   folder_.clock().Advance(kBetweenLooks);
   Put({{"id", "b"}});
   folder_.clock().Advance(tables::kStreamRetention - kBetweenLooks);
-  RestlessClock clock(folder_.clock());
-  Options options = folder_.options();
-  options.clock = &clock;
-  tables_.reset();
-  tables_ = DataFolder::Open(options);
+  RestlessClock clock(folder_.clock(), kBetweenLooks);
+  ReopenWith(clock);
   for (const uint64_t left : {1u, 0u}) {
     clock.Rewind();
     Maintain();
@@ -382,6 +387,24 @@ TEST_F(MaintenanceTest, TokensAreKeptForTheirWholeLife) {
   folder_.clock().Advance(std::chrono::seconds(1));
   Maintain();
   EXPECT_FALSE(tables_->TransactWrite(request)->replayed);
+}
+
+// What was found before the committer's turn may be another by then: here the clock went back, as a
+// transaction may have taken the token up again.
+TEST_F(MaintenanceTest, ATokenThatIsLiveInTheCommittersTurnStays) {
+  const tables::TransactWriteRequest request{
+      .actions = {tables::PutRequest{.table = kTable, .item = {{"id", "a"}}}}, .token = "token"};
+  ASSERT_TRUE(tables_->TransactWrite(request).has_value());
+  const EpochSeconds made_at = now();
+  folder_.clock().Advance(tables::kTokenLife + kBetweenLooks);
+  // Looked at for the stream, for the tokens and in the committer's turn.
+  RestlessClock clock(folder_.clock(), -kBetweenLooks);
+  ReopenWith(clock);
+  clock.Rewind();
+  Maintain();
+  Reopen();
+  folder_.clock().SetNow(made_at);
+  EXPECT_TRUE(tables_->TransactWrite(request)->replayed);
 }
 
 // There may be many: they go in steps, and the last step takes the rest.
