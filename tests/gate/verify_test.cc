@@ -308,7 +308,8 @@ TEST(VerifyTest, RepeatsAreHits) {
 
 // The time itself is measured by bench/gate.cc ("existence hit, p95", and a goal of 1 ms for the
 // p99, over the embedded tables); no test measures it. Here is what a hit is made of, and that
-// keeps it below 50 ms: one read, no write and no call of Slack's. Spec: 000-44
+// keeps it below 50 ms: one read, no write and no call of Slack's.
+// Spec: 000-44
 TEST(VerifyTest, AHitIsOneReadAndNothingElse) {
   Stage stage;
   stage.existence->Check(Triple());
