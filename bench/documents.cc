@@ -22,6 +22,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/random.h"
 #include "bench/flags.h"
 #include "bench/harness.h"
@@ -63,13 +64,11 @@ class UnsyncedFiles final : public directory::FileOps {
     CHECK(root_.is_open());
   }
 
-  Result<directory::Descriptor> Create(const std::string& path) override {
-    return system_.Create(path);
-  }
-  Status Write(const directory::Descriptor& file, std::string_view bytes) override {
+  Result<Descriptor> Create(const std::string& path) override { return system_.Create(path); }
+  Status Write(const Descriptor& file, std::string_view bytes) override {
     return system_.Write(file, bytes);
   }
-  Status SetRecord(const directory::Descriptor& file, std::string_view record,
+  Status SetRecord(const Descriptor& file, std::string_view record,
                    std::chrono::milliseconds modified) override {
     return system_.SetRecord(file, record, modified);
   }
@@ -79,12 +78,12 @@ class UnsyncedFiles final : public directory::FileOps {
   Status Remove(const std::string& path) override { return system_.Remove(path); }
   Result<bool> MakeFolder(const std::string& path) override { return system_.MakeFolder(path); }
   Result<bool> RemoveFolder(const std::string& path) override { return system_.RemoveFolder(path); }
-  Status Sync(const directory::Descriptor&) override { return Done(); }
+  Status Sync(const Descriptor&) override { return Done(); }
   Status SyncFolder(const std::string&) override { return Done(); }
   Status SyncAll() override { return Done(); }
 
  private:
-  const directory::Descriptor root_;
+  const Descriptor root_;
   directory::SystemFileOps system_{&root_};
 };
 

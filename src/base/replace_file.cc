@@ -9,47 +9,36 @@
 
 #include <fmt/format.h>
 
+#include "base/descriptor.h"
+
 namespace tidemark {
 
 namespace {
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
+// Each is false, with the reason in errno, also when there is nothing open.
+bool Write(const Descriptor& file, std::string_view bytes) {
+  if (!file.is_open()) return false;
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  return true;
+}
 
-  // Each is false, with the reason in errno, also when there is nothing open.
-  bool Write(std::string_view bytes) const {
-    if (number_ < 0) return false;
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(number_, bytes.data(), bytes.size());
-      if (written < 0 && errno != EINTR) return false;
-      if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
-    }
-    return true;
-  }
-  bool Sync() const { return number_ >= 0 && ::fsync(number_) == 0; }
-
- private:
-  const int number_;
-};
+bool Sync(const Descriptor& file) { return file.is_open() && ::fsync(file.get()) == 0; }
 
 bool WriteNew(const std::string& path, std::string_view bytes) {
   ::unlink(path.c_str());  // What a process left that was killed, with whatever rights.
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  return file.Write(bytes) && file.Sync();
+  return Write(file, bytes) && Sync(file);
 }
 
 // A new name in a folder is durable once the folder is.
 bool SyncFolderOf(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  return Descriptor(
-             ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC))
-      .Sync();
+  return Sync(Descriptor(
+      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
 }
 
 }  // namespace

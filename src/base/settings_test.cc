@@ -241,5 +241,16 @@ TEST_F(SettingsTest, SaysWhichSecretsFileCannotBeRead) {
   EXPECT_THAT(secret.error().message, HasSubstr("\"nowhere\""));
 }
 
+// Whoever reads the help of a setting needs no other page to set it.
+TEST_F(SettingsTest, HelpHasTheChoicesAndTheOtherVariables) {
+  EXPECT_EQ(FullHelp({.name = "a", .help = "What."}), "What.");
+  EXPECT_EQ(FullHelp({.name = "log.level",
+                      .kind = SettingKind::kChoice,
+                      .help = "How much.",
+                      .choices = {"info", "error"},
+                      .other_variables = {"LEVEL"}}),
+            "How much. One of: info, error. Also the variable LEVEL.");
+}
+
 }  // namespace
 }  // namespace tidemark

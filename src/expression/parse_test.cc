@@ -315,5 +315,29 @@ TEST(ParseTest, BindsNotBeforeAndBeforeOr) {
   EXPECT_TRUE(std::holds_alternative<syntax::Comparison>(negation->condition->node));
 }
 
+// What is recalled is what was written, however many came in between, and stays for who has it.
+TEST(ParseTest, RecallsEachConditionAsItIs) {
+  const auto left_of = [](const syntax::Condition& condition) {
+    const auto& comparison = std::get<syntax::Comparison>(condition.node);
+    const auto& path = std::get<syntax::Path>(comparison.left.node);
+    return std::string(std::get<syntax::Name>(path.steps[0]).text);
+  };
+  const auto first = RecallConditionSyntax("first = :v");
+  ASSERT_TRUE(first);
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 10; i < 40; ++i) {
+      const std::string name = "name" + std::to_string(i);
+      for (int again = 0; again < 2; ++again) {
+        const auto recalled = RecallConditionSyntax(name + " = :v");
+        ASSERT_TRUE(recalled);
+        EXPECT_EQ(left_of(**recalled), name);
+      }
+    }
+  }
+  EXPECT_EQ(left_of(**first), "first");
+  EXPECT_FALSE(RecallConditionSyntax("a ="));
+  EXPECT_FALSE(RecallConditionSyntax("a ="));
+}
+
 }  // namespace
 }  // namespace tidemark::expression

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/descriptor.h"
 #include "base/json.h"
 #include "base/replace_file.h"
 
@@ -21,21 +22,6 @@ namespace {
 
 constexpr std::chrono::seconds kBetweenLooks(1);
 constexpr size_t kMaxFileBytes = 64 << 10;
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-  bool IsOpen() const { return number_ >= 0; }
-
- private:
-  const int number_;
-};
 
 Error Unreadable(const std::string& path) {
   return {ErrorCode::kNotFound,
@@ -53,7 +39,7 @@ Result<std::string> ReadAll(const Descriptor& file, const std::string& path) {
   std::string text(kMaxFileBytes, '\0');
   size_t size = 0;
   while (size < text.size()) {
-    const ssize_t count = ::read(file.number(), text.data() + size, text.size() - size);
+    const ssize_t count = ::read(file.get(), text.data() + size, text.size() - size);
     if (count < 0) return Unreadable(path);
     if (count == 0) break;
     size += static_cast<size_t>(count);
@@ -107,7 +93,7 @@ bool FileWatch::HasChanged() {
 
 Result<Secret> ReadToken(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.IsOpen()) return Unreadable(path);
+  if (!file.is_open()) return Unreadable(path);
   std::string text = TRY(ReadAll(file, path));
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   if (!IsToken(text)) return Invalid(fmt::format("the file {} holds no token", path));
@@ -117,7 +103,7 @@ Result<Secret> ReadToken(const std::string& path) {
 Result<TokenPair> ReadTokenPair(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
-  if (!file.IsOpen() || ::fstat(file.number(), &status) != 0) return Unreadable(path);
+  if (!file.is_open() || ::fstat(file.get(), &status) != 0) return Unreadable(path);
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     return Invalid(fmt::format("others may read the tokens in {}: chmod 600 {}", path, path));
   }

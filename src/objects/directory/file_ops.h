@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.h"
 #include "base/result.h"
-#include "objects/directory/descriptor.h"
 
 namespace tidemark::directory {
 

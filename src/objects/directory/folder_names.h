@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/result.h"
-#include "objects/directory/descriptor.h"
 
 namespace tidemark::directory {
 

@@ -19,7 +19,7 @@
 #include <optional>
 #include <string>
 
-#include "objects/directory/descriptor.h"
+#include "base/descriptor.h"
 #include "objects/watcher.h"
 
 struct inotify_event;

@@ -2,8 +2,8 @@
 // of the page, and no others. May be called from any thread, beside writers.
 #pragma once
 
+#include "base/descriptor.h"
 #include "base/result.h"
-#include "objects/directory/descriptor.h"
 #include "objects/objects.h"
 
 namespace tidemark::directory {

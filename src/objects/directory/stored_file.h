@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/hashing.h"
 #include "base/result.h"
-#include "objects/directory/descriptor.h"
 #include "objects/objects.h"
 
 namespace tidemark::directory {

@@ -44,24 +44,11 @@ const std::string* Pointer(const std::optional<std::string>& condition) {
   return condition ? &*condition : nullptr;
 }
 
-// Callers send the same few conditions again and again. The last of this thread that means the
-// same wherever it stands, for want of names and values, is kept as it was parsed.
 template <typename Request>
 Status ParseConditionInto(const Request& request, Bindings* bindings, Write* write) {
-  struct Parsed {
-    std::string text;
-    std::optional<expression::Condition> condition;
-  };
-  thread_local Parsed last;
   const std::string* text = Pointer(request.condition);
   if (text == nullptr) return Done{};
-  const bool binds_nothing = request.names.empty() && request.values.empty();
-  if (binds_nothing && last.condition && last.text == *text) {
-    write->condition = last.condition;
-    return Done{};
-  }
   write->condition = TRY(expression::ParseCondition(*text, "ConditionExpression", bindings));
-  if (binds_nothing) last = {.text = *text, .condition = write->condition};
   return Done{};
 }
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace tidemark::directory {
+namespace tidemark {
 
 class Descriptor {
  public:
@@ -27,4 +27,4 @@ class Descriptor {
   int number_ = -1;
 };
 
-}  // namespace tidemark::directory
+}  // namespace tidemark
