@@ -1,6 +1,6 @@
-// The archive's promises: signed events a second from the socket to the disk, their latency while
-// files are being fetched, an import, and a page of a long channel. Beside the first stands raw
-// RocksDB writing the same bytes, synced, from as many threads.
+// Measures the archive: signed events a second from the socket to the disk, their latency while
+// files are fetched, an import, and a page of a long channel. The first is compared with plain
+// RocksDB that writes the same bytes, synced, from as many threads.
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -27,6 +27,7 @@
 #include "bench/raw_store.h"
 #include "http/client.h"
 #include "objects/directory/directory_objects.h"
+#include "programs/program_runtime.h"
 #include "servers/api/service.h"
 #include "servers/demo/pretend_slack.h"
 #include "slack/signature.h"
@@ -54,7 +55,7 @@ constexpr char kHelp[] =
     "  bench_archive --messages 100000  a shorter channel\n"
     "  bench_archive --only events      one part: events, latency, import\n";
 
-// What every part needs of the outside.
+// What every part needs: clock, randomness, log and metrics.
 struct Surroundings {
   SystemClock clock;
   SystemRandom random;
@@ -64,8 +65,8 @@ struct Surroundings {
   http::CurlClient client{{}, &clock, &sleeper};
 };
 
-// The service as `tidemark serve` starts it, but for the lines it logs, with a pretend Slack of few
-// people behind it whom it has met before.
+// The service as `tidemark serve` starts it, without log lines, with a pretend Slack. The gate has
+// already verified its few people.
 class RunningArchive {
  public:
   RunningArchive(const std::string& folder, Surroundings* around)
@@ -76,14 +77,15 @@ class RunningArchive {
     tables_ = Must(embedded::EmbeddedTables::Open({.folder = folder}));
     objects_ =
         Must(directory::DirectoryObjects::Open(folder + "/objects", around->clock, around->random));
-    service_ = Must(api::Service::Start(Options(folder), {.tables = tables_.get(),
-                                                          .objects = objects_.get(),
-                                                          .client = &around->client,
-                                                          .clock = &around->clock,
-                                                          .random = &around->random,
-                                                          .sleeper = &around->sleeper,
-                                                          .logger = &around->logger,
-                                                          .metrics = &around->metrics}));
+    service_ =
+        Must(api::Service::Start(Options(folder), {.tables = tables_.get(),
+                                                   .objects = objects_.get(),
+                                                   .client = &around->client,
+                                                   .runtime = {.clock = around->clock,
+                                                               .random = around->random,
+                                                               .sleeper = around->sleeper,
+                                                               .logger = around->logger,
+                                                               .metrics = around->metrics}}));
     for (const demo::Channel& channel : workspace_.channels) {
       if (channel.kind == demo::ChannelKind::kPublic) channels_.push_back(channel.id);
     }
@@ -97,7 +99,7 @@ class RunningArchive {
   int port() const { return PortOf(service_->address()); }
   const demo::Workspace& workspace() const { return workspace_; }
 
-  // A message that nobody has sent yet.
+  // A new message.
   std::string Message(uint64_t number, std::string_view more = "") const {
     return fmt::format(
         R"({{"token":"none","team_id":"{0}","api_app_id":"A0123456789","event":{{"type":"message",)"
@@ -114,7 +116,7 @@ class RunningArchive {
         more);
   }
 
-  // A file of the workspace as a message carries it.
+  // A file of the workspace, as JSON in a message.
   std::string FileField(uint64_t number) const {
     const demo::File& file = workspace_.files[number % workspace_.files.size()];
     return fmt::format(
@@ -173,7 +175,7 @@ bool MeasureEvents(const Settings& settings, const RunningArchive& archive) {
   Folder raw_folder("archive-raw");
   RawStore raw(raw_folder.path());
   std::atomic<uint64_t> next = 0;
-  // So that the gate has met everybody.
+  // Makes the gate verify everybody before the measurement.
   KeepAliveClient first = archive.Connect();
   for (int i = 0; i < 1'000; ++i) PostSigned(&first, archive.Message(next++));
   Connections connections(archive.port(), kConnections, IsWholeHttp);
@@ -199,8 +201,8 @@ bool MeasureEvents(const Settings& settings, const RunningArchive& archive) {
                   .goal_ours = kEventsGoal});
 }
 
-// One event after the other at the rate, each timed from when it was due: a server that stalls
-// is charged for all that would have come meanwhile.
+// Sends one event after the other at this rate. The time of each is measured from when it was due,
+// so a stall of the server counts for all events that were due during it.
 std::vector<double> LatenciesMs(const RunningArchive& archive, double seconds) {
   const auto events = static_cast<uint64_t>(std::max(1'000.0, seconds * 20 * kQuietRate));
   constexpr int kSenders = 8;
@@ -213,7 +215,7 @@ std::vector<double> LatenciesMs(const RunningArchive& archive, double seconds) {
       for (uint64_t i = static_cast<uint64_t>(sender); i < events; i += kSenders) {
         const double due = start + static_cast<double>(i) / kQuietRate;
         std::this_thread::sleep_for(std::chrono::duration<double>(due - Seconds()));
-        // Every tenth carries a file, far more than people share.
+        // Every tenth message has a file, which is far more than in reality.
         const uint64_t number = 500'000'000 + i;
         PostSigned(&client, archive.Message(number, i % 10 == 0 ? archive.FileField(i) : ""));
         taken[static_cast<size_t>(sender)].push_back((Seconds() - due) * 1'000);
@@ -264,7 +266,7 @@ uint64_t WriteExport(const std::filesystem::path& folder, uint64_t messages) {
   return messages;
 }
 
-// Of all threads, in the program and in the kernel.
+// The processor time of all threads, in user and kernel mode.
 double ProcessorSeconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -288,7 +290,7 @@ uint64_t BytesUnder(const std::string& folder) {
   return bytes;
 }
 
-// Pages that begin at any moment of the channel's life.
+// Reads pages that begin at random times of the channel.
 std::vector<double> PageMs(archive::Reader* reader, uint64_t messages) {
   const archive::Place place{.team = Must(slack::TeamId::Parse("T0BENCH")),
                              .channel = Must(slack::ChannelId::Parse("C0HARBOUR"))};
@@ -316,10 +318,11 @@ bool MeasureImport(uint64_t messages, Surroundings* around) {
   WriteExport(export_folder.path(), messages);
   const double memory_before = PeakMemoryMb();
   auto tables = Must(embedded::EmbeddedTables::Open({.folder = folder.path()}));
-  archive::Archive archive({.raw_events = false}, tables.get(), nullptr, nullptr);
+  programs::ProgramRuntime program;
+  archive::Archive archive({.raw_events = false}, tables.get(), program.runtime());
   archive::State state("tidemark-archive-state", tables.get());
   archive::Ledger ledger("SlackArchive", tables.get());
-  archive::ChannelIndex index({}, tables.get(), nullptr);
+  archive::ChannelIndex index({}, tables.get(), program.runtime());
   Must(archive.CreateTable());
   Must(state.CreateTable());
   archive::ImportProgress progress;
@@ -359,7 +362,7 @@ int Main(int argc, char** argv) {
   Surroundings around;
   bool met = true;
   PrintHead();
-  // First, while the process has used little memory yet.
+  // The import is measured first, while the process has used little memory.
   if (only.empty() || only == "import") met &= MeasureImport(messages, &around);
   if (only != "import") {
     Folder folder("archive");

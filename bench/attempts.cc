@@ -1,6 +1,6 @@
-// Attempts a second, every slot and every outcome on disk before it is answered, beside Redis doing
-// the nearest it can (one script that adds one and sets the end, with appendfsync always) in the
-// same run, on the same disk.
+// Measures attempts a second, with every slot and every outcome on disk before the answer. It is
+// compared with the most similar operation of Redis (one script that adds one and sets the expiry,
+// with appendfsync always), in the same run and on the same disk.
 #include "apps/attempts/attempts.h"
 
 #include <atomic>
@@ -12,15 +12,17 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "apps/attempts/account_table.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/hashing.h"
 #include "base/random.h"
+#include "base/runtime.h"
+#include "base/worker_pool.h"
 #include "bench/connections.h"
 #include "bench/flags.h"
 #include "bench/harness.h"
@@ -52,13 +54,13 @@ const attempts::Name& Password() {
   return name;
 }
 
-// Somebody who has not tried before within a run.
+// A new person for each call.
 std::string NextPerson() {
   static std::atomic<uint64_t> next = 0;
   return fmt::format("urn:person:{:016}", next++);
 }
 
-// Two durable writes: the slot, and what became of it.
+// Two durable writes: the slot and its outcome.
 void TryOnce(Attempts* attempts, bool right) {
   const Subject person = Must(Subject::Of(NextPerson()));
   const auto slot =
@@ -79,7 +81,7 @@ void Increment(Attempts* attempts) {
   Must(attempts->Increment({.subject = person, .name = Password(), .attempt_id = "attempt-1"}));
 }
 
-// Work that waits for its turn on one thread, as that of a loop with many requests in flight does.
+// A queue of work for one thread, like a loop with many requests in flight.
 class Turns {
  public:
   void Add(std::function<void()> work) {
@@ -87,7 +89,7 @@ class Turns {
     waiting_.push_back(std::move(work));
     if (waiting_.size() == 1) added_.notify_one();
   }
-  // Does what has been added, and waits when that is nothing.
+  // Does the added work, and waits when there is none.
   void Run() {
     std::vector<std::function<void()>> taken;
     {
@@ -104,13 +106,7 @@ class Turns {
   std::vector<std::function<void()>> waiting_;
 };
 
-template <typename Reply>
-Reply Ready(const attempts::Outcome<Reply>& outcome) {
-  if (const auto* reply = std::get_if<Result<Reply>>(&outcome)) return Must(*reply);
-  return Must(std::get<attempts::Rest<Reply>>(outcome)());
-}
-
-// The same two writes for each of many people at once, none of whom is waited for.
+// The same two writes for many people at once, without blocking on any of them.
 class InFlight {
  public:
   InFlight(Attempts* attempts, bool right) : attempts_(*attempts), right_(right) {}
@@ -132,18 +128,19 @@ class InFlight {
   void Begin() {
     ++under_way_;
     const Subject person = Must(Subject::Of(NextPerson()));
-    attempts_.Reserve({.subject = person, .name = Password(), .attempt_id = "attempt-1"},
-                      [this, person](attempts::Outcome<attempts::Decision> slot) {
-                        turns_.Add([this, person, slot = std::move(slot)] { End(person, slot); });
-                      });
+    attempts_.Reserve({.subject = person, .name = Password(), .attempt_id = "attempt-1"}, &workers_)
+        .Then([this, person](Result<attempts::Decision> slot) {
+          turns_.Add([this, person, slot = std::move(slot)] { End(person, slot); });
+        });
   }
-  void End(const Subject& person, const attempts::Outcome<attempts::Decision>& slot) {
-    CHECK(Ready(slot).verdict == attempts::Verdict::kPermitted);
-    attempts_.Settle(
-        {.subject = person, .name = Password(), .attempt_id = "attempt-1", .right = right_},
-        [this](attempts::Outcome<attempts::SettleReply> settled) {
+  void End(const Subject& person, const Result<attempts::Decision>& slot) {
+    CHECK(Must(slot).verdict == attempts::Verdict::kPermitted);
+    attempts_
+        .Settle({.subject = person, .name = Password(), .attempt_id = "attempt-1", .right = right_},
+                &workers_)
+        .Then([this](Result<attempts::SettleReply> settled) {
           turns_.Add([this, settled = std::move(settled)] {
-            CHECK(Ready(settled).known);
+            CHECK(Must(settled).known);
             --under_way_;
             ++done_;
           });
@@ -153,12 +150,13 @@ class InFlight {
   Attempts& attempts_;
   const bool right_;
   Turns turns_;
-  // Of the thread that calls Rate.
+  WorkerPool workers_{{.threads = 2, .max_waiting = 4096}};
+  // Used only by the thread that calls Rate.
   int under_way_ = 0;
   uint64_t done_ = 0;
 };
 
-// Two requests of a connection, which are the same two writes.
+// The same two writes as two HTTP requests of a connection.
 class OverHttp {
  public:
   OverHttp(std::string token, size_t connections, bool right)
@@ -181,11 +179,13 @@ class OverHttp {
 
  private:
   const std::string token_;
-  std::vector<std::string> people_;  // Whose slot is to be settled; empty: nobody's.
+  std::vector<std::string>
+      people_;  // By connection: the person whose slot must be settled; or empty.
   const bool right_;
 };
 
-// Counts after the verification, without ids or locks: what the seed's origin does, but atomic.
+// Counts after the verification, without ids or locks, as the original program of the seed does,
+// but atomically.
 constexpr char kScript[] =
     "local n = redis.call('INCR', KEYS[1]) "
     "if n == 1 then redis.call('EXPIRE', KEYS[1], ARGV[1]) end "
@@ -195,7 +195,7 @@ void RedisCount(RedisClient* redis) {
   CHECK(redis->Run({"EVAL", kScript, "1", "code-attempts:" + NextPerson(), "900"}));
 }
 
-// The same in two durable steps, as we do it: one before the verification, one after.
+// The same in two durable steps, like ours: one before the verification and one after it.
 void RedisCountTwice(RedisClient* redis) {
   const std::string key = "code-attempts:" + NextPerson();
   for (int step = 0; step < 2; ++step) CHECK(redis->Run({"EVAL", kScript, "1", key, "900"}));
@@ -241,8 +241,8 @@ bool CompareAt(const Settings& settings, int threads, const Contest& contest, Pe
                                 }});
 }
 
-// What the store below allows at most: RocksDB called directly with the rows of as many people, all
-// their slots in one synced batch and all their outcomes in the next, and nothing decided.
+// The upper limit of the store: RocksDB is called directly with the rows of as many people. All
+// slots are in one synced batch and all outcomes in the next, without any decision.
 class BareRows {
  public:
   explicit BareRows(const std::string& folder) : store_(folder) {}
@@ -268,19 +268,19 @@ class BareRows {
   }
 
  private:
-  // Partitions stand in the order of their hashes, which is none.
+  // Partitions are stored in the order of their hashes, so keys are written in random order.
   static std::string NextKey() {
     const std::string person = NextPerson();
     return Sha256(person).substr(0, 8) + person;
   }
-  // As long as the row of somebody who tried once.
+  // As long as the row of a person with one attempt.
   inline static const std::string kHead = std::string(200, 'h');
   inline static const std::string kEnds = "ends at 1763251200 ";
 
   RawStore store_;
 };
 
-// As many in flight on either side, each side driven by one thread.
+// Both sides have the same number of requests in flight, and one thread drives each side.
 bool CompareInFlight(const Settings& settings, int in_flight, const Peers& peers) {
   bool met = true;
   Folder bare_folder("bare-rows");
@@ -358,9 +358,14 @@ int Main(int argc, char** argv) {
   auto tables = Must(embedded::EmbeddedTables::Open({.folder = folder.path()}));
   SystemClock clock;
   SystemRandom random;
-  Attempts attempts({}, attempts::Policy::Default(), tables.get(), &clock, &random, nullptr,
-                    nullptr);
-  Must(attempts.CreateTable());
+  SystemSleeper sleeper;
+  const Logger logger({.level = LogLevel::kWarning}, clock);
+  Metrics metrics;
+  const Runtime runtime{
+      .clock = clock, .random = random, .sleeper = sleeper, .logger = logger, .metrics = metrics};
+  attempts::AccountTable table(attempts::kDefaultTable, tables.get());
+  Must(table.Create());
+  Attempts attempts(attempts::Policy::Default(), &table, runtime);
   Peers peers{.attempts = &attempts, .redis_port = server.port(), .redis = {}};
   for (int i = 0; i < kMany; ++i) {
     peers.redis.push_back(std::make_unique<RedisClient>(server.port()));

@@ -1,12 +1,13 @@
-// The least that can be called an HTTP server, as the yardstick for ours: one epoll loop a core
-// with its own listening socket, a search for the empty line and for Content-Length, and a fixed
-// reply. It checks nothing, bounds nothing and times nothing.
+// A minimal HTTP server to compare ours with: one epoll loop for each core with its own listening
+// socket, a search for the empty line and for Content-Length, and a fixed reply. It has no checks,
+// no limits and no timeouts.
 #pragma once
 
 #include <arpa/inet.h>
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <netinet/in.h>
@@ -17,6 +18,7 @@
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -47,7 +49,8 @@ class BareServer {
     std::array<char, 8192> bytes;
   };
 
-  // Nothing is inherited: wrk would keep sockets in the epoll set that are closed here.
+  // Child processes must not inherit the sockets. Otherwise wrk would keep sockets in the epoll set
+  // that are closed here.
   int Listen() {
     const int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     const int on = 1;
@@ -121,7 +124,7 @@ class BareServer {
     }
   }
 
-  // 0 when it is not whole.
+  // 0 when the request is not complete.
   static size_t RequestLength(std::string_view bytes) {
     const size_t end = bytes.find("\r\n\r\n");
     if (end == std::string_view::npos) return 0;

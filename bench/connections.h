@@ -1,6 +1,6 @@
-// Many connections to one server on one thread, each with one request on its way: a load that costs
-// little beside the server that is measured. A thread a connection would spend more on switching
-// between them than the server on its answers.
+// Many connections to one server on one thread, each with one request in flight. This load
+// generator needs little processor time. With one thread for each connection, switching between
+// them would take more time than the answers of the server.
 #pragma once
 
 #include <arpa/inet.h>
@@ -34,12 +34,12 @@ inline int ConnectTo(int port) {
   return socket;
 }
 
-// Of "127.0.0.1:PORT".
+// The port in "127.0.0.1:PORT".
 inline int PortOf(const std::string& address) {
   return std::atoi(address.substr(address.rfind(':') + 1).c_str());
 }
 
-// Whether this is all of an HTTP answer.
+// Whether this is a complete HTTP answer.
 inline bool IsWholeHttp(const std::string& answer) {
   constexpr std::string_view kLength = "Content-Length: ";
   const size_t head = answer.find("\r\n\r\n");
@@ -49,7 +49,7 @@ inline bool IsWholeHttp(const std::string& answer) {
   return answer.size() == head + 4 + std::strtoul(&answer[length + kLength.size()], nullptr, 10);
 }
 
-// The same of a number, a status or an error of Redis.
+// The same for a number, a status or an error of Redis.
 inline bool IsWholeRedis(const std::string& answer) { return answer.ends_with("\r\n"); }
 
 class Connections {

@@ -1,5 +1,5 @@
-// Claims a second, every one of them on disk before it is answered, beside Redis doing the
-// nearest it can (SET NX EX with appendfsync always) in the same run, on the same disk.
+// Measures claims a second, each on disk before the answer. It is compared with the most similar
+// operation of Redis (SET NX EX with appendfsync always), in the same run and on the same disk.
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -9,14 +9,12 @@
 #include <fmt/format.h>
 
 #include "apps/dedup/claims.h"
-#include "base/clock.h"
-#include "base/random.h"
-#include "base/sleeper.h"
 #include "bench/flags.h"
 #include "bench/harness.h"
 #include "bench/keep_alive_client.h"
 #include "bench/redis_peer.h"
 #include "bench/running_service.h"
+#include "programs/program_runtime.h"
 #include "tables/embedded/embedded_tables.h"
 
 namespace tidemark::bench {
@@ -74,7 +72,7 @@ void ClaimAndComplete(dedup::Claims* claims) {
   CHECK(Must(claims->Complete(*reply.claim)) == dedup::SettleOutcome::kSettled);
 }
 
-// Without proof of who completes: Redis has no condition on the value but in a script.
+// It does not check who completes the claim, because Redis can check a value only in a script.
 void RedisClaimAndComplete(RedisClient* redis) {
   const std::string key = NextKey();
   CHECK(redis->Run({"SET", key, kRedisValue, "NX", "EX", "60"}));
@@ -149,10 +147,8 @@ int Main(int argc, char** argv) {
   Folder folder("dedup");
   const RedisServer server(redis_folder.path());
   auto tables = Must(embedded::EmbeddedTables::Open({.folder = folder.path()}));
-  SystemClock clock;
-  SystemRandom random;
-  SystemSleeper sleeper;
-  dedup::Claims claims({}, tables.get(), &clock, &random, &sleeper);
+  programs::ProgramRuntime program;
+  dedup::Claims claims({}, tables.get(), program.runtime());
   Must(claims.CreateTable());
   Peers peers{.claims = &claims, .redis = {}};
   for (int i = 0; i < kMany; ++i) {

@@ -1,6 +1,6 @@
-// The promises of documents: a document by its id, the first page of ninety days and all of them,
-// and many readers and writers at once. Beside them stand the same reads straight from the folder
-// of objects, without a cache.
+// Measures documents: a document by its id, the first page of ninety days and all of them, and many
+// readers and writers at once. The reads are compared with the same reads from the folder of
+// objects, without a cache.
 #include "apps/documents/documents.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <functional>
 #include <latch>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -24,6 +25,7 @@
 #include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/random.h"
+#include "base/runtime.h"
 #include "bench/flags.h"
 #include "bench/harness.h"
 #include "objects/directory/directory_objects.h"
@@ -56,7 +58,7 @@ constexpr char kHelp[] =
     "  bench_documents --rounds 1        each once\n"
     "  bench_documents --keep FOLDER     fills it unless it is there, and leaves it\n";
 
-// Files that are as durable as the system finds convenient: for filling, which nobody measures.
+// Files without syncs, for filling the store, which is not measured.
 class UnsyncedFiles final : public directory::FileOps {
  public:
   explicit UnsyncedFiles(const std::string& folder)
@@ -102,16 +104,17 @@ class Store {
     if (fills) files_ = std::make_unique<UnsyncedFiles>(objects);
     objects_ = Must(directory::DirectoryObjects::Open(objects, clock_, random_, files_.get()));
     documents_ = Must(Documents::Open({.rate_per_second = documents::kMaxRatePerSecond},
-                                      {.tables = tables_.get(),
-                                       .objects = objects_.get(),
-                                       .clock = &clock_,
-                                       .pauser = &pauser_,
-                                       .random = &random_}));
+                                      tables_.get(), objects_.get(),
+                                      {.clock = clock_,
+                                       .random = random_,
+                                       .sleeper = sleeper_,
+                                       .logger = logger_,
+                                       .metrics = metrics_}));
   }
 
   static std::string IdOf(uint64_t number) { return fmt::format("CHG-{:06}", number); }
 
-  // Spread over the ninety days but for some hours, in which time passes.
+  // The times of creation are spread over ninety days, less the hours that the benchmark may take.
   Document Make(uint64_t number, int version = 1) const {
     const auto age = static_cast<EpochSeconds>(number % count_) * (kNinetyDays - 4 * 3'600) /
                      static_cast<EpochSeconds>(count_);
@@ -124,7 +127,7 @@ class Store {
     return Must(Document::Parse(json + R"("})"));
   }
 
-  // Through the cache; then the run over all objects on which ranges rely.
+  // Writes through the cache, and then makes the run over all objects that ranges rely on.
   void Fill() {
     std::atomic<uint64_t> next = 0;
     std::vector<std::jthread> threads;
@@ -146,12 +149,12 @@ class Store {
   }
 
   template <typename T>
-  static T MustSucceed(documents::Outcome<T> outcome) {
-    if (!outcome) {
-      fmt::print(stderr, "bench: {}\n", outcome.error().message);
+  static T MustSucceed(Result<T> result) {
+    if (!result) {
+      fmt::print(stderr, "bench: {}\n", result.error().message);
       std::exit(1);
     }
-    return *std::move(outcome);
+    return *std::move(result);
   }
 
   documents::Context Forever() const {
@@ -160,7 +163,7 @@ class Store {
   documents::RangeQuery NinetyDays(size_t limit) const {
     return {.from = start_ - kNinetyDays + 3'600, .to = start_, .limit = limit};
   }
-  // What is on all pages.
+  // The number of documents on all pages.
   size_t ReadRange() {
     documents::RangeQuery query = NinetyDays(documents::kMaxPage);
     for (size_t found = 0;;) {
@@ -171,7 +174,7 @@ class Store {
       query.after = page.last;
     }
   }
-  // Without a cache: its object.
+  // Reads the object, without the cache.
   std::string ReadObject(const std::string& id) {
     const auto object = Must(objects_->Open("archive/" + id + ".json"));
     return Must(object->Read(0, object->info().size));
@@ -190,7 +193,10 @@ class Store {
   const uint64_t count_;
   SystemClock clock_;
   SystemRandom random_;
-  documents::SystemPauser pauser_;
+  SystemSleeper sleeper_;
+  std::ostringstream log_;
+  Logger logger_{{.level = LogLevel::kError}, clock_, &log_};
+  Metrics metrics_;
   const EpochSeconds start_ = clock_.NowSeconds();
   std::unique_ptr<embedded::EmbeddedTables> tables_;
   std::unique_ptr<UnsyncedFiles> files_;  // Null: the system's.
@@ -198,7 +204,7 @@ class Store {
   std::unique_ptr<Documents> documents_;
 };
 
-// Of this thread: what remains when others need the processor too.
+// The processor time of this thread, which does not depend on the load of the machine.
 double ProcessorSeconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -211,7 +217,7 @@ struct Times {
   double processor_ms = 0;  // On average.
 };
 
-// Of each call, for at least so long and ten of them.
+// Measures calls for at least so many seconds, and at least ten calls.
 Times Measure(double seconds, const std::function<void()>& call) {
   std::vector<double> taken;
   const double start = Seconds();
@@ -228,12 +234,12 @@ Times Measure(double seconds, const std::function<void()>& call) {
           .processor_ms = processor_ms / static_cast<double>(taken.size())};
 }
 
-// The same in both ways, in turns. The ratio is how many times faster the cache is.
+// Runs both ways in turns. The ratio says how many times faster the cache is.
 struct Race {
   std::string name;
   std::function<void()> ours;
   std::function<void()> folder;
-  double goal_ms = 0;  // Of the 99th percentile.
+  double goal_ms = 0;  // For the 99th percentile.
 };
 
 bool Run(const Settings& settings, const Race& race) {
@@ -257,8 +263,8 @@ bool Run(const Settings& settings, const Race& race) {
   return met;
 }
 
-// A page of so many, from the beginning or to the end, as somebody without a cache finds them:
-// every object is read, since only it says when it was created.
+// Finds a page or a whole range without a cache: every object is read, because only its content has
+// the time of creation.
 void ScanFolder(Store* store) {
   for (std::string after;;) {
     const auto page = Must(store->objects().List({.prefix = "archive/", .after = after}));
@@ -280,11 +286,11 @@ bool MeasureReads(const Settings& settings, Store* store) {
                       [&] {
                         const auto reply =
                             Store::MustSucceed(store->documents().Get(store->Forever(), any()));
-                        CHECK(reply.source == documents::ReadSource::kCache);
+                        CHECK(reply && reply->source == documents::ReadSource::kCache);
                       },
                   .folder = [&] { CHECK(store->ReadObject(any()).size() > kDocumentBytes - 100); },
                   .goal_ms = kGetGoalMs});
-  // One walk over the folder is enough of it, and the same for both.
+  // One walk over the folder is enough, and it is used for both comparisons.
   const double before = Seconds();
   ScanFolder(store);
   const double scan_ms = (Seconds() - before) * 1'000;
@@ -307,7 +313,7 @@ bool MeasureReads(const Settings& settings, Store* store) {
   return met;
 }
 
-// All at once, each a document of its own.
+// Many threads at once, each with its own document.
 bool MeasureCrowd(Store* store) {
   std::atomic<int> failures = 0;
   std::latch start(kReaders + kWriters + 1);
@@ -319,7 +325,7 @@ bool MeasureCrowd(Store* store) {
       start.arrive_and_wait();
       const bool is_well =
           i < kReaders
-              ? store->documents().Get(store->Forever(), Store::IdOf(number)).has_value()
+              ? store->documents().Get(store->Forever(), Store::IdOf(number))->has_value()
               : store->documents().Write(store->Forever(), {.document = document}).has_value();
       if (!is_well) ++failures;
     });

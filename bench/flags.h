@@ -3,8 +3,8 @@
 //   const Flags flags(argc, argv, kHelp, {"--seconds", "--rounds"});
 //   const double seconds = flags.Number("--seconds", 2);
 //
-// --help prints the help and ends the program; a flag that is not known, has no value, or no number
-// where one is wanted, ends it too, and says which.
+// --help prints the help and ends the program; an unknown flag, a missing value, or a value that
+// should be a number ends it too, with an error that names the flag.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +58,7 @@ class Flags {
   uint64_t Count(std::string_view flag, uint64_t otherwise) const {
     return static_cast<uint64_t>(Number(flag, static_cast<double>(otherwise)));
   }
-  // Of --seconds and --rounds.
+  // The settings from --seconds and --rounds.
   Settings MeasuredFor(const Settings& otherwise = {}) const {
     return {.seconds = Number("--seconds", otherwise.seconds),
             .rounds = static_cast<int>(Number("--rounds", otherwise.rounds))};

@@ -1,5 +1,5 @@
-// What the gate adds to a request: the check of the signature, and of existence when the table
-// knows the answer; each beside the least that such work can cost, in the same run.
+// Measures what the gate adds to a request: the check of the signature, and the existence check
+// when the table has the answer. Each is compared with the minimal work for it, in the same run.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -55,7 +55,7 @@ void PrintHead(const std::string& beside) {
   fmt::print("{:<44} {:>12} {:>12} {:>7}  {}\n", "", "tidemark", beside, "ratio", "goal");
 }
 
-// Prints both in microseconds. False when a goal was missed; 0 is none.
+// Prints both in microseconds. False when the goal was missed; a goal of 0 is no goal.
 bool Print(const std::string& name, double ours, double bare, double goal = 0) {
   const bool met = goal == 0 || ours < goal;
   const std::string verdict =
@@ -76,10 +76,15 @@ bool MeasureHits(double seconds) {
   Folder folder("gate");
   auto tables = Must(embedded::EmbeddedTables::Open({.folder = folder.path()}));
   KindDirectory slack;
-  gate::FixedTokens tokens(Secret(std::string("xoxb-bench")), {});
+  gate::FixedTokens tokens{Secret(std::string("xoxb-bench"))};
   SystemClock clock;
-  gate::Existence existence({.checks_per_team_minute = 0}, tables.get(), &slack, &tokens, &clock,
-                            nullptr, nullptr);
+  SystemRandom random;
+  SystemSleeper sleeper;
+  const Logger logger({}, clock);
+  Metrics metrics;
+  gate::Existence existence(
+      {.checks_per_team_minute = 0}, tables.get(), &slack, &tokens,
+      {.clock = clock, .random = random, .sleeper = sleeper, .logger = logger, .metrics = metrics});
   Must(existence.CreateTable());
   std::vector<gate::Subject> triples;
   std::vector<item::Item> keys;
@@ -92,7 +97,7 @@ bool MeasureHits(double seconds) {
   Latencies gets;
   size_t misses = 0;
   const double end = Seconds() + seconds;
-  // In turns, so that both meet the same machine.
+  // Both are measured in turns, so that they see the same load of the machine.
   for (size_t i = 0; Seconds() < end; ++i) {
     const size_t which = i * 7 % triples.size();
     hits.Measure([&] {
@@ -119,7 +124,7 @@ bool MeasureSignature(double seconds) {
   const slack::SignatureVerifier verifier({{.id = "bench", .value = Secret(std::string(key))}});
   const slack::SignedRequest request{
       .timestamps = {timestamp}, .signatures = {signature}, .body = body};
-  // What is hashed lies together here, as it does not in a request.
+  // Here the hashed text is contiguous; in a request it is not.
   const std::string hashed = "v0:" + timestamp + ":" + body;
   Latencies ours;
   Latencies bare;

@@ -1,6 +1,6 @@
-// What the benchmarks share: timing two ways of doing the same work in turns, in one run, and
-// printing them as a ratio. A ratio from one run carries over between machines; a number of
-// operations a second does not.
+// The common code of the benchmarks: it measures two ways to do the same work in turns, in one run,
+// and prints their ratio. A ratio of one run is comparable between machines; a number of operations
+// a second is not.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,13 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <semaphore>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,7 +27,7 @@ inline double Seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// A benchmark has nobody to report an error to: it says what failed, and ends.
+// Returns the value. On an error the benchmark prints it and ends.
 template <typename T>
 T Must(Result<T> result) {
   if (!result.has_value()) {
@@ -35,7 +37,7 @@ T Must(Result<T> result) {
   return std::move(result).value();
 }
 
-// A folder below the current one, gone at the end.
+// A temporary folder below the current one. The destructor deletes it.
 class Folder {
  public:
   explicit Folder(const std::string& name) : path_("bench-data-" + name) {
@@ -50,7 +52,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-// Does some work and says how many operations it was.
+// Does some work and returns the number of operations.
 using Work = std::function<uint64_t()>;
 
 // Operations a second over at least `seconds`.
@@ -84,8 +86,8 @@ inline double ParallelRate(double seconds, int clients, const std::function<void
   return static_cast<double>(operations) / (Seconds() - start);
 }
 
-// Operations a second of one loop that keeps `in_flight` of them under way: `submit` starts the
-// operation of this number, and calls back when it is done.
+// Operations a second of one loop with `in_flight` running operations. `submit` starts the
+// operation with this number, and calls back when it is done.
 inline double InFlightRate(
     double seconds, int in_flight,
     const std::function<void(uint64_t number, std::function<void()> done)>& submit) {
@@ -151,7 +153,7 @@ inline bool Compare(const Settings& settings, const Comparison& comparison) {
   return met;
 }
 
-// A single measured figure with an upper bound.
+// A single measured value with an upper limit.
 inline bool Bound(const std::string& name, const std::string& unit, double value, double limit) {
   const bool met = value < limit;
   fmt::print("{:<44} {:>12.1f} {:>12} {:>7}  < {:.0f}: {}\n", name + ", " + unit, value, "", "",

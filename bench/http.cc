@@ -1,4 +1,4 @@
-// The HTTP server beside a bare epoll loop, both driven by wrk in turns on the same machine:
+// Compares the HTTP server with a bare epoll loop. wrk drives both in turns on the same machine:
 //   bench_http                      all comparisons, about four minutes
 //   bench_http --seconds 1          quicker and rougher
 //   bench_http --serve              only starts ours, prints its address, and waits
@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
 #include "base/worker_pool.h"
@@ -41,19 +42,22 @@ constexpr char kHelp[] =
     "Example:\n"
     "  bench_http --seconds 1 --rounds 3\n";
 
-// Our server with one route that answers at once, and what it stands on.
+// Our server with one route that answers at once, and everything that it needs.
 class OurServer {
  public:
-  OurServer() : workers_({.threads = 1, .max_waiting = 1}), router_(&workers_, nullptr) {
+  OurServer() : workers_({.threads = 1, .max_waiting = 1}), router_(&workers_, logger_) {
     for (const http::Method method : {http::Method::kGet, http::Method::kPost}) {
       router_.Add({.method = method,
                    .pattern = "/hello",
                    .run = http::Run::kOnLoop,
                    .handler = [](const http::RoutedRequest&) { return Reply(); }});
     }
-    server_ =
-        Must(http::Server::Start({.listen = "127.0.0.1:0"}, &router_,
-                                 {.clock = &clock_, .random = &random_, .metrics = &metrics_}));
+    server_ = Must(http::Server::Start({.listen = "127.0.0.1:0"}, &router_,
+                                       {.clock = clock_,
+                                        .random = random_,
+                                        .sleeper = sleeper_,
+                                        .logger = logger_,
+                                        .metrics = metrics_}));
   }
 
   static http::Response Reply() { return http::Text(200, "hello\n"); }
@@ -62,13 +66,15 @@ class OurServer {
  private:
   SystemClock clock_;
   SystemRandom random_;
+  SystemSleeper sleeper_;
+  const Logger logger_{{.level = LogLevel::kError}, clock_};
   Metrics metrics_;
   WorkerPool workers_;
   http::Router router_;
   std::unique_ptr<http::Server> server_;
 };
 
-// The bytes that ours sends, but for the date and the id.
+// The same bytes as our server sends, except for the date and the id.
 std::string FixedReply() {
   const http::Response reply = OurServer::Reply();
   std::string bytes;
@@ -82,7 +88,8 @@ struct Load {
   bool posts = false;
 };
 
-// Of all threads of this process: the servers', while wrk is another.
+// The processor time of all threads of this process. wrk is another process, so this is the time of
+// the servers.
 double ProcessorSeconds() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
@@ -147,7 +154,7 @@ struct Measured {
   }
 };
 
-// The processor time is compared too: it is the steadier figure when other programs run.
+// The processor time is compared too, because it is more stable when other programs run.
 bool CompareLoad(const Settings& settings, const std::string& name, const Load& load, double goal) {
   const OurServer ours;
   const BareServer bare(FixedReply(), std::max(1U, std::thread::hardware_concurrency()));

@@ -1,5 +1,5 @@
-// One connection to our own server that sends a request and waits for its answer, as plainly as
-// a client of Redis does: what is measured is the server. One thread at a time.
+// One connection to our own server, which sends a request and waits for its answer. It is as simple
+// as a client of Redis, so that the server is measured and not the client. One thread at a time.
 #pragma once
 
 #include <string>
@@ -34,7 +34,7 @@ class KeepAliveClient {
     if (socket_ >= 0) ::close(socket_);
   }
 
-  // The whole answer, head and body. `headers` are further ones, each with its line's end.
+  // The whole answer, head and body. `headers` are additional headers, each with its line end.
   const std::string& Post(std::string_view path, std::string_view body,
                           std::string_view headers = "") {
     request_ = PostRequest(path, token_, body, headers);

@@ -1,5 +1,5 @@
-// The peer: RocksDB called directly, opened as the embedded tables open it, with rows of the same
-// keys and bytes but none of their semantics.
+// Plain RocksDB to compare with: it is opened as the embedded tables open it, and has rows with the
+// same keys and bytes, but no semantics of tables.
 #pragma once
 
 #include <memory>

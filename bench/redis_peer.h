@@ -1,5 +1,5 @@
-// The peer of the benchmarks that compare with Redis: a server of our own that syncs every write,
-// and connections to it. A client is for one thread.
+// A Redis server to compare with, started by the benchmark, which syncs every write; and
+// connections to it. A client is for one thread.
 #pragma once
 
 #include <chrono>
@@ -65,7 +65,7 @@ class RedisClient {
   std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
 };
 
-// A Redis server of our own that syncs every write, gone at the end.
+// Starts a Redis server that syncs every write. The destructor ends it.
 class RedisServer {
  public:
   explicit RedisServer(const std::string& folder) : port_(FreePort()) {
@@ -73,8 +73,8 @@ class RedisServer {
     const std::string port = std::to_string(port_);
     process_ = ::fork();
     if (process_ == 0) {
-      // The same program as redis-server, which is what it is when called so; but from a package
-      // that starts no server of its own on the machine.
+      // redis-check-rdb is the same program as redis-server, and acts by the name it is called
+      // with. Its package does not start a server on this machine, unlike the package redis-server.
       ::execlp("redis-check-rdb", "redis-server", "--port", port.c_str(), "--bind", "127.0.0.1",
                "--dir", folder.c_str(), "--save", "", "--appendonly", "yes", "--appendfsync",
                "always", "--logfile", "redis.log", nullptr);

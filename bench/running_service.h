@@ -1,4 +1,4 @@
-// The service as `tidemark serve` starts it, but for the lines it logs, in a benchmark's process.
+// The service as `tidemark serve` starts it, without log lines, in the process of a benchmark.
 //
 //   RunningService service(folder.path(), tables.get());
 //   KeepAliveClient client = service.Connect();
@@ -37,11 +37,11 @@ class RunningService {
     tokens_file_ = options.tokens_file;
     service_ = Must(api::Service::Start(std::move(options), {.tables = &tables_,
                                                              .client = &client_,
-                                                             .clock = &clock_,
-                                                             .random = &random_,
-                                                             .sleeper = &sleeper_,
-                                                             .logger = &logger_,
-                                                             .metrics = &metrics_}));
+                                                             .runtime = {.clock = clock_,
+                                                                         .random = random_,
+                                                                         .sleeper = sleeper_,
+                                                                         .logger = logger_,
+                                                                         .metrics = metrics_}}));
   }
   ~RunningService() { std::filesystem::remove(tokens_file_); }
 

@@ -1,4 +1,4 @@
-// The embedded tables beside raw RocksDB doing the same work without their semantics:
+// Compares the embedded tables with plain RocksDB that does the same work without their semantics:
 //   bench_tables                    all comparisons, about two minutes
 //   bench_tables --grow 1000000     the cost as a table grows, up to that many items
 //   bench_tables --seconds 0.2      quicker and rougher
@@ -76,7 +76,7 @@ tables::UpdateRequest Increment(int client) {
           .values = {{":one", Number::FromInt(1)}}};
 }
 
-// The same bytes, read, changed and written by hand.
+// Reads, changes and writes the same bytes directly.
 void RawIncrement(RawStore* store, uint64_t client, rocksdb::WriteBatch* batch) {
   const Item key = KeyOf(client, 0);
   const std::string row = RawKey(key);
@@ -109,14 +109,14 @@ std::function<double()> InFlight(EmbeddedTables* tables, const Settings& setting
   std::vector<EmbeddedTables::WriteRequest> requests;
   for (int client = 0; client < kInFlight; ++client) requests.emplace_back(Increment(client));
   return [=] {
-    return InFlightRate(
-        settings.seconds, kInFlight, [&](uint64_t number, std::function<void()> done) {
-          tables->Submit(requests[number % kInFlight],
-                         [done = std::move(done)](Result<tables::WriteReply> reply) {
-                           Must(std::move(reply));
-                           done();
-                         });
-        });
+    return InFlightRate(settings.seconds, kInFlight,
+                        [&](uint64_t number, std::function<void()> done) {
+                          tables->Submit(requests[number % kInFlight], std::nullopt)
+                              .Then([done = std::move(done)](Result<tables::WriteReply> reply) {
+                                Must(std::move(reply));
+                                done();
+                              });
+                        });
   };
 }
 
@@ -322,7 +322,7 @@ bool CompareScan(const Settings& settings) {
       raw.Put(RawKey(item), RawValue(item), false);
     }
   }
-  // Opened anew, everything is in files, and these in the page cache.
+  // After reopening, all data is in files, and the files are in the page cache.
   RawStore raw(raw_folder.path());
   auto tables = OpenTables(folder.path(), Durability::kEverySecond);
   std::vector<double> by_hand;
@@ -415,7 +415,7 @@ int Main(int argc, char** argv) {
     return 0;
   }
   PrintHead();
-  // First, while the process is still small.
+  // This is measured first, while the process is still small.
   bool met = MeasureProcess();
   met &= CompareCounters(settings);
   met &= CompareSmallItems(settings);

@@ -3,14 +3,40 @@ find_package(Threads REQUIRED)
 find_package(GTest REQUIRED)
 find_package(fmt REQUIRED)
 
+# ccache stores what was compiled with a precompiled header only when it may ignore the header's
+# macros and times. It still compares the content of every file that the header was made of.
 find_program(CCACHE ccache)
-if(CCACHE AND TIDEMARK_PRECOMPILE)
-  # What ccache demands before it caches a source with a precompiled header.
+if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER
     ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
-elseif(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
+
+# Several sources are compiled as one: most of a source's time goes into headers, and headers are
+# read once for all of them. docs/decisions/0022-two-compilers.md has the figures.
+# Sources of different folders never are, so names in an anonymous namespace must differ only from
+# those in the same folder.
+set(unity_batch 12)
+
+# tidemark_unity(<target>): compiles the target's sources in batches, folder by folder.
+function(tidemark_unity target)
+  if(NOT TIDEMARK_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source NORMALIZE)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    if(NOT DEFINED count_${folder})
+      set(count_${folder} 0)
+    endif()
+    math(EXPR batch "${count_${folder}} / ${unity_batch}")
+    math(EXPR count_${folder} "${count_${folder}} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${batch})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
 
 add_library(tidemark_flags INTERFACE)
 target_include_directories(tidemark_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
@@ -19,10 +45,13 @@ target_compile_options(tidemark_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual
   -Wunused -Woverloaded-virtual -Wnull-dereference -Werror -fno-omit-frame-pointer)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # GCC 12 reports false positives of these in libstdc++ when it inlines at -O2.
+  # GCC 12 reports false positives of these in libstdc++ when it inlines at -O2; the last is about
+  # anonymous namespaces in a file that is included, as the batches include all sources.
   target_compile_options(tidemark_flags INTERFACE
     -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-null-dereference
-    -Wno-array-bounds)
+    -Wno-array-bounds -Wno-subobject-linkage)
+  # It also reports a TRY in a lambda within a TRY. clang checks shadowing in the other presets.
+  target_compile_options(tidemark_flags INTERFACE -Wno-shadow)
   # Designated initialisers leave defaulted members out on purpose.
   target_compile_options(tidemark_flags INTERFACE -Wno-missing-field-initializers)
 else()
@@ -34,18 +63,25 @@ if(TIDEMARK_SANITIZE)
     -fsanitize=${TIDEMARK_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(tidemark_flags INTERFACE -fsanitize=${TIDEMARK_SANITIZE})
 endif()
-# What the libraries are compiled with beyond that. With sanitizers they are optimised a little,
-# since tests and fuzzers spend their time in them; the tests are not, which take longer to compile
-# than to run. Coverage is for the fuzzers.
-set(library_options "")
-if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  list(APPEND library_options -O1)
+# Undefined behaviour ends the program by a trap, and AddressSanitizer prints the stack: code
+# without the texts of the messages compiles in three quarters of the time. For the same reason
+# some checks are left out: AddressSanitizer notices a null or foreign object as well, and x86
+# reads at any alignment. The preset for fuzzing has all checks and the messages.
+if(TIDEMARK_SANITIZE MATCHES "undefined" AND NOT TIDEMARK_COVERAGE)
+  target_compile_options(tidemark_flags INTERFACE
+    -fsanitize-trap=undefined -fno-sanitize=null,alignment,vptr)
 endif()
-if(TIDEMARK_FUZZ)
+# -fsemantic-interposition keeps a call to a function of the same library replaceable, so that a
+# broken variant can take the function's place (tools/broken.py).
+if(TIDEMARK_COVERAGE)
   list(APPEND library_options -fsanitize=fuzzer-no-link)
 endif()
+if(BUILD_SHARED_LIBS)
+  list(APPEND library_options -fsemantic-interposition)
+endif()
+set(library_types "STATIC_LIBRARY$<SEMICOLON>SHARED_LIBRARY")
 target_compile_options(tidemark_flags INTERFACE
-  "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,STATIC_LIBRARY>:${library_options}>")
+  "$<$<IN_LIST:$<TARGET_PROPERTY:TYPE>,${library_types}>:${library_options}>")
 # What one thread allocates another frees, all the time: with glibc's allocator the two wait for
 # each other (docs/decisions/0021-jemalloc.md). Sanitizers have allocators of their own.
 if(NOT TIDEMARK_SANITIZE)
@@ -58,40 +94,19 @@ if(LLD)
 endif()
 target_link_libraries(tidemark_flags INTERFACE Threads::Threads)
 
-# Headers of others that most sources include, compiled once for the libraries and once for the
-# tests. Never in the release preset, which finds what a source forgets to include.
-if(TIDEMARK_PRECOMPILE)
-  set(common_headers
-    <algorithm> <array> <atomic> <charconv> <chrono> <condition_variable> <deque> <filesystem>
-    <fstream> <functional> <map> <memory> <mutex> <optional> <set> <span> <sstream> <string>
-    <string_view> <thread> <utility> <variant> <vector> <fmt/format.h>)
-  file(WRITE ${CMAKE_BINARY_DIR}/precompiled.cc "")
-  add_library(tidemark_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
-  target_link_libraries(tidemark_precompiled PRIVATE tidemark_flags fmt::fmt)
-  target_compile_options(tidemark_precompiled PRIVATE ${library_options})
-  target_precompile_headers(tidemark_precompiled PRIVATE ${common_headers})
-  add_library(tidemark_precompiled_tests OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
-  target_link_libraries(tidemark_precompiled_tests
+# The headers that every test includes, compiled once a preset. Only with clang: GCC compiles few
+# tests, and ccache does not understand its precompiled headers.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cc CONTENT "")
+  add_library(tidemark_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cc)
+  target_link_libraries(tidemark_test_headers
     PRIVATE tidemark_flags fmt::fmt GTest::gtest GTest::gmock)
-  target_precompile_headers(tidemark_precompiled_tests
-    PRIVATE ${common_headers} <gtest/gtest.h> <gmock/gmock.h>)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # The compiler may use memory rather than spend its time on tidying up.
-    target_compile_options(tidemark_flags INTERFACE
-      -fpch-preprocess --param=ggc-min-heapsize=600000)
-  else()
-    target_compile_options(tidemark_flags INTERFACE
-      "SHELL:-Xclang -fno-pch-timestamp" -fpch-instantiate-templates
-      -Wno-unused-command-line-argument)
-  endif()
+  target_compile_options(tidemark_test_headers PRIVATE -Xclang -fno-pch-timestamp)
+  target_precompile_headers(tidemark_test_headers PRIVATE
+    <algorithm> <atomic> <chrono> <condition_variable> <filesystem> <functional> <future> <map>
+    <memory> <mutex> <optional> <random> <set> <span> <string> <string_view> <thread> <utility>
+    <variant> <vector> <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h>)
 endif()
-
-# tidemark_precompile(<target> <precompiled library>)
-function(tidemark_precompile target library)
-  if(TIDEMARK_PRECOMPILE)
-    target_precompile_headers(${target} REUSE_FROM ${library})
-  endif()
-endfunction()
 
 # What `./dev test` builds in each preset: a preset compiles only what it runs.
 add_custom_target(tests_dev)
@@ -100,21 +115,35 @@ add_custom_target(tests_release)
 add_custom_target(fuzzers)
 add_custom_target(benches)
 
-# tidemark_folder(<target word> [DEPENDS <words>...] [THIRD_PARTY <targets>...]
-#                 [TEST_LABELS <labels>...])
-# TEST_LABELS are the LABELS of the folder's own test program, as in tidemark_test.
+# tidemark_folder(<target word> [DEPENDS <words>...] [SUBFOLDERS <names>...]
+#                 [THIRD_PARTY <targets>...] [TEST_LABELS <labels>...] [HOT] [ONE_BY_ONE])
+# Sources in SUBFOLDERS belong to the same target.
+# TEST_LABELS are the LABELS of the folder's own test program, as in tidemark_test. HOT is for a
+# folder in which tests and fuzzers spend much time: it is compiled with -O1 in the debug presets.
+# The other folders are not, because -O1 takes three times as long to compile. ONE_BY_ONE is for a
+# folder whose sources cannot be compiled together.
 function(tidemark_folder word)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;THIRD_PARTY;TEST_LABELS" ${ARGN})
+  cmake_parse_arguments(
+    ARG "HOT;ONE_BY_ONE" "" "DEPENDS;SUBFOLDERS;THIRD_PARTY;TEST_LABELS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  foreach(subfolder IN LISTS ARG_SUBFOLDERS)
+    file(GLOB more CONFIGURE_DEPENDS ${subfolder}/*.cc)
+    list(APPEND sources ${more})
+  endforeach()
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(TRANSFORM ARG_DEPENDS PREPEND tidemark_)
   if(sources)
-    add_library(tidemark_${word} STATIC ${sources})
+    add_library(tidemark_${word} ${sources})
     target_link_libraries(tidemark_${word}
       PUBLIC tidemark_flags fmt::fmt ${ARG_DEPENDS} PRIVATE ${ARG_THIRD_PARTY})
-    tidemark_precompile(tidemark_${word} tidemark_precompiled)
+    if(ARG_HOT AND CMAKE_BUILD_TYPE STREQUAL "Debug")
+      target_compile_options(tidemark_${word} PRIVATE -O1)
+    endif()
+    if(NOT ARG_ONE_BY_ONE)
+      tidemark_unity(tidemark_${word})
+    endif()
   else()
     add_library(tidemark_${word} INTERFACE)
     target_link_libraries(tidemark_${word} INTERFACE tidemark_flags fmt::fmt ${ARG_DEPENDS})
@@ -125,31 +154,28 @@ function(tidemark_folder word)
   endif()
 endfunction()
 
-# tidemark_test(<name> SOURCES <files>... [DEPENDS <targets>...] [LABELS <labels>...] [SERIAL]
+# tidemark_test(<name> SOURCES <files>... [DEPENDS <targets>...] [LABELS <labels>...]
 #               [TIMEOUT <seconds>])
 # A GoogleTest program that `./dev test` runs. Without labels it runs in the dev preset.
 #   tsan     runs in the tsan preset as well
 #   release  is long: runs in the release preset, and in dev only when `dev` is named too
-# SERIAL runs it with no other test program beside it. TIMEOUT is for a program that needs another
-# limit than the one `./dev test` gives to all.
+# TIMEOUT is for a program that needs another limit than the one `./dev test` gives to all.
 function(tidemark_test name)
-  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
   set(labels ${ARG_LABELS})
   if(NOT "release" IN_LIST labels)
     list(APPEND labels dev)
   endif()
   list(REMOVE_DUPLICATES labels)
   add_executable(${name} ${ARG_SOURCES})
+  tidemark_unity(${name})
   target_link_libraries(${name} PRIVATE tidemark_flags ${ARG_DEPENDS}
     GTest::gtest GTest::gmock GTest::gtest_main)
-  tidemark_precompile(${name} tidemark_precompiled_tests)
-  if(TIDEMARK_SANITIZE MATCHES "undefined")
-    # A sixth of the time to compile a test, for what AddressSanitizer notices as well. Libraries
-    # keep them.
-    target_compile_options(${name} PRIVATE -fno-sanitize=null,alignment,vptr)
+  if(TARGET tidemark_test_headers)
+    target_precompile_headers(${name} REUSE_FROM tidemark_test_headers)
   endif()
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${labels}" RUN_SERIAL ${ARG_SERIAL})
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}")
   if(ARG_TIMEOUT)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
   endif()
@@ -175,7 +201,6 @@ function(tidemark_fuzz name)
   add_executable(fuzz_${name} ${ARG_SOURCES})
   target_link_libraries(fuzz_${name} PRIVATE tidemark_flags ${ARG_DEPENDS})
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
-  tidemark_precompile(fuzz_${name} tidemark_precompiled_tests)
   add_dependencies(fuzzers fuzz_${name})
 endfunction()
 

@@ -1,6 +1,6 @@
-// Events and what the archive makes of them. The bodies, one a line, are stored one after the
-// other; none may fail, none may change anything when it comes again at once, and what is stored
-// holds no false and can be read back.
+// Events in the archive. The bodies, one on each line, are stored one after the other. None may
+// fail. A body that is stored again at once must change nothing. The stored rows contain no false
+// and can be decoded.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -15,12 +15,14 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "slack/event.h"
+#include "tests/archive/store_event.h"
 #include "tests/model/model_tables.h"
+#include "tests/support/test_runtime.h"
 
 namespace tidemark::archive {
 namespace {
 
-constexpr size_t kMaxBodies = 8;  // A case is to be quick.
+constexpr size_t kMaxBodies = 8;  // Keeps a case fast.
 
 bool HoldsFalse(const item::Value& value) {
   if (const auto* flag = value.As<bool>()) return !*flag;
@@ -41,24 +43,24 @@ void CheckRow(const item::Item& row) {
   CHECK(PlaceOfMessages(item_id) || PlaceOfChannelRow(item_id) || item_id.starts_with("meta#"));
 }
 
-void Store(Archive& archive, std::string_view body) {
+void Store(Archive& archive, tables::Tables& tables, std::string_view body) {
   const auto envelope = slack::ParseEnvelope(body);
   if (!envelope) return;
   const auto* callback = std::get_if<slack::EventCallback>(&*envelope);
   if (!callback) return;
-  CHECK(archive.StoreEvent(*callback, body).has_value());
-  const auto again = archive.PlanEvent(*callback, body);
+  CHECK(StoreEvent(archive, tables, *callback).has_value());
+  const auto again = archive.PlanEvent(*callback);
   CHECK(again.has_value() && again->actions.empty());
 }
 
 void Run(std::string_view bodies) {
-  ManualClock clock;
-  model::ModelTables tables(clock);
-  Archive archive({}, &tables, nullptr, nullptr);
+  testing::TestRuntime test;
+  model::ModelTables tables(test.clock);
+  Archive archive({}, &tables, test.runtime());
   CHECK(archive.CreateTable().has_value());
   for (size_t i = 0; i < kMaxBodies && !bodies.empty(); ++i) {
     const size_t end = std::min(bodies.find('\n'), bodies.size());
-    Store(archive, bodies.substr(0, end));
+    Store(archive, tables, bodies.substr(0, end));
     bodies.remove_prefix(std::min(end + 1, bodies.size()));
   }
   const auto rows = tables.Scan({.table = archive.options().table});

@@ -1,11 +1,10 @@
-// What attempts are told from outside: a policy, a sort key, or a stored row as DynamoDB JSON. A
-// policy that parses can be used, a key that parses comes back, and whatever a row holds, rules
-// decide on it and write only what they can read again.
+// The input of attempts: a policy, a sort key, or a stored row as DynamoDB JSON. A policy that
+// parses can be used. A key that parses is encoded to the same text. Rules can decide with any row,
+// and write only rows that they can read again.
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "apps/attempts/account.h"
@@ -47,12 +46,9 @@ void TrySortKey(std::string_view text) {
 }
 
 std::vector<Item> RowsWritten(const Account& account) {
-  std::vector<Item> rows;
-  for (const auto& action : account.Writes("t", "v")) {
-    if (const auto* put = std::get_if<tidemark::tables::PutRequest>(&action)) {
-      rows.push_back(put->item);
-    }
-  }
+  const AccountChange change = account.ChangeTo("v");
+  std::vector<Item> rows = change.puts;
+  rows.push_back(change.head);
   return rows;
 }
 

@@ -1,5 +1,5 @@
-// Conditions: what parses has an answer for every item, the opposite one when negated, and
-// one that depends on nothing but the attributes it says it mentions.
+// Conditions: a condition that parses has an answer for every item. Its negation has the opposite
+// answer. The answer depends only on the attributes that Attributes() returns.
 #include "expression/condition.h"
 
 #include <string>
@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   expression::Bindings bindings = fuzz::SomeBindings();
   const auto parsed = expression::ParseCondition(text, "FilterExpression", &bindings);
   if (!parsed) return 0;
-  // Fails only for a text that stands in parentheses or is at a limit already.
+  // Fails only for a text that is already in parentheses or at a limit.
   const auto negated =
       expression::ParseCondition("NOT (" + text + ")", "FilterExpression", &bindings);
   for (const item::Item& item : fuzz::SomeItems()) {

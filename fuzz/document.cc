@@ -1,13 +1,14 @@
-// What documents are told from outside: a document, or a stored row as DynamoDB JSON. A document
-// that parses keeps every byte and comes back from its row; whatever a row holds, what is decoded
-// from it can be stored and decoded again.
+// Fuzzes the input of documents: the text of a document, and a stored row as DynamoDB JSON. A
+// document that parses keeps every byte and is decoded from its row again. A row that was decoded
+// from any item can be stored and decoded again.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "apps/documents/converter.h"
+#include "apps/documents/document_store.h"
+#include "apps/documents/row_encoding.h"
 #include "base/check.h"
 #include "item/json.h"
 
@@ -24,8 +25,9 @@ void TryDocument(std::string_view text) {
   CHECK(document->json() == text);
   CHECK(ValidateId(document->id()).has_value());
   CHECK(IdOfKey({}, ObjectKey({}, document->id())) == document->id());
-  Row row{.id = document->id(), .revision = "r"};
-  row.committed = CommittedFrom({}, *document, "e", document->facts().created_at);
+  const std::chrono::seconds now(document->facts().created_at);
+  const Row row =
+      CommitVersion({}, Row{.id = document->id(), .revision = "r"}, *document, "e", now);
   CHECK(row.committed.has_value());
   const auto item = EncodeRow({}, row);
   const auto decoded = DecodeRow(item);

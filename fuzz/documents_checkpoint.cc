@@ -1,8 +1,8 @@
-// Checkpoints of runs over all documents: a text is refused, or what was parsed comes back.
+// Fuzzes checkpoints of runs over all documents: a text is refused, or parses to the same again.
 #include <cstddef>
 #include <cstdint>
 
-#include "apps/documents/checkpoint.h"
+#include "apps/documents/walk.h"
 #include "base/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

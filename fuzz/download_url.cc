@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "slack/download.h"
+#include "tests/support/manual_time.h"
 
 namespace {
 

@@ -1,4 +1,5 @@
-// DynamoDB JSON: an item that parses is valid, and comes back from its text and its bytes.
+// DynamoDB JSON: an item that parses is valid, and decoding its text and its bytes returns the same
+// item.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// JSON: what parses can be walked and written, and what was written parses to the same.
+// JSON: a text that parses can be read and written, and the written text parses to the same value.
 #include "base/json.h"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Key conditions: what matches a schema has operands of its types, and holds as a condition
-// for exactly the keys it describes.
+// Key conditions: one that matches a schema has operands of the right types. As a condition it
+// holds for exactly the keys that it describes.
 #include "expression/key_condition.h"
 
 #include "expression/condition.h"
@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   expression::Bindings bindings = fuzz::SomeBindings();
   const auto parsed = expression::ParseKeyCondition(text, &bindings);
   if (!parsed) return 0;
-  // The two share their grammar.
+  // Key conditions and conditions have the same grammar.
   const auto condition = expression::ParseCondition(text, "FilterExpression", &bindings);
   CHECK(condition.has_value());
   for (const item::Type type : {item::Type::kString, item::Type::kNumber, item::Type::kBinary}) {

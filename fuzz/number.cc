@@ -1,4 +1,4 @@
-// Numbers: whatever parses comes back from its text and from both of its byte forms.
+// Numbers: decoding the text and both byte forms of a number returns the same number.
 #include "item/number.h"
 
 #include <cstddef>

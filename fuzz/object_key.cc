@@ -1,5 +1,5 @@
-// Keys of objects and their paths in a folder: every key has one path that leads nowhere else, and
-// what reads as a path's key is written to that very path.
+// Keys of objects and their paths in a folder: every key has one path inside the folder, and a path
+// that decodes to a key is the path of that key.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// Ordered keys: a value that decodes encodes to the bytes it was read from, and two neighbours
-// sort as their values do. The first byte chooses the type.
+// Ordered keys: a value that decodes is encoded to the same bytes, and two encoded values sort like
+// the values. The first byte chooses the type.
 #include <array>
 #include <cstddef>
 #include <cstdint>

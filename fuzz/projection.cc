@@ -1,5 +1,5 @@
-// Projections: what parses keeps parts of an item, of the attributes its paths begin with,
-// whatever the order of the paths.
+// Projections: one that parses keeps only parts of the attributes that its paths begin with. The
+// order of the paths does not matter.
 #include "expression/projection.h"
 
 #include <algorithm>

@@ -1,7 +1,5 @@
-// Settings files: one is refused with a message that names the file, or loads. Then every setting
-// has a value of its kind and a line that describes it, and no line shows a secret.
-#include "base/settings.h"
-
+// Settings files: a file is refused with an error that names the file, or it loads. Then every
+// setting has a value of its kind and a line in Describe(), and no line shows a secret.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "programs/program_settings.h"
 
 namespace {
 
@@ -17,7 +16,7 @@ using tidemark::Setting;
 using tidemark::SettingKind;
 using tidemark::Settings;
 
-// A file in memory; the same one each time.
+// Writes the input to a file in memory, the same file each time.
 std::string WriteFile(const uint8_t* data, size_t size) {
   static const int file = memfd_create("settings", MFD_CLOEXEC);
   CHECK(ftruncate(file, 0) == 0);
@@ -25,7 +24,7 @@ std::string WriteFile(const uint8_t* data, size_t size) {
   return "/proc/self/fd/" + std::to_string(file);
 }
 
-// Each of these stops the program when the value is not of the kind.
+// Each of these calls stops the program when the value has another kind.
 void Read(const Settings& settings, const Setting& setting) {
   switch (setting.kind) {
     case SettingKind::kText:
@@ -45,7 +44,7 @@ void Read(const Settings& settings, const Setting& setting) {
       CHECK(settings.Duration(setting.name).count() >= 0);
       return;
     case SettingKind::kSecret:
-      return;  // It may name any file of the machine, which is not to be read.
+      return;  // It may name any file of the machine, which must not be read.
   }
 }
 
@@ -53,7 +52,7 @@ void Read(const Settings& settings, const Setting& setting) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string path = WriteFile(data, size);
-  const auto settings = Settings::Load(tidemark::ProgramSettings(), {.file = path});
+  const auto settings = Settings::Load(tidemark::programs::ProgramSettings(), {.file = path});
   if (!settings) {
     CHECK(settings.error().code == tidemark::ErrorCode::kInvalid);
     CHECK(settings.error().message.starts_with(path + ":"));
@@ -61,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const std::string description = settings->Describe();
   std::string_view rest = description;
-  for (const Setting& setting : tidemark::ProgramSettings()) {
+  for (const Setting& setting : tidemark::programs::ProgramSettings()) {
     Read(*settings, setting);
     const std::string_view line = rest.substr(0, rest.find('\n'));
     const std::string start = std::string(setting.name) + " = ";

@@ -1,4 +1,5 @@
-// Slack's envelopes: a body is refused or parsed, and what was parsed keeps the header's promises.
+// Slack's envelopes: a body is refused or parsed, and the result has the properties that
+// slack/event.h describes.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -18,6 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto* callback = std::get_if<EventCallback>(&*envelope)) {
     CHECK(!callback->event.type.empty());
     CHECK(callback->event_team_id.empty() || !callback->team_id.empty());
+    CHECK(callback->document != nullptr && callback->document->root().Find("event").has_value());
   }
   if (const auto* unknown = std::get_if<UnknownEnvelope>(&*envelope)) {
     CHECK(!unknown->type.empty());

@@ -1,5 +1,5 @@
-// Exports: whatever its files hold, an export is read in full or said to be faulty, every row is
-// news, left out or bad, and no token of a link stays.
+// Exports: an export with any files is read completely or reported as faulty. Every row is news,
+// left out or bad, and no token of a link stays in the text.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "apps/archive/export_reader.h"
+#include "apps/archive/import.h"
 #include "apps/archive/import_row.h"
-#include "apps/archive/import_team.h"
 #include "base/check.h"
 #include "slack/event.h"
 
 namespace tidemark::archive {
 namespace {
 
-// The parts of the input, with a zero between, are the texts of the files of an export.
+// The input is split at zero bytes. The parts are the files of an export.
 class FuzzedFiles final : public ExportFiles {
  public:
   static std::unique_ptr<FuzzedFiles> From(std::string_view input) {
@@ -40,7 +40,7 @@ class FuzzedFiles final : public ExportFiles {
 
   Status Read(const ExportFile& file, const Take& take) override {
     std::string_view text = texts_[file.index];
-    // In pieces, as from a zip file.
+    // The file is given in pieces, as from a zip file.
     while (!text.empty()) {
       TRY(take(text.substr(0, 7)));
       text.remove_prefix(std::min<size_t>(7, text.size()));

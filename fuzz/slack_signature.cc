@@ -1,10 +1,11 @@
-// The request signature: header values and a body, divided by newlines, never crash the verifier,
-// and are valid only when the secret signed exactly them within the window.
+// The request signature. The input has header values and a body, separated by newlines. It never
+// crashes the verifier, and is valid only if the secret signed exactly this text within the window.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -39,7 +40,7 @@ std::string_view TakeLine(std::string_view* text) {
   return line;
 }
 
-// Values are divided by '|'; an empty line is a header that is not there.
+// Values are separated by '|'. An empty line means that the header is missing.
 std::vector<std::string_view> Values(std::string_view line) {
   std::vector<std::string_view> values;
   while (!line.empty()) {
@@ -71,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   CHECK(valid == (check.secret_id == "fuzz"));
   if (valid) CHECK(IsReallySigned(request));
 
-  // The fuzzer cannot sign, so what it made is signed here: any body must then hold.
+  // The fuzzer cannot make signatures, so the body is signed here. Then any body must be valid.
   const std::string signature = tidemark::slack::Sign(Key(), "1700000300", text);
   request.timestamps = {"1700000300"};
   request.signatures = {signature};

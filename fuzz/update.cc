@@ -1,5 +1,6 @@
-// Updates: what applies makes a valid item that can be stored, leaves alone what its paths
-// do not name, and makes nothing of nothing unless it says so.
+// Updates: an update that applies makes a valid item that can be stored. It does not change
+// attributes that its paths do not name. It creates an item that does not exist only if Creates()
+// is true.
 #include "expression/update.h"
 
 #include <set>

@@ -1,11 +1,11 @@
-"""Checks the alarms of deploy/: each is about metrics that the program has, and raised when due.
+"""Checks the alarms of deploy/: their metrics exist, and each alarm is raised when it should be.
 
 Usage: tools/alarms.py | --self-test
 
-The names of the metrics come from deploy/alarms.yml, and are looked up in docs/metrics.md, which a
-test compares with the program. Prometheus's own promtool runs deploy/alarms_test.yml. It is taken
-from the path, or out of Debian's package, which is unpacked below build/ and not installed. Where
-neither can be had it says "skipped" and why, and only the names are checked.
+Every metric in deploy/alarms.yml must be in docs/metrics.md, which a test compares with the
+program. Prometheus's promtool runs deploy/alarms_test.yml. The tool uses the promtool in PATH, or
+the one in Debian's package, which it unpacks below build/ without installing it. If there is none,
+it prints "skipped" with the reason and checks only the names.
 """
 
 import os
@@ -26,22 +26,22 @@ TOOLS = files.ROOT / "build/promtool"
 METRIC = re.compile(r"\btidemark_[a-z0-9_]+")
 DOCUMENTED = re.compile(r"^\| `(tidemark_\w+)` \| (counter|gauge|histogram) \|", re.MULTILINE)
 ALERT = re.compile(r"^      - alert: (\w+)$", re.MULTILINE)
-# An alert's expression, up to the next line that is not further in.
+# The expression of an alert, up to the next line with less indentation.
 EXPRESSION = re.compile(r"(?<=^        expr:)((?: .*)\n(?:          .*\n)*)", re.MULTILINE)
 
 
 class Unavailable(Exception):
-    """There is no promtool, and no way to get one here."""
+    """There is no promtool, and it cannot be downloaded."""
 
 
 def complaints(*command, cwd=None):
-    """What a command says when it fails, in one text; empty when all is well."""
+    """The output of a command that fails, as one text; empty if it succeeds."""
     run = subprocess.run(command, cwd=cwd, text=True, capture_output=True, check=False)
     return run.stdout + run.stderr + f"exit code {run.returncode}" if run.returncode != 0 else ""
 
 
 def series_of(document):
-    """The names that the program's metrics have at Prometheus."""
+    """The names of the program's metrics in Prometheus."""
     names = set()
     for name, kind in DOCUMENTED.findall(document):
         ends = ("_bucket", "_count", "_sum") if kind == "histogram" else ("",)
@@ -55,17 +55,17 @@ def unknown_metrics(rules, document):
 
 
 def download():
-    """What went wrong; empty when the package is there."""
+    """The error, or an empty text if the package was downloaded."""
     return complaints("apt-get", "download", "-q", "prometheus", cwd=TOOLS)
 
 
 def unpack_promtool():
-    """Debian's package, without installing what it would start."""
+    """Unpacks Debian's package without installing it, because installing starts a service."""
     if not shutil.which("apt-get") or not shutil.which("dpkg"):
         raise Unavailable("there is no promtool, and no apt-get to fetch one")
     TOOLS.mkdir(parents=True, exist_ok=True)
     said = download()
-    if said and os.geteuid() == 0:  # A fresh machine knows of no packages yet.
+    if said and os.geteuid() == 0:  # A new machine has no package lists yet.
         said = complaints("apt-get", "update", "-q") or download()
     if said:
         raise Unavailable(f"'apt-get download prometheus', for promtool, failed: {said.strip()}")
@@ -86,7 +86,7 @@ def check():
     rules = RULES.read_text(encoding="utf-8")
     unknown = unknown_metrics(rules, METRICS.read_text(encoding="utf-8"))
     for name in unknown:
-        print(f"deploy/alarms.yml: '{name}' is no metric of docs/metrics.md")
+        print(f"deploy/alarms.yml: '{name}' is not a metric of docs/metrics.md")
     try:
         promtool = find_promtool()
         said = complaints(promtool, "check", "rules", RULES)
@@ -99,7 +99,7 @@ def check():
 
 
 def with_expression(rules, number, expression):
-    """The rules with another expression for one of the alerts."""
+    """The rules, with another expression for one alert."""
     found = list(EXPRESSION.finditer(rules))[number]
     return rules[:found.start()] + f" {expression}\n" + rules[found.end():]
 
@@ -111,7 +111,7 @@ def self_test():
     assert len(alerts) == len(EXPRESSION.findall(rules)) > 0
     assert unknown_metrics(with_expression(rules, 0, "tidemark_nobody_knows > 0"), document) == [
         "tidemark_nobody_knows"]
-    # A histogram is known by its parts only.
+    # Prometheus stores a histogram only as its parts.
     seconds = "tidemark_documents_operation_seconds"
     assert unknown_metrics(with_expression(rules, 0, f"{seconds} > 0"), document) == [seconds]
     try:
@@ -119,7 +119,7 @@ def self_test():
     except Unavailable as reason:
         print(f"skipped breaking the alarms: {reason}")
         return 0
-    # Each alarm that is never raised, or always, is noticed.
+    # An alarm that is never or always raised must be found.
     with tempfile.TemporaryDirectory() as folder:
         broken = pathlib.Path(folder) / RULES.name
         shutil.copy(TESTS, folder)

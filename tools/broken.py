@@ -1,7 +1,7 @@
-"""Breaks the engine on purpose, one protection at a time, and demands that a test notices.
+"""Removes one protection of the program at a time, and checks that a test fails.
 
-Usage: tools/broken.py [--build FOLDER] [--jobs N] [--by PROGRAM...] [--half SEED] [VARIANT...]
-       tools/broken.py --list
+Usage: tools/broken.py [--build FOLDER] [--jobs N] [--rotate SEED --seconds N] [VARIANT...]
+       tools/broken.py --check | --list
        tools/broken.py --programs | --self-test
 
 Each tests/broken/NAME.variant is a small text:
@@ -9,17 +9,23 @@ Each tests/broken/NAME.variant is a small text:
   # Why the protection is there: what goes wrong without it.
   file: src/tables/embedded/group.cc
   replace:
-    words that stand in the file exactly once, however they are broken into lines
+    text that occurs exactly once in the file; line breaks do not matter
   with:
-    what stands there instead; may be empty
+    the new text; it may be empty
   rejected_by: embedded_test --gtest_filter=GroupTest.LaterChanges*
 
-`replace` and `with` may come several times. For each variant one object is compiled from a changed
-copy of the file, with the file's own command, and linked before the archive that holds the unbroken
-one. The test must pass without the variant and fail with it. No line of the program itself knows of
-this. The programs named must have been built in FOLDER (build/release unless given). Prints
-"rejected" or "SURVIVED" for each; without names, all variants are tried, or with --by those that
-one of the programs is to reject, or with --half a half of them that the seed chooses.
+`replace` and `with` may come several times.
+
+The tool compiles a changed copy of the file into a small shared library and runs the test with that
+library in LD_PRELOAD. The folders of the dev preset are shared libraries, so the dynamic linker
+takes each function from the changed file first. This also holds for programs that the test starts.
+First the test must pass with the unchanged file preloaded in the same way; then it must fail with
+the changed one. No line of the program itself knows of this.
+
+The programs named must have been built in FOLDER (build/dev unless given). The tool prints
+"rejected" or "SURVIVED" for each variant. Without names it tries all of them. With --seconds it
+starts no variant after so many seconds; --rotate chooses by its seed which variants come first.
+--check compiles nothing: it only looks whether the text that each variant replaces is still there.
 
 Example: tools/broken.py lost_update
 """
@@ -28,31 +34,39 @@ import argparse
 import concurrent.futures
 import dataclasses
 import functools
+import itertools
 import json
 import os
 import pathlib
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import zlib
 
 import files
 
 VARIANTS = pathlib.Path("tests/broken")
 INDENT = "  "
-LAUNCHER = ["ccache"] if shutil.which("ccache") else []
-# What a variant no longer uses is no fault of it; and it runs once, so it is made quickly: a test
-# is to reject it, not a sanitizer, which the rest of the program has anyway.
-QUICKLY = ["-w", "-O0", "-g0", "-fno-sanitize=all"]
-TIMEOUT_SECONDS = 120
+# A variant runs once, so it is compiled without optimisation. A test must reject it, not a
+# sanitizer, so it has none; the rest of the program has them. Warnings are off, because a variant
+# may leave code unused.
+QUICKLY = ["-w", "-O0", "-g0", "-fno-sanitize=all", "-fPIC"]
+# Most sources include these.
+COMMON_HEADERS = (
+    "algorithm", "array", "atomic", "charconv", "chrono", "condition_variable", "deque",
+    "filesystem", "fstream", "functional", "map", "memory", "mutex", "optional", "set", "span",
+    "sstream", "string", "string_view", "thread", "utility", "variant", "vector")
+TIMEOUT_SECONDS = 300
 OUTPUT_SHOWN = 2_000  # Characters of it.
 PASSED = re.compile(r"^\[  PASSED  \] (\d+) tests?\.", re.MULTILINE)
 FAILED = re.compile(r"^\[  FAILED  \] (\d+) tests?, listed below", re.MULTILINE)
+FAILURE = re.compile(r": Failure$", re.MULTILINE)
 CHECKED = re.compile(r"broken invariant")
+INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
 class Fault(Exception):
@@ -64,7 +78,7 @@ class Variant:
     name: str
     why: str
     file: str
-    changes: list  # Pairs of texts: what stands there, and what stands there instead.
+    changes: list  # Pairs of texts: the old text and the new text.
     program: str
     arguments: tuple
 
@@ -108,7 +122,7 @@ def parse(name, text):
 
 
 def load(root, names):
-    """The variants of the folder, or those named, sorted; and what is wrong with the others."""
+    """The variants of the folder, or those named, sorted; and the errors of the others."""
     found, faults = [], []
     for path in sorted((root / VARIANTS).glob("*.variant")):
         if names and path.stem not in names:
@@ -144,113 +158,75 @@ def run(command, cwd):
 
 @functools.cache
 def compile_commands(build):
-    entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    return {entry["file"]: entry for entry in entries}
+    """{source: its command}; a source that is compiled in a batch has the command of the batch."""
+    found = {}
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
+        words = shlex.split(entry["command"])
+        if words[0].endswith("ccache"):
+            words = words[1:]
+        sources = [entry["file"]]
+        if "/Unity/" in entry["file"]:
+            sources = INCLUDED.findall(pathlib.Path(entry["file"]).read_text(encoding="utf-8"))
+        for source in sources:
+            found.setdefault(source, (words, entry["file"]))
+    return found
 
 
-def without_precompiled(words):
-    """The command without the precompiled header that CMake put there, for either compiler."""
-    kept = []
-    rest = iter(words)
-    for word in rest:
-        if word == "-include":
-            next(rest)
-        elif word == "-Xclang":
-            argument = next(rest)
-            if argument in ("-include", "-include-pch"):
-                next(rest), next(rest)
-            else:
-                kept += [word, argument]
-        elif word != "-Winvalid-pch":
-            kept.append(word)
-    return kept
+def compile_words(build, source):
+    """The compiler and the options with which the build compiles a source."""
+    if str(source) not in compile_commands(build):
+        raise Fault(f"{source} is not compiled in {build}")
+    words, compiled = compile_commands(build)[str(source)]
+    words = [word for word in words if word not in ("-c", compiled)]
+    output = words.index("-o")
+    return words[:output] + words[output + 2:] + QUICKLY
 
 
-# One thread makes the header, the others wait for it.
+# One thread makes a header, the others wait for it.
 making_header = threading.Lock()
 
 
 @functools.cache
-def quick_header(build):
-    """The options that use common headers precompiled for variants; none where there are none."""
-    header = build / "CMakeFiles/tidemark_precompiled.dir/cmake_pch.hxx"
-    entry = compile_commands(build).get(str(header.with_suffix(".hxx.cxx")))
-    if entry is None or "clang" not in entry["command"]:
+def common_header(build, folder, is_batch, words):
+    """The options that use the headers of a folder precompiled, together with what they include.
+    Most of the time to compile a source goes into headers. None where the compiler is not clang."""
+    if "clang" not in words[0]:
         return []
-    words = without_precompiled(shlex.split(entry["command"]))
-    output = build / "broken" / "common.pch"
-    output.parent.mkdir(exist_ok=True)
-    words[words.index("-o") + 1] = str(output)
-    words[words.index(entry["file"])] = str(header)
-    run(words + QUICKLY, build)
+    header = build / "broken" / "headers" / (str(folder).replace("/", "_") + ".h")
+    header.parent.mkdir(parents=True, exist_ok=True)
+    included = [f"<{name}>" for name in COMMON_HEADERS]
+    if is_batch:  # Else the headers of the folder may not fit together.
+        included += [f'"{path}"' for path in sorted(folder.glob("*.h"))]
+    header.write_text("".join(f"#include {name}\n" for name in included), encoding="utf-8")
+    output = header.with_suffix(".pch")
+    run([*words, "-x", "c++-header", str(header), "-o", str(output)], build)
     return ["-include-pch", str(output)]
 
 
-def compile_command(build, source, changed, output):
-    """(command, name of the unbroken object): as the file's own, but for the changed copy."""
-    entry = compile_commands(build).get(str(source))
-    if entry is None:
-        raise Fault(f"{source} is not compiled in {build}")
-    words = without_precompiled(shlex.split(entry["command"]))
-    object_name = words[words.index("-o") + 1]
-    words[words.index("-o") + 1] = str(output)
-    words[words.index(entry["file"])] = str(changed)
-    with making_header:
-        header = quick_header(build)
-    return LAUNCHER + words + QUICKLY + header, object_name
-
-
-def archive_of(link, object_name):
-    """Where in the link command the archive stands that holds the unbroken object."""
-    folder = object_name.split("/CMakeFiles/")[0]
-    target = object_name.split("/CMakeFiles/")[1].split(".dir/")[0]
-    archive = f"{folder}/lib{target}.a"
-    if archive not in link:
-        raise Fault(f"{archive} is not linked into the program")
-    return link.index(archive)
-
-
-@functools.cache
-def own_link_command(build, program):
-    """The words of the program's own link command."""
-    listed = subprocess.run(["ninja", "-C", str(build), "-t", "commands", "-s", program],
-                            capture_output=True, text=True, check=False)
-    lines = [line for line in listed.stdout.splitlines() if f"-o {program} " in line]
-    if listed.returncode != 0 or not lines:
-        raise Fault(f"{build} has no program '{program}'")
-    # CMake writes ": && c++ … && :".
-    return [word for word in shlex.split(lines[-1]) if word not in (":", "&&")]
-
-
-def link_command(build, program, object_name, changed_object, output):
-    """The program's own link command, with the changed object before its archive."""
-    link = list(own_link_command(build, program))
-    link[link.index("-o") + 1] = str(output)
-    link.insert(archive_of(link, object_name), str(changed_object))
-    return link
-
-
-def make_broken(root, build, variant):
-    """Builds the test program with the variant in it, and returns its path."""
-    folder = build / "broken" / variant.name
+def preloaded(root, build, name, file, text):
+    """Compiles this text of the file into a shared library for LD_PRELOAD; returns its path."""
+    folder = build / "broken" / name
     folder.mkdir(parents=True, exist_ok=True)
-    source = root / variant.file
+    source = root / file
+    words = compile_words(build, source)
+    with making_header:
+        is_batch = compile_commands(build)[str(source)][1] != str(source)
+        header = common_header(build, source.parent, is_batch, tuple(words))
     changed = folder / source.name
-    changed.write_text(broken_text(variant, source.read_text(encoding="utf-8")), encoding="utf-8")
-    output = folder / (source.name + ".o")
-    command, object_name = compile_command(build, source, changed, output)
-    run(command, build)
-    program = folder / variant.program
-    run(link_command(build, variant.program, object_name, output, program), build)
-    return program
+    changed.write_text(text, encoding="utf-8")
+    library = folder / "preloaded.so"
+    run([*words, *header, "-shared", "-fuse-ld=lld", str(changed), "-o", str(library)], build)
+    return library
 
 
 # ---- Running ----
 
 
-def run_tests(program, arguments):
+def run_tests(program, arguments, library):
     """How it ended, and its output."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GTEST_")}
+    if library is not None:
+        environment["LD_PRELOAD"] = str(library)
     try:
         done = subprocess.run([str(program), *arguments], capture_output=True, text=True,
                               check=False, errors="replace", timeout=TIMEOUT_SECONDS,
@@ -260,10 +236,9 @@ def run_tests(program, arguments):
     return done.returncode, done.stdout + done.stderr
 
 
-@functools.cache
-def expect_pass(program, arguments):
-    """The test without the variant: it must exist and pass. Asked once for all its variants."""
-    code, output = run_tests(program, arguments)
+def expect_pass(program, arguments, library):
+    """The test with the unchanged file: it must exist and pass."""
+    code, output = run_tests(program, arguments, library)
     passed = PASSED.search(output)
     command = f"{program.name} {' '.join(arguments)}"
     if code != 0 or passed is None:
@@ -272,57 +247,90 @@ def expect_pass(program, arguments):
         raise Fault(f"{command} matches no test; mend the filter")
 
 
-def is_rejected(program, arguments):
+def is_rejected(program, arguments, library):
     """True when a test failed, or a CHECK of ours stopped it; False when all passed."""
-    code, output = run_tests(program, arguments + ("--gtest_fail_fast",))
+    code, output = run_tests(program, (*arguments, "--gtest_fail_fast"), library)
     if code == 0:
         return False
     if FAILED.search(output) or (code < 0 and CHECKED.search(output)):
         return True
+    if FAILURE.search(output):  # It failed, and then went on with the wrong value until it died.
+        return True
     raise Fault(f"ends with {code}, but no test failed\n{output[-OUTPUT_SHOWN:]}")
 
 
+@functools.cache
+def unchanged(root, build, file):
+    """The library of the unchanged file: one for all its variants."""
+    name = "unchanged/" + file.replace("/", "_")
+    return preloaded(root, build, name, file, (root / file).read_text(encoding="utf-8"))
+
+
+@functools.cache
+def expect_pass_once(root, build, program, arguments, file):
+    expect_pass(build / program, arguments, unchanged(root, build, file))
+
+
 def try_variant(root, build, variant):
-    """The line to print, and whether it is as it must be."""
+    """The line to print, and whether the variant was rejected as it must be."""
     try:
-        unbroken = build / variant.program
-        if not unbroken.exists():
-            raise Fault(f"{unbroken} is not there: build it first")
-        expect_pass(unbroken, variant.arguments)
-        program = make_broken(root, build, variant)
-        rejected = is_rejected(program, variant.arguments)
-        program.unlink()  # It is large, and made again in a moment.
-        if rejected:
+        program = build / variant.program
+        if not program.exists():
+            raise Fault(f"{program} is not there: build it first")
+        text = broken_text(variant, (root / variant.file).read_text(encoding="utf-8"))
+        expect_pass_once(root, build, variant.program, variant.arguments, variant.file)
+        library = preloaded(root, build, variant.name, variant.file, text)
+        if is_rejected(program, variant.arguments, library):
             return f"rejected  {variant.name}", True
         return f"SURVIVED  {variant.name}: {variant.why}", False
     except Fault as fault:
         return f"FAULTY    {variant.name}: {fault}", False
 
 
-def half_of(variants, seed):
-    """A half of them; with another seed another one."""
-    by_chance = sorted(variants, key=lambda one: zlib.crc32(f"{seed} {one.name}".encode()))
-    chosen = {variant.name for variant in by_chance[:(len(variants) + 1) // 2]}
-    return [variant for variant in variants if variant.name in chosen]
+def rotated(variants, seed):
+    """The same variants in an order that the seed chooses. Variants of one file stay together, so
+    that their common parts are built only once, also when the time is not enough for all."""
+    def place(variant):
+        return zlib.crc32(f"{seed} {variant.file}".encode()), variant.file, variant.name
+    return sorted(variants, key=place)
 
 
 def try_all(root, build, given):
     """Prints a line for each variant; the number that is not as it must be."""
     variants, faults = load(root, given.variants)
-    if given.by is not None:
-        variants = [variant for variant in variants if variant.program in given.by]
-    if given.half is not None:
-        variants = half_of(variants, given.half)
+    variants = rotated(variants, given.rotate or "")
     for fault in faults:
         print(f"FAULTY    {fault}")
+    end = None if given.seconds is None else time.monotonic() + given.seconds
+    tried, wrong = 0, len(faults)
+
+    def try_in_time(of_one_file):
+        """One thread tries all variants of a file, because they share libraries and test runs."""
+        return [try_variant(root, build, variant) for variant in of_one_file
+                if end is None or time.monotonic() < end]
+
+    files_variants = [list(group) for _, group in
+                      itertools.groupby(variants, key=lambda variant: variant.file)]
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        tried = [pool.submit(try_variant, root, build, variant) for variant in variants]
-        wrong = len(faults)
-        for line, good in (one.result() for one in tried):
-            print(line, flush=True)
-            wrong += not good
-    print(f"{len(variants)} variants, {wrong} not rejected")
+        for outcomes in pool.map(try_in_time, files_variants):
+            for line, good in outcomes:
+                print(line, flush=True)
+                tried += 1
+                wrong += not good
+    print(f"{tried} of {len(variants)} variants tried, {wrong} not rejected")
     return wrong
+
+
+def check_texts(root, given):
+    """Prints each variant whose protection moved; their number."""
+    variants, faults = load(root, given.variants)
+    for variant in variants:
+        try:
+            broken_text(variant, (root / variant.file).read_text(encoding="utf-8"))
+        except (Fault, OSError) as fault:
+            faults.append(f"{VARIANTS}/{variant.name}.variant: {fault}")
+    print("\n".join(faults + [f"broken: {len(variants)} variants, {len(faults)} findings"]))
+    return len(faults)
 
 
 # ---- Itself ----
@@ -355,7 +363,8 @@ def fake_program(folder, name, script):
 
 
 def self_test():
-    """Variants that do not fit, and tests that end otherwise than by failing, are told apart."""
+    """Checks that the tool distinguishes variants that do not apply, tests that fail, and tests
+    that end in another way."""
     variant = parse("good", GOOD)
     before = "  a();\n  if (guarded)\n    return;\n  go();\n"
     assert broken_text(variant, before) == "  a();\n  go();\n", broken_text(variant, before)
@@ -364,30 +373,33 @@ def self_test():
     for missing in ("# Why.", "file: src/a.cc", "rejected_by: a_test --gtest_filter=A.B", "with:"):
         assert fault_of(lambda text=missing: parse("bad", GOOD.replace(text, ""))), missing
     many = [dataclasses.replace(variant, name=str(number)) for number in range(99)]
-    assert len(half_of(many, "a")) == 50 and half_of(many, "a") == half_of(many, "a")
-    assert half_of(many, "a") != half_of(many, "b")
+    many = [dataclasses.replace(one, file=f"src/{one.name}.cc") for one in many]
+    assert rotated(many, "a") == rotated(many, "a") != rotated(many, "b")
+    assert sorted(one.name for one in rotated(many, "a")) == sorted(one.name for one in many)
     with tempfile.TemporaryDirectory() as folder:
         passes = fake_program(folder, "passes", "echo '[  PASSED  ] 1 test.'\n")
         fails = fake_program(folder, "fails", "echo '[  FAILED  ] 1 test, listed below:'\nexit 1\n")
         empty = fake_program(folder, "empty", "echo '[  PASSED  ] 0 tests.'\n")
         absent = fake_program(folder, "absent", "echo no such library\nexit 127\n")
         checks = fake_program(folder, "checks", "echo broken invariant >&2\nkill -ABRT $$\n")
-        assert not fault_of(lambda: expect_pass(passes, ()))
+        assert not fault_of(lambda: expect_pass(passes, (), None))
         for program in (fails, empty, absent):
-            assert fault_of(lambda one=program: expect_pass(one, ())), program
-        assert is_rejected(fails, ()) and is_rejected(checks, ()) and not is_rejected(passes, ())
-        assert "no test failed" in fault_of(lambda: is_rejected(absent, ()))
+            assert fault_of(lambda one=program: expect_pass(one, (), None)), program
+        assert is_rejected(fails, (), None) and is_rejected(checks, (), None)
+        assert not is_rejected(passes, (), None)
+        assert "no test failed" in fault_of(lambda: is_rejected(absent, (), None))
     print("broken: 11 planted faults found")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default="build/release", metavar="FOLDER")
+    parser.add_argument("--build", default="build/dev", metavar="FOLDER")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N")
-    parser.add_argument("--by", action="append", metavar="PROGRAM",
-                        help="only variants that this test program is to reject; may be repeated")
-    parser.add_argument("--half", metavar="SEED", help="only a half of them, chosen by the seed")
+    parser.add_argument("--rotate", metavar="SEED", help="the order in which variants are tried")
+    parser.add_argument("--seconds", type=int, metavar="N",
+                        help="start no variant after so many seconds")
+    parser.add_argument("--check", action="store_true", help="look only at the texts to replace")
     parser.add_argument("--list", action="store_true", help="print the variants and end")
     parser.add_argument("--programs", action="store_true", help="print the test programs and end")
     parser.add_argument("--self-test", action="store_true")
@@ -396,6 +408,8 @@ def main():
     if given.self_test:
         self_test()
         return 0
+    if given.check:
+        return 1 if check_texts(files.ROOT, given) else 0
     variants, _ = load(files.ROOT, given.variants)
     if given.list:
         print("\n".join(f"{variant.name}: {variant.why}" for variant in variants))

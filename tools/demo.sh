@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Serves a demo: the server with a fresh data folder, and a pretend Slack that sends it events.
+# Runs a demo: the server with an empty data folder, and a simulated Slack that sends events to it.
 #
 # Usage: tools/demo.sh PROGRAM FOLDER [--try]
-# FOLDER is made anew, but only when it is missing or holds an earlier demo. Runs until it is
-# stopped with Ctrl-C; with --try it picks free ports, does what it tells newcomers, and ends.
+# FOLDER is created. If it exists, it must be from an earlier demo, and is replaced. The demo runs
+# until Ctrl-C. With --try it uses free ports, runs the commands that it prints, and ends.
 set -euo pipefail
 
 if (($# < 2 || $# > 3)) || [[ ${3:---try} != --try ]]; then
@@ -31,13 +31,13 @@ stop() {
   wait
 }
 
-# await WHAT COMMAND...: until the command succeeds, for half a minute.
+# await WHAT COMMAND...: waits until the command succeeds, for at most 30 seconds.
 await() {
   local what=$1 end=$((SECONDS + 30))
   shift
   until "$@" >/dev/null 2>&1; do
     if ((SECONDS > end)) || ! kill -0 "${started[@]}" 2>/dev/null; then
-      echo "$what did not come up; the logs are $folder/server.log and $folder/slack.log:" >&2
+      echo "$what did not start. See the logs $folder/server.log and $folder/slack.log:" >&2
       tail -n 5 "$folder/server.log" "$folder/slack.log" >&2
       exit 1
     fi
@@ -46,7 +46,7 @@ await() {
 }
 
 if [[ -e $folder && ! -e $mark ]]; then
-  echo "$folder is there and was not made by this script; it is left alone." >&2
+  echo "$folder exists and is not from an earlier demo. Remove it or name another folder." >&2
   exit 1
 fi
 if [[ -n $try ]]; then
@@ -70,7 +70,7 @@ started+=($!)
 "$program" demo --listen "$slack" --to "http://$here/slack/events" >slack.out 2>slack.log &
 started+=($!)
 await 'The server' curl -sf "http://$here/healthz"
-await 'The pretend Slack' grep -q acknowledged slack.log
+await 'The simulated Slack' grep -q acknowledged slack.log
 
 team=$(curl -sf -H 'Authorization: Bearer xoxb-demo' "http://$slack/api/auth.test" |
   sed 's/.*"team_id":"\([^"]*\)".*/\1/')
@@ -91,21 +91,22 @@ commands=(
 
 cat <<TEXT
 
-A pretend Slack at $slack sends ten events a second to http://$here/slack/events: messages, edits,
-deletes, threads, files, with retries, duplicates and some disorder. Every event is checked,
-archived once, and on disk before it is acknowledged. Everything is in $folder.
-Try, in another terminal:
+A simulated Slack at $slack sends ten events per second to http://$here/slack/events: messages,
+edits, deletions, threads and files, with retries, duplicates and some out of order. The server
+checks every event and archives it once. It is on disk before the server acknowledges it. All files
+are in $folder.
+Try these commands in another terminal:
 
   # the channels so far
   ${commands[0]}
 
-  # what was said in one of them
+  # the messages of one channel
   ${commands[1]}
 
-  # the same over HTTP, the newest first
+  # the same over HTTP, newest first
   ${commands[2]}
 
-Ctrl-C ends it.
+Press Ctrl-C to stop.
 
 TEXT
 
@@ -113,7 +114,7 @@ if [[ -n $try ]]; then
   for command in "${commands[@]}"; do bash -c "$command" && echo; done >tried.out
   for expected in VISIBILITY 'TIME (UTC)' '"messages":[{'; do
     grep -qF "$expected" tried.out || {
-      echo "A command that newcomers are told to try did not print $expected:" >&2
+      echo "One of the suggested commands did not print $expected:" >&2
       cat tried.out >&2
       exit 1
     }

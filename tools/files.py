@@ -1,6 +1,6 @@
-"""The files of the project, for the checks beside this one: all that git tracks or would track.
+"""Lists the files of the project for the other tools: all files that git tracks or would track.
 
-As a command it prints them, one a line: tools/files.py .cc .h
+As a command it prints them, one on each line: tools/files.py .cc .h
 """
 
 import pathlib
@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def project_files(root=ROOT):
-    """Paths relative to root, sorted. Outside of a git checkout, every file but build/'s."""
+    """Paths relative to root, sorted. Outside of a git checkout, all files except in build/."""
     listed = subprocess.run(
         ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         capture_output=True, check=False)
@@ -24,7 +24,7 @@ def project_files(root=ROOT):
 
 
 def read(path):
-    """The text of a file, or None when it is not text."""
+    """The text of a file, or None if it is not text."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -32,7 +32,7 @@ def read(path):
 
 
 def plant(root, files):
-    """Writes a small tree for a self test: {relative name: text}."""
+    """Writes a small tree for a self-test: {relative name: text}."""
     for name, text in files.items():
         path = pathlib.Path(root) / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,10 @@
-"""Fails on an include that the design's layers do not allow.
+"""Checks that every include follows the order of the folders.
 
 Usage: tools/layers.py [--self-test]
 
-The tables below are the one place where the layers are written down for a machine. A folder
-may include itself and what its row names. Example of a finding:
+A folder may include itself and the folders that its row in LAYERS names. Its subfolders belong to
+it unless they have a row of their own. THIRD_PARTY says which folders may include which library.
+A row for a folder that does not exist is a finding too. Example of a finding:
 
   src/item/value.cc:3: src/item may not include "tables/tables.h"; it may include: base
 """
@@ -24,18 +25,14 @@ LAYERS = {
     "tables": ["base", "item"],
     "objects": ["base"],
     "redis": ["base"],
-    "aws": ["base", "http"],
-    "wire": ["base", "item", "tables"],
     "slack": ["base", "http"],
     "tables/embedded": ["base", "item", "expression", "tables"],
-    "tables/remote": ["base", "item", "tables", "wire", "aws", "http"],
     "objects/directory": ["base", "objects"],
-    "objects/s3": ["base", "objects", "aws", "http"],
 }
 APPS = ["gate", "dedup", "archive", "documents", "attempts"]
-SERVERS = ["dynamodb", "api", "lambda", "demo"]
+SERVERS = ["api", "demo"]
 LAYERS.update({f"apps/{app}": ["base", "item", "tables", "objects", "slack"] for app in APPS})
-# An app's own parts: moving attempts from an old store, and the old store that is a Redis.
+# Parts of the app attempts: the move from an old store, and the old store in a Redis.
 LAYERS["apps/attempts/moving"] = ["base", "item", "tables", "apps/attempts"]
 LAYERS["apps/attempts/moving/redis"] = ["base", "item", "redis", "apps/attempts",
                                         "apps/attempts/moving"]
@@ -43,7 +40,7 @@ BELOW_SERVERS = list(LAYERS)
 LAYERS.update({f"servers/{server}": BELOW_SERVERS for server in SERVERS})
 LAYERS["programs"] = list(LAYERS)
 
-# Start of a third-party header: the folders of src/ that may include it, there in .cc files only.
+# Beginning of a library's header: the folders of src/ that may include it, in .cc files only.
 THIRD_PARTY = {
     "rocksdb/": ["tables/embedded"],
     "xxhash.h": ["base", "tables/embedded"],
@@ -53,21 +50,20 @@ THIRD_PARTY = {
     "spdlog/": ["base"],
     "prometheus/": ["base"],
     "toml++/": ["base"],
-    "openssl/": ["base", "http", "aws"],
+    "openssl/": ["base", "http"],
     "CLI/": ["base", "programs"],
     "boost/": ["http"],
     "curl/": ["http"],
     "hiredis/": ["redis"],
-    "argon2.h": ["apps/attempts"],
     "fmt/": list(LAYERS),
 }
-# Those that our headers may include as well: formatting is small and everywhere; RocksDB's are for
-# the inner headers of its folder, which nobody outside may reach through any chain of includes.
+# Headers that our own headers may include too. fmt is small and used everywhere. RocksDB's headers
+# are for the inner headers of tables/embedded; no chain of includes may carry them outside.
 IN_HEADERS = {"fmt/": list(LAYERS), "rocksdb/": ["tables/embedded"]}
 NEVER_REACHED_FROM_OUTSIDE = "rocksdb/"
 TEST_LIBRARIES = ("gtest/", "gmock/")
 
-# These stand outside of the layers and may include all of src/ and every library.
+# These folders may include everything in src/ and every library.
 OUTSIDE = ("tests", "bench", "fuzz")
 
 POSIX = re.compile(
@@ -78,7 +74,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
 def folder_of(name, folders):
-    """The longest of the folders that a path lies in, or None."""
+    """The innermost of the folders that contains the path, or None."""
     parts = name.split("/")[:-1]
     while parts:
         if "/".join(parts) in folders:
@@ -96,7 +92,7 @@ def includes_of(path):
 
 
 def is_third_party(name):
-    """Neither the standard library's, whose headers have no suffix, nor the system's."""
+    """True unless it is a header of the system or of the standard library, which has no suffix."""
     return not POSIX.match(name) and ("/" in name or "." in name)
 
 
@@ -106,11 +102,11 @@ def third_party_fault(name, folder, is_header, is_test):
         return None
     prefix = next((known for known in THIRD_PARTY if name.startswith(known)), None)
     if prefix is None:
-        return f"<{name}> is of no library named in tools/layers.py"
+        return f"tools/layers.py names no library for <{name}>"
     if folder not in THIRD_PARTY[prefix] and not (is_test and prefix == "rocksdb/"):
         return f"src/{folder} may not include <{name}>; only {', '.join(THIRD_PARTY[prefix])} may"
     if is_header and folder not in IN_HEADERS.get(prefix, []):
-        return f"<{name}> belongs into .cc files: our headers keep libraries out"
+        return f"include <{name}> in .cc files only: our headers do not include libraries"
     return None
 
 
@@ -120,7 +116,7 @@ def ours_fault(name, folder, is_test):
         return None
     target = folder_of(name, LAYERS)
     if target is None:
-        return f'"{name}" lies in no folder named in tools/layers.py'
+        return f'tools/layers.py has no row for the folder of "{name}"'
     if target != folder and target not in LAYERS[folder]:
         allowed = ", ".join(LAYERS[folder]) or "nothing else"
         return f'src/{folder} may not include "{name}"; it may include: {allowed}'
@@ -128,7 +124,7 @@ def ours_fault(name, folder, is_test):
 
 
 def reaches(name, root, seen):
-    """Whether a header of ours leads, through ours, to the header that stays inside its folder."""
+    """Whether one of our headers includes RocksDB, directly or through other headers of ours."""
     path = root / "src" / name
     if name in seen or not path.is_file():
         return False
@@ -143,7 +139,7 @@ def faults_of(path, root):
     name = str(path.relative_to("src"))
     folder = folder_of(name, LAYERS)
     if folder is None:
-        yield f"{path}:1: lies in no folder named in tools/layers.py"
+        yield f"{path}:1: tools/layers.py has no row for this folder"
         return
     is_test = name.endswith("_test.cc")
     for number, bracket, included in includes_of(root / path):
@@ -155,17 +151,23 @@ def faults_of(path, root):
             fault = ours_fault(included, folder, is_test)
             owner = THIRD_PARTY[NEVER_REACHED_FROM_OUTSIDE]
             if fault is None and folder not in owner and reaches(included, root, set()):
-                fault = f'"{included}" brings RocksDB\'s headers out of {owner[0]}'
+                fault = f'"{included}" carries RocksDB\'s headers out of {owner[0]}'
         if fault:
             yield f"{path}:{number}: {fault}"
 
 
+def stale_rows(root):
+    """Rows of LAYERS for folders that do not exist."""
+    return [f"tools/layers.py:1: has a row for src/{folder}, which does not exist"
+            for folder in LAYERS if not (root / "src" / folder).is_dir()]
+
+
 def check(root):
-    """All findings, and how many files were looked at."""
+    """All findings in sources, and how many files were checked."""
     sources = [path for path in files.project_files(root) if path.suffix in (".cc", ".h")]
     inside = [path for path in sources if path.parts[0] == "src"]
     strays = [path for path in sources if path.parts[0] not in OUTSIDE + ("src",)]
-    found = [f"{path}:1: C++ lies only in src, {', '.join(OUTSIDE)}" for path in strays]
+    found = [f"{path}:1: C++ sources belong in src, {', '.join(OUTSIDE)}" for path in strays]
     for path in inside:
         found.extend(faults_of(path, root))
     return found, len(inside)
@@ -210,7 +212,10 @@ def self_test():
             found, _ = check(root)
             (root / name).unlink()
             assert len(found) == 1 and found[0].startswith(f"{name}:1:"), f"{name}: {found}"
-    print(f"layers: {len(BAD)} planted faults found")
+        stale = stale_rows(root)
+        assert any("src/redis," in row for row in stale), stale
+        assert not any("src/base," in row for row in stale), stale
+    print(f"layers: {len(BAD) + 1} planted faults found")
 
 
 def main():
@@ -221,6 +226,7 @@ def main():
         print(__doc__.strip())
         return 0 if sys.argv[1] in ("-h", "--help") else 2
     found, looked_at = check(files.ROOT)
+    found += stale_rows(files.ROOT)
     print("\n".join(found + [f"layers: {looked_at} files, {len(found)} findings"]))
     return 1 if found else 0
 

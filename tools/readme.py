@@ -1,12 +1,12 @@
-"""Does what README.md says, word by word.
+"""Runs the commands of README.md and compares their output.
 
 Usage: tools/readme.py PROGRAM_FOLDER | --self-test
 
-Runs each "$ command" of the README's console blocks in one shell and one fresh folder, in order,
-with PROGRAM_FOLDER first in PATH, and compares what is printed, standard output first and then
-standard error, with what stands below the command. There … stands for anything on that line, and a
-line of ⋮ alone for any number of lines. Where the README says 127.0.0.1:8080, a free port is used;
-what still runs in the background at the end is ended.
+Runs each "$ command" of the console blocks in order, in one shell and in an empty folder, with
+PROGRAM_FOLDER first in PATH. Standard output followed by standard error must match the lines below
+the command. In these lines … matches any text on the line, and a line with only ⋮ matches any
+number of lines. 127.0.0.1:8080 is replaced by a free port. Background processes are ended at the
+end.
 """
 
 import os
@@ -23,7 +23,7 @@ BLOCK = re.compile(r"^```console\n(.*?)^```", re.M | re.S)
 
 
 def steps_in(text):
-    """(command, expected output) pairs; a command goes on after a backslash at a line's end."""
+    """(command, expected output) pairs. A backslash at the end of a line continues the command."""
     steps = []
     for block in BLOCK.findall(text):
         going_on = False
@@ -52,7 +52,7 @@ def pattern_of(expected):
 
 
 def script_of(steps):
-    """One shell script that leaves what step I printed in I.out and I.err."""
+    """A shell script that writes the output of step I to I.out and I.err."""
     lines = ["mkdir printed"]
     for number, (command, _) in enumerate(steps):
         lines.append(f"{{ {command}\n}} >printed/{number}.out 2>printed/{number}.err </dev/null")
@@ -61,14 +61,14 @@ def script_of(steps):
 
 
 def free_address():
-    """A loopback address that nobody listens at."""
+    """A loopback address with a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{probe.getsockname()[1]}"
 
 
 def run(steps, folder, program_folder):
-    """The first command whose output is not as written, or None."""
+    """The first command with another output than expected, or None."""
     environment = dict(os.environ, PATH=f"{program_folder}{os.pathsep}{os.environ['PATH']}")
     environment = {name: value for name, value in environment.items()
                    if not name.startswith(("TIDEMARK_", "SLACK_"))}
@@ -81,7 +81,7 @@ def run(steps, folder, program_folder):
     for number, (command, expected) in enumerate(steps):
         place = pathlib.Path(folder) / "printed"
         printed = "".join((place / f"{number}.{end}").read_text() for end in ("out", "err"))
-        # A line need not end for a reader to see it.
+        # The last line of an output may have no line end.
         if printed and not printed.endswith("\n"):
             printed += "\n"
         if not pattern_of(expected).fullmatch(printed):
@@ -90,7 +90,7 @@ def run(steps, folder, program_folder):
 
 
 def self_test():
-    """A wrong line, a missing and a surplus one are found; wildcards match."""
+    """Finds a wrong, a missing and an extra line. Wildcards match."""
     def outcome(block):
         with tempfile.TemporaryDirectory() as folder:
             return run(steps_in(f"text\n```console\n{block}```\n"), folder, folder)

@@ -1,10 +1,10 @@
-"""Reads what the test programs left in a folder of build/results.
+"""Reads the results of the test programs from a folder of build/results.
 
 Usage: tools/results.py FOLDER | --self-test
 
-Each program leaves its own XML file (GoogleTest's), and ctest leaves programs.xml with how each
-program ended. A program that ends badly although none of its cases failed (a leak, a crash, a
-missing file) is one failure by itself. Prints for ./dev test:
+Each program writes an XML file (GoogleTest's format), and ctest writes programs.xml with the exit
+status of each program. If a program fails although none of its cases failed (a leak, a crash, a
+missing file), this is one failure. Prints for ./dev test:
 
   passed 57
   skipped NumberTest.Slow
@@ -24,7 +24,7 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One run of one test case; suite and name as GoogleTest gives them, parameters and all."""
+    """One run of a test case, with suite and name as GoogleTest writes them, with parameters."""
     suite: str
     name: str
     verdict: str
@@ -39,7 +39,7 @@ def verdict_of(node):
 
 
 def cases_in(path):
-    """The cases in a program's file; none when there is no whole file."""
+    """The cases in the file of a program; none if the file is missing or incomplete."""
     try:
         tree = xml.etree.ElementTree.parse(path)
     except (OSError, xml.etree.ElementTree.ParseError):
@@ -49,7 +49,7 @@ def cases_in(path):
 
 
 def programs_in(folder):
-    """{program: whether it ended well}, from ctest."""
+    """{program: whether it succeeded}, from ctest."""
     path = folder / "programs.xml"
     if not path.exists():
         return {}
@@ -58,7 +58,7 @@ def programs_in(folder):
 
 
 def read(folder):
-    """All cases of a folder. A program that ended badly and blames no case fails as a whole."""
+    """All cases of a folder. A program that failed without a failed case is one failed case."""
     cases = []
     for program, ended_well in sorted(programs_in(folder).items()):
         own = cases_in(folder / f"{program}.xml")
@@ -75,7 +75,7 @@ def gtest_xml(suite, name, inner=""):
 
 
 def self_test():
-    """A failed case, a skipped one, a leak after the last case and a crash are told apart."""
+    """Distinguishes a failed case, a skipped case, a leak after the last case, and a crash."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         files.plant(root, {

@@ -1,16 +1,25 @@
-"""Which numbered statements of the spec are proved, by which tests.
+"""Shows which numbered statements of the specification are proved, and by which tests.
 
 Usage: tools/spec.py [--summary | --update-copy | --check | --self-test]
 
-A test names what it proves in the comment above it:
+A test names the statements that it proves in the comment above it:
 
   // An expired row counts as absent.
   // Spec: 004-13, 004-14
   TEST(ClaimTest, TakesOverAnExpiredRow) {
 
-A statement is proved when at least one test names it and all that do passed when they last ran.
---check fails when a test names a statement that does not exist, when a "Spec:" comment stands above
-no test, when there are not 309 statements, or when docs/spec has fallen behind.
+A statement is proved when at least one test names it, and every test that names it passed when it
+last ran.
+
+docs/spec holds a copy of every statement, each followed by the decisions that changed it.
+--update-copy writes this copy from ../shared/spec. Without that folder docs/spec is what we read.
+
+--check fails when
+  a test names a statement that does not exist;
+  no test follows a "Spec:" comment;
+  the number of statements is not 309;
+  docs/spec differs from what --update-copy would write;
+  DECIDED and the list of decisions do not agree.
 """
 
 import argparse
@@ -20,17 +29,72 @@ import pathlib
 import re
 import sys
 import tempfile
+import textwrap
 
 import files
 import results
 
 STATEMENTS = 309
-COPY_WORDS = 12
-STATEMENT = re.compile(r"^- (\d{3}-\d{2}) (?:(?:\[\w\])+ )?(.*)$", re.M)
+COPY_COLUMNS = 120
+# A statement is one list entry. In the copy it goes on over indented lines, and decisions follow.
+ENTRY = re.compile(r"^- (\d{3}-\d{2}) (.*(?:\n  (?!- ).*)*)", re.M)
+MARKS = re.compile(r"^(?:\[\w\])+ ")
+SECTION = re.compile(r"^(?:## )?([A-Z][^#|.\n]*)\n+(?=- \d{3}-\d{2} )", re.M)
+DECISION = re.compile(r"^\| (\d+) \| \w+ \| (.*?) \| (.*?) \|$", re.M)
+# A pointer to a page that is not copied.
+NOT_COPIED = re.compile(r" \(`semantics\.md`, \w+\)")
 NAMED = re.compile(r"^\s*//\s*Spec:\s*(.*)$")
 NUMBER = re.compile(r"\d{3}-\d{2}")
 TEST = re.compile(r"^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)\s*\)")
 NOT_RUN = "not run"
+
+# Which statements each decision changed or made precise. Decision 29 replaced decision 24.
+DECIDED = {
+    1: ["001-63", "001-75"],
+    2: ["001-12", "001-46"],
+    3: ["001-34", "001-35"],
+    4: ["001-08", "001-09"],
+    5: ["001-48", "001-49"],
+    6: ["001-20", "001-70"],
+    7: ["002-26", "002-27"],
+    8: ["002-28", "002-30"],
+    9: ["002-39", "002-40"],
+    10: ["002-01", "002-15"],
+    11: ["003-01", "003-16"],
+    12: ["003-05", "003-16"],
+    13: ["003-23", "003-25", "003-26"],
+    14: ["003-12"],
+    15: ["003-18"],
+    16: ["000-07", "000-39"],
+    17: ["000-30", "000-31"],
+    18: ["004-08", "004-09"],
+    19: ["004-04", "004-17"],
+    20: ["000-17", "003-10", "004-13"],
+    21: ["000-27", "000-33"],
+    22: ["000-08", "000-26"],
+    23: ["004-04", "004-14"],
+    24: [],
+    25: ["003-07", "003-21"],
+    26: ["000-29", "000-31", "000-32", "000-34", "000-39"],
+    27: ["000-06", "000-26"],
+    28: ["004-01"],
+    29: ["001-07"],
+    30: ["002-63", "002-66"],
+    31: ["003-30"],
+    32: ["001-04"],
+    33: ["002-71"],
+}
+
+COPY_HEAD = """# {seed}
+
+These are the statements of this part of the specification, in full. A test names the statements
+that it proves by number. [S] marks what the seed asks for, [O] what was taken from the system that
+the seed came from, and [F] a flaw of that system that is mended here. A decision follows the
+statement that it changed. The conflict that it decides is in brackets. A decision that changed
+several statements follows the first one in full.
+
+`./dev spec --update-copy` writes this file.
+"""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,35 +105,93 @@ class Test:
     where: str
 
 
+@dataclasses.dataclass(frozen=True)
+class Statement:
+    """A numbered statement, with its marks such as "[S] " in front of the text."""
+    number: str
+    text: str
+
+    def title(self):
+        return MARKS.sub("", self.text)
+
+
+@dataclasses.dataclass(frozen=True)
+class Decision:
+    number: int
+    conflict: str
+    text: str
+
+
 def spec_folder(root):
     original = root.parent / "shared" / "spec"
     return original if original.is_dir() else root / "docs" / "spec"
 
 
+def statements_of(text):
+    """The statements of one page, in order. A statement may go on over several lines."""
+    return [Statement(number, " ".join(body.split())) for number, body in ENTRY.findall(text)]
+
+
+def pages_in(folder):
+    """{seed file's stem: text}, in order."""
+    return {path.stem: path.read_text(encoding="utf-8")
+            for path in sorted(folder.glob("00[0-4]-*.md"))}
+
+
 def statements_in(folder):
-    """{seed file's stem: {number: title}}, in order."""
-    seeds = {}
-    for path in sorted(folder.glob("00[0-4]-*.md")):
-        seeds[path.stem] = dict(STATEMENT.findall(path.read_text(encoding="utf-8")))
-    return seeds
+    """{seed file's stem: [Statement]}, in order."""
+    return {seed: statements_of(text) for seed, text in pages_in(folder).items()}
 
 
-def copy_of(seed, titles):
-    """The text of a seed's page in docs/spec: each number with the first words of its statement."""
-    lines = [f"# {seed}", "",
-             "The numbers, and how each statement begins. Made by `./dev spec --update-copy`.", ""]
-    for number, title in titles.items():
-        words = title.split()
-        short = " ".join(words[:COPY_WORDS]) + (" …" if len(words) > COPY_WORDS else "")
-        lines.append(f"- {number} {short}")
+def decisions_in(folder):
+    """The rows of decisions.md."""
+    text = files.read(folder / "decisions.md") or ""
+    return [Decision(int(number), conflict, NOT_COPIED.sub("", decided))
+            for number, conflict, decided in DECISION.findall(text)]
+
+
+def wrapped(mark, text):
+    """A list entry of at most COPY_COLUMNS columns."""
+    lines = textwrap.wrap(text, COPY_COLUMNS, initial_indent=mark,
+                          subsequent_indent=" " * len(mark), break_long_words=False,
+                          break_on_hyphens=False)
     return "\n".join(lines) + "\n"
 
 
-def update_copy(root):
+def copy_of(seed, text, decisions, decided):
+    """The page of docs/spec for a seed: its sections, statements, and the decisions below them."""
+    headings = {match.end(): match.group(1).strip() for match in SECTION.finditer(text)}
+    written = COPY_HEAD.format(seed=seed)
+    told_at = {}  # decision: the statement that it follows in full
+    for entry in ENTRY.finditer(text):
+        if entry.start() in headings:
+            written += f"\n## {headings[entry.start()]}\n\n"
+        number = entry.group(1)
+        written += wrapped("- ", f"{number} {' '.join(entry.group(2).split())}")
+        for decision in decisions:
+            if number in decided.get(decision.number, []):
+                first = told_at.setdefault(decision.number, number)
+                written += wrapped("  - ", f"Decision {decision.number} " + (
+                    f"({decision.conflict}): {decision.text}." if first == number
+                    else f"also applies: see {first}."))
+    return written
+
+
+def copies(root, decided):
+    """{seed: the page that docs/spec should have}, or nothing where only the copy is at hand."""
+    folder = spec_folder(root)
+    if folder == root / "docs" / "spec":
+        return {}
+    decisions = decisions_in(folder)
+    return {seed: copy_of(seed, text, decisions, decided)
+            for seed, text in pages_in(folder).items()}
+
+
+def update_copy(root, decided=DECIDED):
     folder = root / "docs" / "spec"
     folder.mkdir(parents=True, exist_ok=True)
-    for seed, titles in statements_in(spec_folder(root)).items():
-        (folder / f"{seed}.md").write_text(copy_of(seed, titles), encoding="utf-8")
+    for seed, text in copies(root, decided).items():
+        (folder / f"{seed}.md").write_text(text, encoding="utf-8")
 
 
 def tests_in(path, text):
@@ -98,17 +220,28 @@ def named_tests(root):
             yield from tests_in(path, files.read(root / path) or "")
 
 
-def faults(root):
+def copy_faults(root, known, decided):
+    """Where docs/spec or DECIDED do not agree with ../shared/spec, if that is at hand."""
+    for seed, text in copies(root, decided).items():
+        if files.read(root / "docs" / "spec" / f"{seed}.md") != text:
+            yield f"docs/spec/{seed}.md is out of date: run ./dev spec --update-copy"
+    if spec_folder(root) == root / "docs" / "spec":
+        return
+    written = {decision.number for decision in decisions_in(spec_folder(root))}
+    for number in sorted(written ^ set(decided)):
+        where = "DECIDED" if number in written else "decisions.md"
+        yield f"tools/spec.py: {where} lacks decision {number}"
+    for number, changed in decided.items():
+        for missing in sorted(set(changed) - known):
+            yield f"tools/spec.py: decision {number} names {missing}, which is no statement"
+
+
+def faults(root, decided=DECIDED):
     """What is wrong with the statements, their copy, or the comments that name them."""
-    seeds = statements_in(spec_folder(root))
-    known = {number for titles in seeds.values() for number in titles}
+    known = {one.number for page in statements_in(spec_folder(root)).values() for one in page}
     if len(known) != STATEMENTS:
         yield f"{spec_folder(root)} has {len(known)} statements, not {STATEMENTS}"
-    for seed, titles in seeds.items():
-        copy = root / "docs" / "spec" / f"{seed}.md"
-        if spec_folder(root) != copy.parent and (
-                not copy.exists() or files.read(copy) != copy_of(seed, titles)):
-            yield f"docs/spec/{seed}.md has fallen behind: ./dev spec --update-copy"
+    yield from copy_faults(root, known, decided)
     for number, test, place in named_tests(root):
         if number not in known:
             yield f"{place}: there is no statement '{number}'"
@@ -150,9 +283,10 @@ def gather(root):
             by_number[number].append(test)
     runs = last_runs(root)
     return {
-        seed: [(number, title, [(test, verdict_of(test, runs)) for test in by_number[number]])
-               for number, title in titles.items()]
-        for seed, titles in statements_in(spec_folder(root)).items()}
+        seed: [(one.number, one.title(),
+                [(test, verdict_of(test, runs)) for test in by_number[one.number]])
+               for one in page]
+        for seed, page in statements_in(spec_folder(root)).items()}
 
 
 def proved(tests):
@@ -178,8 +312,8 @@ def report(root, summary):
     yield f"proved {count} of {total}"
 
 
-def self_test():
-    """Faults in comments are found; a failing, skipped or missing run does not prove."""
+def self_test_marks():
+    """Faults in comments are found. A failing, skipped or missing run does not prove."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder) / "project"
         many = "".join(f"- 000-{n:02} [S] Given {n}\n" for n in range(1, 6))
@@ -201,7 +335,43 @@ def self_test():
         lines = list(report(root, summary=False))
         assert lines[-1] == "proved 1 of 5", lines
         assert "failed   A.Two" in "\n".join(lines) and "not run  A.Four" in "\n".join(lines), lines
-    print("spec: 6 planted faults found")
+
+
+def self_test_copy():
+    """The copy has every word of a statement and its decision, and its faults are found."""
+    long_text = "Given " + "many words " * 30 + "then `x`"
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder) / "project"
+        shared = pathlib.Path(folder) / "shared"
+        files.plant(shared, {
+            "spec/000-x.md": f"# Seed\n\nFlaws\n- one\n\n### Statements\nKeys\n"
+                             f"- 000-01 [S][F] {long_text}\n- 000-02 [O] Short.\n",
+            "spec/decisions.md": "| # | Seed | Conflict | Decision |\n| --- | --- | --- | --- |\n"
+                                 f"| 1 | 000 | a or b | {long_text} (`semantics.md`, Gate) |\n",
+        })
+        update_copy(root, {1: ["000-01", "000-02"]})
+        assert "- Decision 1 also applies: see 000-01.\n" in files.read(root / "docs/spec/000-x.md")
+        update_copy(root, {1: ["000-02"]})
+        text = files.read(root / "docs/spec/000-x.md")
+        assert max(map(len, text.splitlines())) <= COPY_COLUMNS, text
+        assert "\n## Keys\n" in text and "Flaws" not in text and "semantics" not in text, text
+        assert " ".join(text.split()).endswith(
+            f"- 000-02 [O] Short. - Decision 1 (a or b): {long_text}."), text
+        assert statements_of(text) == statements_in(shared / "spec")["000-x"], text
+
+        agreed = list(faults(root, {1: ["000-02"]}))
+        assert len(agreed) == 1 and agreed[0].endswith("2 statements, not 309"), agreed
+        for decided, fault in (({1: ["000-01"]}, "docs/spec/000-x.md is out of date"),
+                               ({}, "DECIDED lacks decision 1"),
+                               ({1: ["000-02"], 2: []}, "decisions.md lacks decision 2"),
+                               ({1: ["000-02", "000-09"]}, "names 000-09, which is no statement")):
+            assert fault in " ".join(faults(root, decided)), fault
+
+
+def self_test():
+    self_test_marks()
+    self_test_copy()
+    print("spec: 10 planted faults found, and a copy has every word")
 
 
 def main():

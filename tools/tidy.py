@@ -1,17 +1,19 @@
-"""Style as a test: what a reader would otherwise have to remember.
+"""Checks the rules of style that a machine can check.
 
 Usage: tools/tidy.py [--self-test]
 
-Looks at every text file that git tracks or would track:
-  everywhere    no unfinished-work marks, but a to-do that names its issue as TODO(#12);
-                no path of one machine, no host of a package registry
-  sources       at most 700 lines a file, 70 a function, 100 columns a line
-  headers       open with a comment, then #pragma once
+It reads every text file that git tracks, or would track after "git add":
+  all files     have no marks of unfinished work, except a to-do that names its issue: TODO(#12);
+                no absolute path of somebody's machine; no host name of a package registry
+  sources       have at most 700 lines a file, 70 lines a function and 100 columns a line
+  headers       begin with a comment and have #pragma once
   tests         never sleep
-  documents     name only files that exist; so do C++ comments of documents
+  documents     (*.md) have at most 120 columns a line, except in tables and in fenced blocks of
+                code, which cannot be wrapped; every file that they name exists.
+                A document that a C++ comment names exists too
 
-Documents and data (all but sources) have no limit of length or width.
-A finding reads: src/item/value.cc:812: the file has 812 lines, more than 700
+Other files, such as data, have no limit of length or width.
+A finding looks like this: src/item/value.cc:812: the file has 812 lines, more than 700
 """
 
 import ast
@@ -25,6 +27,7 @@ import files
 MAX_FILE_LINES = 700
 MAX_FUNCTION_LINES = 70
 MAX_COLUMNS = 100
+MAX_DOCUMENT_COLUMNS = 120
 
 CPP = (".cc", ".h")
 SOURCES = CPP + (".py", ".sh", ".cmake", ".js", ".css")
@@ -77,12 +80,13 @@ def kind_of(before, around):
 
 
 def cpp_functions(text):
-    """(first line, lines) of each function body, told by braces: rough, and enough for a limit.
+    """(first line, lines) of each function body, found by braces. This is approximate, which is
+    enough for a limit.
 
     A brace opens a scope after namespace, class and the like; data where a value stands; and
     otherwise, in a scope, a function. A table of data inside a function is not counted.
     """
-    # A digit separator is no quote.
+    # A digit separator is not a quote.
     text = CPP_NOISE.sub(blank, re.sub(r"(?<=\d)'(?=\d)", "_", text))
     text = re.sub(r"^[ \t]*#.*?(?<!\\)$", blank, text, flags=re.M | re.S)
     stack = []
@@ -156,8 +160,19 @@ def test_faults(lines):
             yield number, "a test sleeps; inject the clock or wait for the event"
 
 
+def document_faults(lines):
+    """Lines that are too wide. Rows of tables and fenced blocks cannot be wrapped."""
+    fenced = False
+    for number, line in enumerate(lines, 1):
+        start = line.lstrip()
+        if start.startswith("```"):
+            fenced = not fenced
+        elif not fenced and not start.startswith("|") and len(line) > MAX_DOCUMENT_COLUMNS:
+            yield number, f"{len(line)} columns, more than {MAX_DOCUMENT_COLUMNS}"
+
+
 def name_faults(path, lines, root):
-    """Names of files that are not there."""
+    """Names of files that do not exist."""
     pattern = NAMED_DOCUMENT if path.suffix in CPP else NAMED_FILE
     for number, line in enumerate(lines, 1):
         links = LINK.findall(line) if path.suffix == ".md" else []
@@ -173,6 +188,8 @@ def faults_of(path, text, root):
         yield from source_faults(path, text, lines)
     if path.suffix == ".h":
         yield from header_faults(text, lines)
+    if path.suffix == ".md":
+        yield from document_faults(lines)
     if path.suffix == ".md" or path.suffix in CPP:
         yield from name_faults(path, lines, root)
     if is_test(path):
@@ -202,7 +219,9 @@ GOOD = {
     "src/base/c.cc": "void F() {\n  Check({\n" + '    {"a", {1}},\n' * 80 + "  });\n}\n",
     "src/base/b.cc": "namespace a {\nnamespace {\nstruct B {\n" + "int a() { return 1; }\n" * 80
                      + "};\n}\n}\n",
-    "docs/wide.md": "wide " * 100 + "see ../shared/wo" "rk/x, src/base/a.h, [c](wide.md)\n",
+    "docs/names.md": "see ../shared/wo" "rk/x, src/base/a.h, [c](names.md)\n",
+    "docs/wide.md": "```\n" + "wide " * 30 + "\n```\n| " + "wide " * 30 + "|\n" + "x" * 120 + "\n",
+    "docs/data.txt": "wide " * 100 + "\n",
 }
 BAD = {
     "src/base/long.cc": "int a;\n" * 701,
@@ -222,8 +241,10 @@ BAD = {
     "web/package.json": '"https://registry.npm' 'js.org/x"\n',
     "src/base/sleep_test.cc": "std::this_thread::sleep_for(1s);\n",
     "tests/crash/loop.cc": "usleep(10);\n",
-    "docs/names.md": "see `src/base/gone.cc`\n",
-    "docs/links.md": "see [it](gone.md)\n",
+    "docs/columns.md": "x" * 121 + "\n",
+    "docs/after.md": "```\n" + "wide " * 30 + "\n```\n" + "wide " * 30 + "\n",
+    "docs/gone.md": "see `src/base/gone.cc`\n",
+    "docs/links.md": "see [it](nowhere.md)\n",
     "src/base/names.cc": "// As in docs/formats/gone.md.\n",
 }
 

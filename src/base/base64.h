@@ -1,7 +1,7 @@
 // Base64 with the standard alphabet and padding (RFC 4648, section 4).
 //
-// A byte string has exactly one text here: decoding refuses every other spelling, so that
-// texts compare equal when their bytes do.
+// Every byte string has exactly one text: decoding refuses all other forms. So texts are equal
+// exactly when their bytes are.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ std::string EncodeBase64(std::string_view bytes);
 // Appends, for writers that build a larger text.
 void AppendBase64(std::string_view bytes, std::string* out);
 
-// nullopt when the text is not canonical: a foreign character, white space, missing or
-// misplaced padding, or bits set that belong to no byte.
+// nullopt when the text is not canonical: another character, white space, missing or misplaced
+// padding, or unused bits that are not zero.
 std::optional<std::string> DecodeBase64(std::string_view text);
 
 }  // namespace tidemark

@@ -1,5 +1,7 @@
 #include "base/base64.h"
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "base/random.h"
@@ -7,7 +9,7 @@
 namespace tidemark {
 namespace {
 
-// The examples of RFC 4648, section 10: other programs read what we write.
+// The examples of RFC 4648, section 10, because other programs read our output.
 TEST(Base64Test, EncodesAndDecodesTheStandardsExamples) {
   const std::pair<std::string_view, std::string_view> examples[] = {
       {"", ""},

@@ -1,8 +1,8 @@
-// Building and reading byte strings: big-endian integers, variable-length integers
-// and length-prefixed text, the parts of which every stored format is made.
+// Building and reading byte strings: big-endian integers, variable-length integers and
+// length-prefixed texts. Every stored format consists of these parts.
 //
-// A Reader takes bytes from the front of a view and never trusts them: it fails,
-// and stays failed, when they run out or do not decode.
+// A Reader takes bytes from the front of a view and does not trust them. When there are too few
+// bytes or they do not decode, it fails, and stays failed.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tidemark {
 
-void AppendFixed32(uint32_t value, std::string* out);  // Big-endian: byte order is number order.
+void AppendFixed32(uint32_t value, std::string* out);  // Big-endian, so bytes sort like numbers.
 void AppendFixed64(uint64_t value, std::string* out);
 void AppendVarint(uint64_t value, std::string* out);       // 7 bits a byte, low bits first.
 void AppendText(std::string_view text, std::string* out);  // Varint length, then the bytes.
@@ -24,7 +24,7 @@ class Reader {
   uint8_t Byte();
   uint32_t Fixed32();
   uint64_t Fixed64();
-  uint64_t Varint();  // Only the shortest form is taken.
+  uint64_t Varint();  // Accepts only the shortest form.
   std::string_view Text();
   std::string_view Take(uint64_t length);
 

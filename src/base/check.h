@@ -1,11 +1,10 @@
-// CHECK stops the program when one of its own invariants is broken. It is always
-// on, in every build. Input can never reach a failing CHECK: what input can cause
-// is an Error (see result.h).
+// CHECK stops the program when one of its own invariants is broken. It is active in every build. No
+// input may make a CHECK fail: problems that input can cause are Errors (see result.h).
 #pragma once
 
 namespace tidemark {
 
-// Prints the broken invariant with its place, and aborts.
+// Prints the broken invariant with its file and line, and aborts.
 [[noreturn]] void CheckFailed(const char* condition, const char* file, int line);
 
 }  // namespace tidemark

@@ -1,11 +1,9 @@
-// The one source of time. Everything that asks what time it is takes a Clock&, so
-// that a test decides. Stored deadlines are wall time in epoch seconds; lengths are
-// measured on the monotonic clock.
+// The source of time. Code that needs the time takes a Clock&, so that a test can control it.
+// Stored deadlines are wall time in epoch seconds. Durations are measured on the monotonic clock.
 //
 // All clocks may be read from any thread.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 
@@ -33,29 +31,6 @@ class SystemClock final : public Clock {
  public:
   std::chrono::milliseconds Now() const override;
   std::chrono::nanoseconds Monotonic() const override;
-};
-
-// A clock that stands still until it is told to move.
-class ManualClock final : public Clock {
- public:
-  explicit ManualClock(EpochSeconds start = 1'700'000'000) : now_ms_(start * 1000) {}
-
-  std::chrono::milliseconds Now() const override { return std::chrono::milliseconds(now_ms_); }
-  std::chrono::nanoseconds Monotonic() const override {
-    return std::chrono::nanoseconds(monotonic_ns_);
-  }
-
-  // Moves both clocks on.
-  void Advance(std::chrono::milliseconds length) {
-    now_ms_ += length.count();
-    monotonic_ns_ += std::chrono::nanoseconds(length).count();
-  }
-  // Sets the wall clock alone, as an administrator or NTP does; it may go back.
-  void SetNow(EpochSeconds now) { now_ms_ = now * 1000; }
-
- private:
-  std::atomic<int64_t> now_ms_;
-  std::atomic<int64_t> monotonic_ns_ = 0;
 };
 
 }  // namespace tidemark

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/expiry.h"
+#include "tests/support/manual_time.h"
 
 namespace tidemark {
 namespace {
@@ -18,7 +19,7 @@ TEST(ManualClockTest, StandsStillUntilItIsMoved) {
   EXPECT_EQ(clock.Monotonic(), milliseconds(1500));
 }
 
-// An administrator may set the clock back; lengths must not notice.
+// An administrator may set the wall clock back. The monotonic clock must not change.
 TEST(ManualClockTest, SetsTheWallClockAlone) {
   ManualClock clock(1000);
   clock.SetNow(500);
@@ -26,14 +27,14 @@ TEST(ManualClockTest, SetsTheWallClockAlone) {
   EXPECT_EQ(clock.Monotonic(), milliseconds(0));
 }
 
-TEST(SystemClockTest, KnowsTheCenturyAndNeverGoesBack) {
+TEST(SystemClockTest, ShowsAPlausibleTimeAndNeverGoesBack) {
   SystemClock clock;
   EXPECT_GT(clock.NowSeconds(), 1'700'000'000);
   const auto before = clock.Monotonic();
   EXPECT_LE(before, clock.Monotonic());
 }
 
-// The one rule of expiry: at the second of the deadline it is over.
+// The rule of expiry: an item is expired from the second of its deadline on.
 TEST(ExpiryTest, IsLiveStrictlyBeforeTheDeadline) {
   EXPECT_TRUE(IsLive(/*ttl=*/100, /*now=*/99));
   EXPECT_FALSE(IsLive(/*ttl=*/100, /*now=*/100));

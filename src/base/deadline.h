@@ -1,5 +1,5 @@
-// The moment by which a request must be answered. One is made when the request comes in;
-// every wait and every retry on its behalf asks it how much is left.
+// The moment by which a request must be answered. It is made when the request arrives. Every wait
+// and every retry for the request checks how much time is left.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@ namespace tidemark {
 
 class Deadline {
  public:
-  // The clock outlives the deadline. Lengths are counted on its monotonic side.
+  // The clock outlives the deadline. The length is measured on its monotonic clock.
   static Deadline After(const Clock& clock, std::chrono::nanoseconds length) {
     return Deadline(clock, clock.Monotonic() + length);
   }
 
-  // What is left of it; zero once it has passed.
+  // The time that is left; zero after the deadline.
   std::chrono::nanoseconds Remaining() const {
     return std::max(at_ - clock_->Monotonic(), std::chrono::nanoseconds(0));
   }

@@ -9,7 +9,7 @@ namespace tidemark {
 class Descriptor {
  public:
   Descriptor() = default;
-  // Takes it over; a negative number is none.
+  // Takes ownership. A negative number means that nothing is open.
   explicit Descriptor(int number) : number_(number) {}
   Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Devices lie on devices; more of them on top of each other than this is a fault of the machine.
+// A device may be built on other devices. More layers than this are an error of the machine.
 constexpr int kMaxLayers = 16;
 
 bool IsCryptDevice(const fs::path& device) {
@@ -22,7 +22,7 @@ bool IsCryptDevice(const fs::path& device) {
   return std::getline(file, uuid) && uuid.starts_with("CRYPT-");
 }
 
-// Itself, or everything it lies on.
+// Whether the device is encrypted itself, or all devices that it is built on are.
 bool IsEncrypted(const fs::path& device, int layers) {
   if (IsCryptDevice(device)) return true;
   std::error_code error;

@@ -1,5 +1,5 @@
-// Whether what is written to a folder is encrypted on its way to the disk, as far as the kernel
-// knows: a device of dm-crypt (LUKS), or one that lies on such devices only.
+// Finds out whether a folder is on an encrypted disk, as far as the kernel knows: on a device of
+// dm-crypt (LUKS), or on a device that is built only on such devices.
 //
 // May be called from any thread. It never writes.
 #pragma once
@@ -11,14 +11,14 @@ namespace tidemark {
 
 enum class DiskEncryption {
   kEncrypted,
-  kNotSeen,  // Encryption below the kernel, such as a cloud's, cannot be seen.
-  kUnknown,  // No block device of this machine, or the kernel does not say.
+  kNotSeen,  // Encryption outside of the kernel, such as a cloud's, is not visible.
+  kUnknown,  // Not on a block device of this machine, or the kernel does not say.
 };
 
-// Of the disk that a file or folder is on.
+// For the disk that a file or folder is on.
 DiskEncryption EncryptionOf(const std::string& path);
 
-// The same of a device by its numbers; `sys` is where sysfs is mounted.
+// The same for a device by its numbers. `sys` is where sysfs is mounted.
 DiskEncryption EncryptionOfDevice(uint64_t device, const std::string& sys = "/sys");
 
 }  // namespace tidemark

@@ -13,10 +13,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A sysfs with the devices that a test plants into it.
+// A fake sysfs with the devices that a test adds.
 class DiskEncryptionTest : public ::testing::Test {
  protected:
-  // A device of the device mapper when it has a uuid.
+  // Adds a device. With a uuid it is a device of the device mapper.
   void Plant(const std::string& name, const std::string& uuid = "") {
     fs::create_directories(Block(name) / "slaves");
     if (uuid.empty()) return;
@@ -26,7 +26,7 @@ class DiskEncryptionTest : public ::testing::Test {
   void LiesOn(const std::string& upper, const std::string& lower) {
     fs::create_directory_symlink(Block(lower), Block(upper) / "slaves" / lower);
   }
-  // As 8:1.
+  // The device has the numbers 8:1.
   DiskEncryption Of(const std::string& name) {
     fs::create_directories(folder_.path() + "/dev/block");
     const std::string link = folder_.path() + "/dev/block/8:1";
@@ -53,8 +53,8 @@ TEST_F(DiskEncryptionTest, SeesDmCryptAtAnyDepth) {
   EXPECT_EQ(Of("sda"), DiskEncryption::kNotSeen);
 }
 
-// A volume over two disks is as safe as the worse one.
-TEST_F(DiskEncryptionTest, OnePlainDiskIsEnoughToBePlain) {
+// A volume on two disks is encrypted only if both are.
+TEST_F(DiskEncryptionTest, OneUnencryptedDiskMakesTheFolderUnencrypted) {
   Plant("sdb");
   Plant("crypt", "CRYPT-LUKS2-0123-data");
   Plant("volume", "LVM-abc");
@@ -63,8 +63,8 @@ TEST_F(DiskEncryptionTest, OnePlainDiskIsEnoughToBePlain) {
   EXPECT_EQ(Of("volume"), DiskEncryption::kNotSeen);
 }
 
-// A network's or a container's file system is on no device of ours.
-TEST_F(DiskEncryptionTest, ClaimsNothingWithoutADevice) {
+// The file system of a network or a container has no block device on this machine.
+TEST_F(DiskEncryptionTest, SaysUnknownWithoutADevice) {
   Plant("sda");
   EXPECT_EQ(Of("sda"), DiskEncryption::kNotSeen);
   EXPECT_EQ(EncryptionOfDevice(makedev(0, 42), "/nowhere"), DiskEncryption::kUnknown);

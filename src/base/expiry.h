@@ -1,7 +1,6 @@
-// The one rule of expiry: a thing with a deadline is live while now < ttl, and
-// expired from the second of the deadline on. Every read, increment and conditional
-// insert decides by this comparison; deleting what expired is housekeeping and
-// changes no answer.
+// The rule of expiry: an item with a deadline is live while now < ttl, and expired from the second
+// of the deadline on. Every read, increment and conditional insert uses this comparison. Deleting
+// expired items is housekeeping and changes no answer.
 #pragma once
 
 #include "base/clock.h"

@@ -50,7 +50,7 @@ MacContext NewHmacSha256() {
 
 std::string Sha256(std::string_view bytes) {
   std::string digest(32, '\0');
-  // The one way this fails is an OpenSSL without SHA-256, which is a broken installation.
+  // This fails only if OpenSSL has no SHA-256, which means a broken installation.
   CHECK(EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()),
                    nullptr, EVP_sha256(), nullptr) == 1);
   return digest;
@@ -84,7 +84,7 @@ std::string Sha256Stream::Finish() {
 std::string HmacSha256(const Secret& key, std::initializer_list<std::string_view> parts) {
   const MacContext context = NewHmacSha256();
   const std::string_view bytes = key.Reveal();
-  // OpenSSL takes a null key for "the key of before", which here is none.
+  // OpenSSL reads a null key as "the same key as before", but there is no key before.
   const char* start = bytes.empty() ? "" : bytes.data();
   CHECK(EVP_MAC_init(context.get(), Unsigned(start), bytes.size(), nullptr) == 1);
   for (std::string_view part : parts) {

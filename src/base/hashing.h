@@ -23,7 +23,7 @@ class Sha256Stream {
   Sha256Stream& operator=(Sha256Stream&&) noexcept;
 
   void Add(std::string_view bytes);
-  // The 32 bytes; once, and nothing is added after it.
+  // The 32 bytes. May be called once, and Add may not be called after it.
   std::string Finish();
 
  private:
@@ -31,17 +31,18 @@ class Sha256Stream {
   std::unique_ptr<State> state_;
 };
 
-// The 32 bytes of the HMAC-SHA-256 over the parts one after the other, so that what lies in
-// several places need not be copied together.
+// The 32 bytes of the HMAC-SHA-256 over the concatenated parts. The caller need not copy the parts
+// into one text.
 std::string HmacSha256(const Secret& key, std::initializer_list<std::string_view> parts);
 
-// XXH3, the same in every run: finds damage at memory's speed, and no forgery.
+// XXH3, the same in every run. It is very fast and detects damage, but it does not protect against
+// forgery.
 uint64_t FastHash(std::string_view bytes);
 
 // Two lower-case hexadecimal digits a byte.
 std::string ToHex(std::string_view bytes);
 
-// Whether the texts are equal, in a time that depends on their lengths alone.
+// Whether the texts are equal. The time depends only on their lengths.
 bool EqualInConstantTime(std::string_view left, std::string_view right);
 
 }  // namespace tidemark

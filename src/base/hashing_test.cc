@@ -1,5 +1,7 @@
 #include "base/hashing.h"
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 namespace tidemark {
@@ -7,7 +9,7 @@ namespace {
 
 Secret Key(std::string text) { return Secret(std::move(text)); }
 
-// The published vectors: hashes are stored and compared with other programs'.
+// The published test vectors, because hashes are stored and compared with those of other programs.
 TEST(HashingTest, GivesThePublishedSha256Vectors) {
   EXPECT_EQ(ToHex(Sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(ToHex(Sha256("abc")),
@@ -20,8 +22,8 @@ TEST(HashingTest, HashesZeroBytesAsBytes) {
   EXPECT_NE(Sha256(std::string_view("\0", 1)), Sha256(""));
 }
 
-// A file is hashed as it comes.
-TEST(HashingTest, PiecesHashAsTheWhole) {
+// A file is hashed piece by piece.
+TEST(HashingTest, HashingPiecesEqualsHashingTheWhole) {
   Sha256Stream stream;
   for (const char* piece : {"a", "", "bc"}) stream.Add(piece);
   EXPECT_EQ(stream.Finish(), Sha256("abc"));
@@ -39,12 +41,12 @@ TEST(HashingTest, GivesThePublishedHmacVectors) {
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
-TEST(HashingTest, HmacOverPartsIsThatOverTheWhole) {
+TEST(HashingTest, HmacOverPartsEqualsHmacOverTheWhole) {
   EXPECT_EQ(HmacSha256(Key("k"), {"a", "", "bc"}), HmacSha256(Key("k"), {"abc"}));
   EXPECT_NE(HmacSha256(Key("k"), {"abc"}), HmacSha256(Key("l"), {"abc"}));
 }
 
-// A secret that was never set must not crash the check that refuses it.
+// An empty secret must not crash the check that refuses it.
 TEST(HashingTest, HmacTakesAnEmptyKey) {
   EXPECT_EQ(ToHex(HmacSha256(Secret(), {""})),
             "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
@@ -57,7 +59,7 @@ TEST(HashingTest, ComparesWholeTexts) {
   EXPECT_FALSE(EqualInConstantTime("abc", "ab"));
 }
 
-// Stored with data: it must not change with the library's version.
+// The hash is stored with data, so it must not change with the version of the library.
 TEST(HashingTest, TheFastHashIsTheSameInEveryRun) {
   EXPECT_EQ(FastHash(""), 0x2d06800538d394c2U);
   EXPECT_NE(FastHash("a"), FastHash("b"));

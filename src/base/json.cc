@@ -1,12 +1,11 @@
 #include "base/json.h"
 
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 
 #include <fmt/core.h>
-// Takes away the conversions that throw, so that no error can be overlooked.
-#define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
 #include "base/check.h"
@@ -17,13 +16,25 @@ namespace tidemark {
 namespace {
 
 using simdjson::error_code;
-using simdjson::internal::tape_ref;
-using simdjson::internal::tape_type;
+namespace dom = simdjson::dom;
 namespace ondemand = simdjson::ondemand;
 
-// simdjson keeps a parsed text as a tape: one word for each value, two for a number, the
-// words of a container between those of its brackets. In an object names and values
-// alternate.
+// Json and its iterators keep simdjson's own views as plain words, so that json.h does not include
+// simdjson. A view is two words that may be copied like any others.
+template <typename View>
+JsonWords WordsOf(const View& view) {
+  return std::bit_cast<JsonWords>(view);
+}
+template <typename View>
+View ViewOf(const JsonWords& words) {
+  return std::bit_cast<View>(words);
+}
+
+template <typename T>
+std::optional<T> ValueOf(simdjson::simdjson_result<T> found) {
+  if (found.error()) return std::nullopt;
+  return found.value_unsafe();
+}
 
 std::string Describe(error_code error) {
   switch (error) {
@@ -44,7 +55,7 @@ std::string Describe(error_code error) {
     case simdjson::T_ATOM_ERROR:
     case simdjson::F_ATOM_ERROR:
     case simdjson::N_ATOM_ERROR:
-      return "a word is none of true, false, null";
+      return "a word is not true, false or null";
     case simdjson::TAPE_ERROR:
     case simdjson::INCOMPLETE_ARRAY_OR_OBJECT:
       return "a bracket, comma, colon or value is missing or out of place";
@@ -78,7 +89,7 @@ error_code VisitAll(simdjson::simdjson_result<ondemand::array> found, size_t dep
 }
 
 error_code VisitAll(ondemand::value value, size_t depth) {
-  // This parser does not bound the depth by itself.
+  // This parser does not limit the depth by itself.
   if (depth > kMaxJsonDepth) return simdjson::DEPTH_ERROR;
   ondemand::json_type type;
   if (auto error = value.type().get(type)) return error;
@@ -99,8 +110,8 @@ error_code VisitAll(ondemand::value value, size_t depth) {
   return simdjson::SUCCESS;
 }
 
-// The parser we use does not say where it stopped. simdjson's other one, which reads a text
-// step by step, does; only a text that failed is read with it.
+// The parser that we use does not report the position of an error. simdjson's on-demand parser
+// does, so a text that failed is parsed again with it.
 std::optional<size_t> FaultOffset(std::string_view text) {
   const simdjson::padded_string padded(text);
   ondemand::parser parser;
@@ -121,8 +132,8 @@ Error NotJson(std::string_view text, error_code error) {
   return Invalid(std::move(message));
 }
 
-// A parser's scratch memory is dear to allocate and needed only while parsing, so a thread
-// keeps one.
+// The working memory of a parser is expensive to allocate and needed only while parsing, so each
+// thread keeps one parser.
 class ThreadParser {
  public:
   error_code Parse(std::string_view text, simdjson::dom::document* document) {
@@ -138,8 +149,8 @@ class ThreadParser {
   simdjson::dom::parser parser_;
 };
 
-// What a byte of a string becomes: 0 for itself, 'u' for \u00XX, else the letter after the
-// backslash.
+// How a byte of a string is written: 0 means unchanged, 'u' means \u00XX, and any other value is
+// the letter after a backslash.
 constexpr std::array<char, 256> kEscapes = [] {
   std::array<char, 256> escapes{};
   for (int byte = 0; byte < 0x20; ++byte) escapes[byte] = 'u';
@@ -199,51 +210,39 @@ std::string_view ToString(JsonKind kind) {
 }
 
 JsonKind Json::kind() const {
-  switch (tape_ref(document_, position_).tape_ref_type()) {
-    case tape_type::START_OBJECT:
+  switch (ViewOf<dom::element>(words_).type()) {
+    case dom::element_type::OBJECT:
       return JsonKind::kObject;
-    case tape_type::START_ARRAY:
+    case dom::element_type::ARRAY:
       return JsonKind::kArray;
-    case tape_type::STRING:
+    case dom::element_type::STRING:
       return JsonKind::kString;
-    case tape_type::INT64:
-    case tape_type::UINT64:
-    case tape_type::DOUBLE:
+    case dom::element_type::INT64:
+    case dom::element_type::UINT64:
+    case dom::element_type::DOUBLE:
       return JsonKind::kNumber;
-    case tape_type::TRUE_VALUE:
-    case tape_type::FALSE_VALUE:
+    case dom::element_type::BOOL:
       return JsonKind::kBool;
-    default:
+    case dom::element_type::NULL_VALUE:
       return JsonKind::kNull;
   }
+  return JsonKind::kNull;
 }
 
 std::optional<std::string_view> Json::AsString() const {
-  const tape_ref tape(document_, position_);
-  if (tape.tape_ref_type() != tape_type::STRING) return std::nullopt;
-  return tape.get_string_view();
+  return ValueOf(ViewOf<dom::element>(words_).get_string());
 }
 
 std::optional<bool> Json::AsBool() const {
-  const tape_ref tape(document_, position_);
-  if (tape.is_true()) return true;
-  if (tape.is_false()) return false;
-  return std::nullopt;
+  return ValueOf(ViewOf<dom::element>(words_).get_bool());
 }
 
 std::optional<int64_t> Json::AsInt() const {
-  // simdjson takes a number for unsigned only when it is too large for a signed one.
-  const tape_ref tape(document_, position_);
-  if (!tape.is_int64()) return std::nullopt;
-  return tape.next_tape_value<int64_t>();
+  return ValueOf(ViewOf<dom::element>(words_).get_int64());
 }
 
 std::optional<double> Json::AsDouble() const {
-  const tape_ref tape(document_, position_);
-  if (tape.is_double()) return tape.next_tape_value<double>();
-  if (tape.is_int64()) return static_cast<double>(tape.next_tape_value<int64_t>());
-  if (tape.is_uint64()) return static_cast<double>(tape.next_tape_value<uint64_t>());
-  return std::nullopt;
+  return ValueOf(ViewOf<dom::element>(words_).get_double());
 }
 
 std::optional<Json> Json::Find(std::string_view name) const {
@@ -253,35 +252,43 @@ std::optional<Json> Json::Find(std::string_view name) const {
   return std::nullopt;
 }
 
-size_t Json::End() const { return tape_ref(document_, position_).after_element(); }
-
 JsonMembers Json::Members() const {
-  if (!IsObject()) return {*this, *this};
-  return {Json(document_, position_ + 1), Json(document_, End() - 1)};
+  const auto object = ValueOf(ViewOf<dom::element>(words_).get_object());
+  if (!object) return {{}, {}};
+  return {WordsOf(object->begin()), WordsOf(object->end())};
 }
 
 JsonElements Json::Elements() const {
-  if (!IsArray()) return {*this, *this};
-  return {Json(document_, position_ + 1), Json(document_, End() - 1)};
+  const auto array = ValueOf(ViewOf<dom::element>(words_).get_array());
+  if (!array) return {{}, {}};
+  return {WordsOf(array->begin()), WordsOf(array->end())};
 }
 
 size_t Json::Size() const {
-  if (!IsObject() && !IsArray()) return 0;
-  return tape_ref(document_, position_).scope_count();
+  const dom::element element = ViewOf<dom::element>(words_);
+  if (const auto object = ValueOf(element.get_object())) return object->size();
+  if (const auto array = ValueOf(element.get_array())) return array->size();
+  return 0;
 }
 
 JsonMember JsonMembers::Iterator::operator*() const {
-  return {.name = tape_ref(name_.document_, name_.position_).get_string_view(),
-          .value = Json(name_.document_, name_.position_ + 1)};
+  const auto at = ViewOf<dom::object::iterator>(words_);
+  return {.name = at.key(), .value = Json(WordsOf(at.value()))};
 }
 
 JsonMembers::Iterator& JsonMembers::Iterator::operator++() {
-  name_.position_ = (**this).value.End();
+  auto at = ViewOf<dom::object::iterator>(words_);
+  words_ = WordsOf(++at);
   return *this;
 }
 
+Json JsonElements::Iterator::operator*() const {
+  return Json(WordsOf(*ViewOf<dom::array::iterator>(words_)));
+}
+
 JsonElements::Iterator& JsonElements::Iterator::operator++() {
-  element_.position_ = element_.End();
+  auto at = ViewOf<dom::array::iterator>(words_);
+  words_ = WordsOf(++at);
   return *this;
 }
 
@@ -298,9 +305,21 @@ JsonDocument::JsonDocument(JsonDocument&&) noexcept = default;
 JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
 JsonDocument::~JsonDocument() = default;
 
-Json JsonDocument::root() const {
-  // The tape's first word is not a value: it tells where the tape ends.
-  return Json(document_.get(), 1);
+Json JsonDocument::root() const { return Json(WordsOf(document_->root())); }
+
+std::string TextIn(const Json& object, std::string_view name) {
+  const auto value = object.Find(name);
+  return std::string(value ? value->AsString().value_or("") : "");
+}
+
+int64_t IntegerIn(const Json& object, std::string_view name) {
+  const auto value = object.Find(name);
+  return value ? value->AsInt().value_or(0) : 0;
+}
+
+bool IsTrueIn(const Json& object, std::string_view name) {
+  const auto value = object.Find(name);
+  return value && value->AsBool().value_or(false);
 }
 
 void JsonWriter::Separate() {

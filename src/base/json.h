@@ -11,11 +11,12 @@
 //   writer.EndObject();
 //
 // Views, and every string_view taken from them, live as long as their document, wherever
-// it is moved. Documents may be read from several threads at once; a writer has one owner.
-// Parsing is linear in time, bounded in depth (kMaxJsonDepth), and refuses what is not
-// valid UTF-8. It never keeps the text.
+// it is moved. Documents may be read from several threads at once; a writer is for one thread.
+// Parsing takes linear time, limits the depth (kMaxJsonDepth), and refuses invalid UTF-8. It does
+// not keep the text.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,6 +40,9 @@ std::string_view ToString(JsonKind kind);
 class JsonMembers;
 class JsonElements;
 
+// The content of the parser's own views.
+using JsonWords = std::array<uint64_t, 2>;
+
 // One value of a document. Two words; copy it freely.
 class Json {
  public:
@@ -55,15 +59,15 @@ class Json {
   // The nearest double to any number.
   std::optional<double> AsDouble() const;
 
-  // The first member of this name; nullopt when there is none or this is no object.
-  // Linear in the number of members.
+  // The first member with this name; nullopt when there is none or this is not an object. Linear in
+  // the number of members.
   std::optional<Json> Find(std::string_view name) const;
 
-  // In the order of the text; empty when this is no object or no array. A name that
-  // repeats is given each time.
+  // In the order of the text; empty when this is not an object or not an array. A repeated name
+  // appears each time.
   JsonMembers Members() const;
   JsonElements Elements() const;
-  // The number of members or elements; 0 for other kinds.
+  // The number of members or elements, which stops counting at 2^24 − 1; 0 for other kinds.
   size_t Size() const;
 
  private:
@@ -71,13 +75,9 @@ class Json {
   friend class JsonMembers;
   friend class JsonElements;
 
-  Json(const simdjson::dom::document* document, size_t position)
-      : document_(document), position_(position) {}
-  // Where the value after this one begins.
-  size_t End() const;
+  explicit Json(const JsonWords& words) : words_(words) {}
 
-  const simdjson::dom::document* document_;
-  size_t position_;
+  JsonWords words_;
 };
 
 struct JsonMember {
@@ -92,14 +92,12 @@ class JsonMembers {
    public:
     JsonMember operator*() const;
     Iterator& operator++();
-    bool operator==(const Iterator& other) const {
-      return name_.position_ == other.name_.position_;
-    }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
 
    private:
     friend class JsonMembers;
-    explicit Iterator(Json name) : name_(name) {}
-    Json name_;
+    explicit Iterator(const JsonWords& words) : words_(words) {}
+    JsonWords words_;
   };
 
   Iterator begin() const { return Iterator(begin_); }
@@ -107,9 +105,9 @@ class JsonMembers {
 
  private:
   friend class Json;
-  JsonMembers(Json begin, Json end) : begin_(begin), end_(end) {}
-  Json begin_;
-  Json end_;
+  JsonMembers(const JsonWords& begin, const JsonWords& end) : begin_(begin), end_(end) {}
+  JsonWords begin_;
+  JsonWords end_;
 };
 
 // The elements of an array, for a range-based for.
@@ -117,16 +115,14 @@ class JsonElements {
  public:
   class Iterator {
    public:
-    Json operator*() const { return element_; }
+    Json operator*() const;
     Iterator& operator++();
-    bool operator==(const Iterator& other) const {
-      return element_.position_ == other.element_.position_;
-    }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
 
    private:
     friend class JsonElements;
-    explicit Iterator(Json element) : element_(element) {}
-    Json element_;
+    explicit Iterator(const JsonWords& words) : words_(words) {}
+    JsonWords words_;
   };
 
   Iterator begin() const { return Iterator(begin_); }
@@ -134,16 +130,16 @@ class JsonElements {
 
  private:
   friend class Json;
-  JsonElements(Json begin, Json end) : begin_(begin), end_(end) {}
-  Json begin_;
-  Json end_;
+  JsonElements(const JsonWords& begin, const JsonWords& end) : begin_(begin), end_(end) {}
+  JsonWords begin_;
+  JsonWords end_;
 };
 
-// A parsed text: one value and nothing but white space around it.
+// A parsed text: one value, with only white space around it.
 class JsonDocument {
  public:
-  // kInvalid when the text is not JSON; the message says what is wrong, and at which byte
-  // when that can be told.
+  // kInvalid when the text is not JSON; the message says what is wrong, and at which byte if that
+  // is known.
   static Result<JsonDocument> Parse(std::string_view text);
 
   JsonDocument(JsonDocument&&) noexcept;
@@ -158,11 +154,17 @@ class JsonDocument {
   std::unique_ptr<simdjson::dom::document> document_;
 };
 
+// Members of an object that is not validated. A member that is missing, null or of another kind
+// reads as empty, zero or false. To report such mistakes to the sender, use json_body.h.
+std::string TextIn(const Json& object, std::string_view name);
+int64_t IntegerIn(const Json& object, std::string_view name);
+bool IsTrueIn(const Json& object, std::string_view name);
+
 // The value as compact JSON, with its members in the order of the text.
 std::string ToText(const Json& json);
 
-// Appends compact JSON to a string, and sets the commas. The caller keeps the calls in
-// order: every Begin has its End, and every value in an object has its Key before it.
+// Appends compact JSON to a string, and writes the commas. The caller must keep the right order:
+// every Begin has its End, and every value in an object has its Key before it.
 class JsonWriter {
  public:
   explicit JsonWriter(std::string* out) : out_(out) {}
@@ -173,7 +175,7 @@ class JsonWriter {
   void EndArray() { Close(']'); }
   void Key(std::string_view name);
 
-  // The text is UTF-8; it is escaped, not checked.
+  // The text must be UTF-8. It is escaped but not checked.
   void String(std::string_view text);
   void Int(int64_t value);
   // The shortest text that parses to the same double, always with a point or exponent.

@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 JsonDocument MustParse(std::string_view text) { return JsonDocument::Parse(text).value(); }
 
@@ -23,7 +23,7 @@ std::string ErrorOf(std::string_view text) {
 
 std::string Nested(size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
-// Callers branch on the kind, so each text must give its own.
+// Callers branch on the kind, so every kind must be recognised.
 TEST(JsonTest, TellsTheKindOfEveryValue) {
   EXPECT_EQ(MustParse("{}").root().kind(), JsonKind::kObject);
   EXPECT_EQ(MustParse("[]").root().kind(), JsonKind::kArray);
@@ -74,8 +74,8 @@ TEST(JsonTest, WalksMembersInTheOrderOfTheText) {
   EXPECT_FALSE(document.root().Find("c").has_value());
 }
 
-// Decoders ask before they check the kind; that must be harmless.
-TEST(JsonTest, HasNothingToWalkInOtherKinds) {
+// Decoders may ask for members before they check the kind. That must be harmless.
+TEST(JsonTest, OtherKindsHaveNoMembersOrElements) {
   const JsonDocument document = MustParse(R"(["x"])");
   EXPECT_FALSE(document.root().Find("x").has_value());
   for (const JsonMember& member : document.root().Members()) FAIL() << member.name;
@@ -99,8 +99,8 @@ TEST(JsonTest, KeepsViewsValidWhenTheDocumentMoves) {
   EXPECT_EQ(root.Find("name")->AsString(), "value");
 }
 
-// Each parse on a thread reuses its parser; earlier documents must not notice.
-TEST(JsonTest, KeepsDocumentsApart) {
+// Each parse on a thread reuses the same parser. Earlier documents must not change.
+TEST(JsonTest, DocumentsDoNotAffectEachOther) {
   const JsonDocument first = MustParse(R"(["first"])");
   const JsonDocument second = MustParse(R"(["second", "longer"])");
   EXPECT_EQ((*first.root().Elements().begin()).AsString(), "first");
@@ -112,14 +112,14 @@ TEST(JsonTest, DecodesEscapes) {
             std::string_view("\0\n\"\\/\xc3\xa9\xf0\x9f\x98\x80", 11));
 }
 
-// Bodies arrive from outside: what is not JSON is refused, with its place where known.
+// Invalid JSON is refused, with the position of the error if it is known.
 TEST(JsonTest, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("empty"));
   EXPECT_THAT(ErrorOf("  "), HasSubstr("empty"));
   EXPECT_THAT(ErrorOf(R"({"a": 1,, "b": 2})"), HasSubstr("out of place, near byte 8"));
   EXPECT_THAT(ErrorOf(R"({"a": [1, 2})"), HasSubstr("out of place"));
-  EXPECT_THAT(ErrorOf(R"({"a": tru})"), HasSubstr("none of true, false, null, near byte 6"));
-  EXPECT_THAT(ErrorOf(R"({"a": nulll})"), HasSubstr("none of true, false, null, near byte"));
+  EXPECT_THAT(ErrorOf(R"({"a": tru})"), HasSubstr("not true, false or null, near byte 6"));
+  EXPECT_THAT(ErrorOf(R"({"a": nulll})"), HasSubstr("not true, false or null, near byte"));
   EXPECT_THAT(ErrorOf(R"({"a": "b)"), HasSubstr("not closed"));
   EXPECT_THAT(ErrorOf("[\"a\nb\"]"), HasSubstr("control character"));
   EXPECT_THAT(ErrorOf(R"([1, "\q"])"), HasSubstr("wrong escape"));
@@ -128,28 +128,28 @@ TEST(JsonTest, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(JsonDocument::Parse("{").error().code, ErrorCode::kInvalid);
 }
 
-TEST(JsonTest, RefusesWhatIsNotUtf8) {
+TEST(JsonTest, RefusesTextThatIsNotUtf8) {
   EXPECT_THAT(ErrorOf("\"\xff\""), HasSubstr("UTF-8"));
   EXPECT_THAT(ErrorOf("\"\xc0\x80\""), HasSubstr("UTF-8"));          // Overlong.
   EXPECT_THAT(ErrorOf("\"\xed\xa0\x80\""), HasSubstr("UTF-8"));      // A surrogate.
   EXPECT_THAT(ErrorOf("\"\xf4\x90\x80\x80\""), HasSubstr("UTF-8"));  // Beyond U+10FFFF.
 }
 
-// Half a surrogate pair has no UTF-8 form; taking it would store broken text.
+// Half of a surrogate pair has no UTF-8 form, so accepting it would store invalid text.
 TEST(JsonTest, RefusesLoneSurrogates) {
   EXPECT_THAT(ErrorOf(R"("\ud83d")"), HasSubstr("wrong escape"));
   EXPECT_THAT(ErrorOf(R"("\ude00")"), HasSubstr("wrong escape"));
   EXPECT_THAT(ErrorOf(R"("\ud83dx")"), HasSubstr("wrong escape"));
 }
 
-// The depth is what keeps recursive decoders off the end of the stack.
+// The limit of the depth protects recursive decoders from a stack overflow.
 TEST(JsonTest, BoundsTheDepth) {
   EXPECT_EQ(ErrorOf(Nested(kMaxJsonDepth - 1)), "parsed");
   EXPECT_THAT(ErrorOf(Nested(kMaxJsonDepth + 1)), HasSubstr("deeper than"));
   EXPECT_THAT(ErrorOf(std::string(1'000'000, '[')), HasSubstr("not JSON"));
 }
 
-// The bound on depth has to hold again after the thread's large buffers were dropped.
+// The limit of the depth must still hold after the large buffers of the thread were freed.
 TEST(JsonTest, ParsesTextsLargerThanTheKeptBuffer) {
   const std::string large = '"' + std::string(kMaxKeptJsonBufferBytes, 'x') + '"';
   EXPECT_EQ(MustParse(large).root().AsString()->size(), kMaxKeptJsonBufferBytes);
@@ -176,7 +176,7 @@ TEST(JsonWriterTest, SetsCommasBetweenValues) {
   EXPECT_EQ(text, R"({"a":[1,true,null,{}],"b":"x","c":[2]})");
 }
 
-// Text from outside must never end the string it stands in.
+// A text must never end the JSON string that contains it.
 TEST(JsonWriterTest, EscapesEveryByteThatNeedsIt) {
   std::string all;
   for (int byte = 0; byte < 0x80; ++byte) all += static_cast<char>(byte);
@@ -205,7 +205,7 @@ TEST(JsonWriterTest, WritesNumbersThatParseToThemselves) {
   EXPECT_EQ(text, "-9223372036854775808");
 }
 
-TEST(JsonWriterTest, WritesNullForWhatJsonCannotSay) {
+TEST(JsonWriterTest, WritesNullForInfinityAndNan) {
   std::string text;
   JsonWriter writer(&text);
   writer.BeginArray();
@@ -213,6 +213,21 @@ TEST(JsonWriterTest, WritesNullForWhatJsonCannotSay) {
   writer.Double(std::nan(""));
   writer.EndArray();
   EXPECT_EQ(text, "[null,null]");
+}
+
+TEST(JsonTest, ReadsMembersThatMayBeMissing) {
+  const auto document = *JsonDocument::Parse(R"({"text":"a","number":7,"flag":true,"none":null})");
+  const Json root = document.root();
+  EXPECT_EQ(TextIn(root, "text"), "a");
+  EXPECT_EQ(IntegerIn(root, "number"), 7);
+  EXPECT_TRUE(IsTrueIn(root, "flag"));
+  for (const char* other : {"none", "missing", "number", "flag"})
+    EXPECT_EQ(TextIn(root, other), "");
+  for (const char* other : {"none", "missing", "text", "flag"})
+    EXPECT_EQ(IntegerIn(root, other), 0);
+  for (const char* other : {"none", "missing", "text", "number"}) {
+    EXPECT_FALSE(IsTrueIn(root, other));
+  }
 }
 
 }  // namespace

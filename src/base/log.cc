@@ -39,7 +39,7 @@ std::string TimeText(std::chrono::milliseconds since_epoch) {
 
 bool IsControl(char byte) { return static_cast<uint8_t>(byte) < 0x20; }
 
-// A word stands bare in a text line when nobody could read it as more than one.
+// True when the text needs no quotes in a text line, because it cannot be read as several words.
 bool IsBareWord(std::string_view text) {
   return !text.empty() && std::ranges::none_of(text, [](char byte) {
     return IsControl(byte) || byte == ' ' || byte == '"' || byte == '=' || byte == '\\';
@@ -51,7 +51,7 @@ void WriteValue(const LogField::Value& value, JsonWriter* writer) {
     JsonWriter* writer;
     void operator()(std::string_view text) const { writer->String(Shown(text)); }
     void operator()(int64_t number) const { writer->Int(number); }
-    // To the thousandth: nobody reads a log for the rest.
+    // Three digits after the point are enough for a log.
     void operator()(double number) const { writer->Double(std::round(number * 1000) / 1000); }
     void operator()(bool flag) const { writer->Bool(flag); }
   };
@@ -109,7 +109,7 @@ std::string TextLine(const Line& line) {
 
 std::unique_ptr<spdlog::logger> MakeLogger(spdlog::sink_ptr sink) {
   auto logger = std::make_unique<spdlog::logger>("tidemark", std::move(sink));
-  // The line is ours from end to end, and the level is decided before it is made.
+  // We format the whole line and check the level ourselves, so spdlog must add nothing.
   logger->set_pattern("%v");
   logger->set_level(spdlog::level::trace);
   logger->flush_on(spdlog::level::trace);
@@ -142,7 +142,7 @@ Logger::~Logger() = default;
 
 void Logger::Log(LogLevel level, std::string_view message,
                  std::initializer_list<LogField> fields) const {
-  if (level < options_.level) return;
+  if (!Writes(level)) return;
   const Line line{
       .time = TimeText(clock_.Now()), .level = level, .message = message, .fields = fields};
   const std::string text = options_.format == LogFormat::kJson ? JsonLine(line) : TextLine(line);

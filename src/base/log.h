@@ -1,13 +1,13 @@
-// Structured log lines: a message that never varies, and fields that do.
+// Structured log lines: a fixed message, and fields with the variable values.
 //
 //   logger.Log(LogLevel::kInfo, "table created", {{"table", name}, {"indexes", count}});
 //
 //   2026-11-15T07:00:00.000Z info table created table=orders indexes=2
 //   {"time":"2026-11-15T07:00:00.000Z","level":"info","message":"table created",...}
 //
-// One call is one line, whatever bytes the message and fields hold: control characters are
-// escaped, and what is not UTF-8 is replaced. Any thread may log; lines are never mixed.
-// Logging never fails and never throws. A Secret cannot be a field.
+// One call writes one line: control characters in the message and the fields are escaped, and
+// invalid UTF-8 is replaced. Any thread may log, and lines are never mixed. Logging never fails and
+// never throws. A Secret cannot be a field.
 #pragma once
 
 #include <concepts>
@@ -33,7 +33,7 @@ enum class LogFormat { kText, kJson };
 LogLevel LogLevelFrom(std::string_view setting);
 LogFormat LogFormatFrom(std::string_view setting);
 
-// A name and a value. It refers to its text, and so lives no longer than the call.
+// A name and a value. It refers to its text, so it must not be kept after the call.
 class LogField {
  public:
   using Value = std::variant<std::string_view, int64_t, double, bool>;
@@ -62,10 +62,12 @@ class Logger {
  public:
   // Writes to standard error. The clock outlives the logger.
   Logger(LogOptions options, const Clock& clock);
-  // Writes to a stream, which outlives the logger: tests read their lines from it.
+  // Writes to a stream, which outlives the logger. Tests use it to read the lines.
   Logger(LogOptions options, const Clock& clock, std::ostream* out);
   ~Logger();
 
+  // Whether lines of this level are written.
+  bool Writes(LogLevel level) const { return level >= options_.level; }
   // Writes one line, or nothing when the level is below the logger's.
   void Log(LogLevel level, std::string_view message,
            std::initializer_list<LogField> fields = {}) const;

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/secret.h"
+#include "tests/support/manual_time.h"
 
 namespace tidemark {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 static_assert(std::is_constructible_v<LogField, std::string_view, std::string>);
 static_assert(!std::is_constructible_v<LogField, std::string_view, Secret>);
 
-class LogTest : public testing::Test {
+class LogTest : public ::testing::Test {
  protected:
   std::string Written(LogFormat format, std::string_view message,
                       std::initializer_list<LogField> fields) {
@@ -59,7 +60,7 @@ TEST_F(LogTest, LeavesOutLinesBelowItsLevel) {
 }
 
 // Field values come from outside: none may begin a line or a field of its own.
-TEST_F(LogTest, KeepsWhateverIsLoggedOnOneLine) {
+TEST_F(LogTest, WritesEveryMessageOnOneLine) {
   const std::string forged = "x\n2023-11-14T22:13:20.000Z error forged";
   EXPECT_EQ(Written(LogFormat::kText, "seen", {{"key", forged}}),
             "2023-11-14T22:13:20.000Z info seen "
@@ -69,7 +70,7 @@ TEST_F(LogTest, KeepsWhateverIsLoggedOnOneLine) {
 }
 
 // A terminal obeys control bytes, and a line that is not UTF-8 breaks the reader of JSON lines.
-TEST_F(LogTest, ShowsNoControlsAndNothingButUtf8) {
+TEST_F(LogTest, EscapesControlCharactersAndInvalidUtf8) {
   for (LogFormat format : {LogFormat::kText, LogFormat::kJson}) {
     std::string all;
     for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
@@ -95,7 +96,7 @@ TEST_F(LogTest, WritesJsonThatParses) {
   EXPECT_EQ(document->root().Find("n")->AsInt(), -1);
 }
 
-TEST_F(LogTest, KeepsTheLinesOfThreadsApart) {
+TEST_F(LogTest, DoesNotMixTheLinesOfThreads) {
   std::ostringstream out;
   const Logger logger({}, clock_, &out);
   std::vector<std::thread> threads(4);
@@ -108,7 +109,7 @@ TEST_F(LogTest, KeepsTheLinesOfThreadsApart) {
   std::istringstream lines(out.str());
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
-    EXPECT_THAT(line, testing::MatchesRegex(".* info line n=[0-9]"));
+    EXPECT_THAT(line, ::testing::MatchesRegex(".* info line n=[0-9]"));
   }
   EXPECT_EQ(count, 200);
 }

@@ -4,9 +4,9 @@
 //                                         .help = "Writes that were acknowledged."});
 //   writes.Add();
 //
-// Metrics are added when the program starts and live as long as their Metrics. Adding, bumping
-// and exposing may happen on any thread, at once; bumping a counter or gauge takes no lock.
-// Every metric is described in docs/metrics.md.
+// Metrics are added when the program starts and live as long as their Metrics. All methods may be
+// called from any thread. Changing a counter or gauge takes no lock. Every metric is described in
+// docs/metrics.md.
 #pragma once
 
 #include <map>
@@ -71,7 +71,8 @@ class Metrics {
   Metrics();
   ~Metrics();
 
-  // Adding the same name and labels twice, or a name with two kinds, is a fault of the program.
+  // Adding the same name and labels twice, or a name with two kinds, is a bug and stops the
+  // program.
   Counter& AddCounter(const MetricOptions& options);
   Gauge& AddGauge(const MetricOptions& options);
   Histogram& AddHistogram(const HistogramOptions& options);

@@ -10,7 +10,7 @@
 namespace tidemark {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // What a scraper reads is the whole point: names, help, kinds, values.
 TEST(MetricsTest, ExposesCountersAndGaugesAsPrometheusText) {

@@ -9,8 +9,8 @@ namespace tidemark {
 
 uint64_t Random::Below(uint64_t bound) {
   CHECK(bound > 0);
-  // Draws from the incomplete last stretch of the range are thrown away: they
-  // would make the small remainders likelier.
+  // Draws from the incomplete last part of the range are dropped. Otherwise small results would be
+  // more likely.
   const uint64_t limit = std::numeric_limits<uint64_t>::max() / bound * bound;
   uint64_t draw = Next();
   while (draw >= limit) draw = Next();
@@ -33,7 +33,7 @@ std::string Random::Hex(size_t length_bytes) {
 
 uint64_t SystemRandom::Next() {
   uint64_t bits = 0;
-  // Requests of at most 256 bytes are never cut short once the pool is ready.
+  // getrandom returns all bytes of a request of at most 256 bytes, once the pool is ready.
   CHECK(getrandom(&bits, sizeof bits, 0) == sizeof bits);
   return bits;
 }

@@ -1,5 +1,5 @@
-// The one source of randomness, injected like the clock. Nonces come from
-// SystemRandom; tests use SeededRandom, print its seed, and so can be replayed.
+// The source of randomness, injected like the clock. Nonces come from SystemRandom. Tests use
+// SeededRandom and print its seed, so that a run can be repeated.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class SystemRandom final : public Random {
   uint64_t Next() override;
 };
 
-// The same sequence for the same seed. Never for secrets.
+// Gives the same sequence for the same seed. Must not be used for secrets.
 class SeededRandom final : public Random {
  public:
   explicit SeededRandom(uint64_t seed) : engine_(seed) {}

@@ -10,7 +10,7 @@
 namespace tidemark {
 namespace {
 
-// A failing test is replayed by its printed seed: the sequence must be the seed's alone.
+// A failed test is repeated with its printed seed, so the sequence must depend only on the seed.
 TEST(SeededRandomTest, RepeatsItsSequence) {
   SeededRandom first(42), second(42), other(43);
   const uint64_t draw = first.Next();
@@ -31,7 +31,7 @@ TEST(RandomTest, DrawsEveryNumberBelowTheBoundAboutEquallyOften) {
   EXPECT_EQ(random.Below(1), 0u);
 }
 
-// A generator that returns what it is told shows which draws are thrown away.
+// A generator with given numbers shows which draws are dropped.
 class ScriptedRandom final : public Random {
  public:
   explicit ScriptedRandom(std::vector<uint64_t> draws) : draws_(std::move(draws)) {}
@@ -43,7 +43,8 @@ class ScriptedRandom final : public Random {
 };
 
 TEST(RandomTest, ThrowsAwayDrawsThatWouldFavourSmallNumbers) {
-  // Nearly half of all draws are at or above this bound: folded back they would all be small.
+  // Nearly half of all draws are at or above this bound. With a plain modulo they would all become
+  // small numbers.
   const uint64_t bound = (1ull << 63) + 1;
   ScriptedRandom random({bound, bound + 5, 7});
   EXPECT_EQ(random.Below(bound), 7u);

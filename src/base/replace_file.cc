@@ -15,7 +15,7 @@ namespace tidemark {
 
 namespace {
 
-// Each is false, with the reason in errno, also when there is nothing open.
+// Each returns false with the reason in errno, also when the file is not open.
 bool Write(const Descriptor& file, std::string_view bytes) {
   if (!file.is_open()) return false;
   while (!bytes.empty()) {
@@ -29,12 +29,12 @@ bool Write(const Descriptor& file, std::string_view bytes) {
 bool Sync(const Descriptor& file) { return file.is_open() && ::fsync(file.get()) == 0; }
 
 bool WriteNew(const std::string& path, std::string_view bytes) {
-  ::unlink(path.c_str());  // What a process left that was killed, with whatever rights.
+  ::unlink(path.c_str());  // A killed process may have left it, with any permissions.
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   return Write(file, bytes) && Sync(file);
 }
 
-// A new name in a folder is durable once the folder is.
+// A new name is durable only after its folder is synced.
 bool SyncFolderOf(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return Sync(Descriptor(

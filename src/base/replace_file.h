@@ -1,10 +1,10 @@
-// Replaces a file: the bytes go into a new file beside it ("PATH.new"), which is synced and takes
-// its place. Whoever reads, and whoever loses power, has the old file or the new one, whole. Only
-// the owner may read it.
+// Replaces a file. The bytes are written into a new file beside it ("PATH.new"), which is synced
+// and renamed. A reader, and a machine after a power cut, has either the whole old file or the
+// whole new one. Only the owner may read it.
 //
 //   TRY(ReplaceFile("tokens", text));
 //
-// Of two at the same time one may fail; who has several writers locks.
+// When two calls run at the same time, one may fail. Callers with several writers need a lock.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace tidemark {
 
-// kDenied or kUnavailable, with the system's reason, when it cannot be done: the old file is then
-// as it was, unless the disk failed when the new one was already in its place.
+// kDenied or kUnavailable, with the system's reason, when it fails. Then the old file is unchanged,
+// unless the disk failed after the rename.
 Status ReplaceFile(const std::string& path, std::string_view bytes);
 
 }  // namespace tidemark

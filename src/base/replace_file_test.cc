@@ -34,7 +34,7 @@ TEST_F(ReplaceFileTest, MakesAFileAndReplacesIt) {
   EXPECT_FALSE(fs::exists(path_ + ".new"));
 }
 
-// It holds tokens.
+// The file may contain tokens.
 TEST_F(ReplaceFileTest, OnlyTheOwnerMayReadIt) {
   std::ofstream(path_ + ".new") << "left by a process that was killed";
   fs::permissions(path_ + ".new", fs::perms::all);
@@ -43,7 +43,7 @@ TEST_F(ReplaceFileTest, OnlyTheOwnerMayReadIt) {
   EXPECT_EQ(ContentOf(path_), "secret");
 }
 
-// Whoever has it open goes on reading what it was.
+// A reader that has the file open continues with the old content.
 TEST_F(ReplaceFileTest, AReaderKeepsTheWholeOldFile) {
   ASSERT_TRUE(ReplaceFile(path_, "old").has_value());
   std::ifstream reader(path_);
@@ -53,7 +53,7 @@ TEST_F(ReplaceFileTest, AReaderKeepsTheWholeOldFile) {
   EXPECT_EQ(text, "old");
 }
 
-TEST_F(ReplaceFileTest, SaysWhyItCannotAndLeavesTheOldFile) {
+TEST_F(ReplaceFileTest, ReportsWhyItFailedAndKeepsTheOldFile) {
   ASSERT_TRUE(ReplaceFile(path_, "old").has_value());
   fs::create_directories(path_ + ".new/in-the-way");
   const Status failed = ReplaceFile(path_, "new");

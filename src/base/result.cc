@@ -14,6 +14,12 @@ std::string_view ToString(ErrorCode code) {
       return "conflict";
     case ErrorCode::kUnavailable:
       return "unavailable";
+    case ErrorCode::kThrottled:
+      return "throttled";
+    case ErrorCode::kUnreachable:
+      return "unreachable";
+    case ErrorCode::kCancelled:
+      return "cancelled";
     case ErrorCode::kUnknown:
       return "unknown";
     case ErrorCode::kDenied:

@@ -1,4 +1,4 @@
-// Result<T> is what a function returns when the outside can make it fail: either a
+// A function returns Result<T> if it can fail for reasons outside of the program. It is either a
 // value, or an Error that says what was wrong, where, and what to do.
 //
 //   Result<Number> Parse(std::string_view text);
@@ -10,12 +10,13 @@
 //   }
 //
 // Expected outcomes (absent, condition not met, cancelled) are not errors: they are
-// fields of a reply. Member names follow std::expected where it has them.
+// fields of a reply. The members have the names of std::expected where possible.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -27,13 +28,16 @@ namespace tidemark {
 enum class ErrorCode {
   kInvalid,      // The request is wrong: change it.
   kNotFound,     // The table, index, stream or folder named does not exist.
-  kInUse,        // It exists already, or is being changed: pick another or wait.
+  kInUse,        // It exists already, or is being changed: choose another or wait.
   kConflict,     // Another writer came first: try again.
   kUnavailable,  // Nothing was done; try later.
-  kUnknown,      // It may or may not have been done: look before trying again.
+  kThrottled,    // Nothing was done, because of too many requests: try later, and more slowly.
+  kUnreachable,  // Nothing was done, because there was no answer: try again.
+  kCancelled,    // The caller stopped it, or its deadline passed while it waited.
+  kUnknown,      // It may or may not have been done: check before trying again.
   kDenied,       // Not allowed to.
-  kCorrupt,      // Stored data is damaged; nothing of it is served.
-  kInternal,     // A fault of ours.
+  kCorrupt,      // Stored data is damaged and is not returned.
+  kInternal,     // A bug of this program.
 };
 
 // The code's name in lower case with underscores, such as "not_found".
@@ -48,24 +52,23 @@ struct Error {
 
 inline Error Invalid(std::string message) { return {ErrorCode::kInvalid, std::move(message)}; }
 
-// E is another type where callers tell errors apart by more than their code.
-template <typename T, typename E = Error>
+template <typename T>
 class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit
-  Result(E error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
   template <typename U>
   requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
-           !std::is_same_v<std::remove_cvref_t<U>, E> &&
+           !std::is_same_v<std::remove_cvref_t<U>, Error> &&
            !std::is_same_v<std::remove_cvref_t<U>, Result>) Result(U&& value)  // NOLINT: implicit
       : state_(std::in_place_index<0>, std::forward<U>(value)) {}
 
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
 
-  // Asking a failure for its value, or a success for its error, is a fault of the program.
+  // Reading the value of a failure, or the error of a success, is a bug and stops the program.
   T& value() & {
     CHECK(has_value());
     return std::get<0>(state_);
@@ -78,15 +81,15 @@ class [[nodiscard]] Result {
     CHECK(has_value());
     return std::get<0>(std::move(state_));
   }
-  E& error() & {
+  Error& error() & {
     CHECK(!has_value());
     return std::get<1>(state_);
   }
-  const E& error() const& {
+  const Error& error() const& {
     CHECK(!has_value());
     return std::get<1>(state_);
   }
-  E&& error() && {
+  Error&& error() && {
     CHECK(!has_value());
     return std::get<1>(std::move(state_));
   }
@@ -104,10 +107,10 @@ class [[nodiscard]] Result {
   }
 
  private:
-  std::variant<T, E> state_;
+  std::variant<T, Error> state_;
 };
 
-// The value of a success that has nothing to say.
+// The value of a success without a result.
 struct Done {
   friend bool operator==(const Done&, const Done&) = default;
 };
@@ -115,9 +118,9 @@ using Status = Result<Done>;
 
 }  // namespace tidemark
 
-// Yields the value of a Result, or returns its Error from the function around it, by the
-// statement expressions of GCC and clang. Not in a braced initializer behind a member that owns
-// memory: on the early return GCC 12 does not destroy that member.
+// Yields the value of a Result, or returns its Error from the surrounding function. It is a
+// statement expression, which GCC and clang support. Do not use it in a braced initializer after a
+// member that owns memory: on the early return GCC 12 does not destroy that member.
 #define TRY(expression)                        \
   __extension__({                              \
     auto try_result_ = (expression);           \

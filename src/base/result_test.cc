@@ -28,7 +28,7 @@ TEST(ResultTest, HoldsAValueOrAnError) {
   EXPECT_EQ(bad.error(), (Error{ErrorCode::kInvalid, "odd"}));
 }
 
-// Every function that can fail is written with TRY: it must stop at the first error.
+// TRY must return at the first error.
 TEST(ResultTest, TryReturnsEarlyWithTheError) {
   EXPECT_EQ(QuarterAsText(8).value(), "2");
   EXPECT_EQ(QuarterAsText(3).error().message, "odd");
@@ -53,7 +53,7 @@ TEST(ResultTest, ConvertsWhatConvertsToItsValue) {
   EXPECT_FALSE(absent->has_value());
 }
 
-// Asking a failure for its value is a fault of the program, and must not pass unseen.
+// Reading the value of a failed Result is a bug, and must stop the program.
 TEST(ResultDeathTest, StopsWhenAFailureIsAskedForItsValue) {
   EXPECT_DEATH(static_cast<void>(Half(3).value()), "broken invariant");
   EXPECT_DEATH(static_cast<void>(Half(4).error()), "broken invariant");

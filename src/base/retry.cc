@@ -6,7 +6,7 @@ namespace tidemark {
 
 namespace {
 
-// Doubling past this overflows; the longest wait is reached long before.
+// More doublings could overflow. The longest wait is reached long before.
 constexpr uint32_t kMaxDoublings = 20;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// How often and after which waits something is tried again: waits that double, a bound on
-// how many there are, and never past the deadline.
+// How often and after which waits something is tried again. Each wait is twice as long as the one
+// before, their number is limited, and no wait ends after the deadline.
 //
 //   Backoff backoff(policy, random);
 //   while (auto wait = backoff.Next(deadline)) {
@@ -7,7 +7,7 @@
 //     ...
 //   }
 //
-// A Backoff is one thing being retried and has one owner.
+// A Backoff is for one operation and one thread.
 #pragma once
 
 #include <chrono>
@@ -24,8 +24,8 @@ struct RetryPolicy {
   uint32_t max_retries = 3;
   std::chrono::nanoseconds first_wait = std::chrono::seconds(1);
   std::chrono::nanoseconds longest_wait = std::chrono::seconds(8);
-  // Each wait is drawn from [wait × (1 − jitter), wait], so that those who failed together do not
-  // come again together. Between 0 and 1.
+  // Each wait is drawn from [wait × (1 − jitter), wait], so that callers that failed together do
+  // not retry at the same moment. Between 0 and 1.
   double jitter = 0;
 };
 
@@ -34,7 +34,7 @@ class Backoff {
   // `random` is used when the policy has jitter, and outlives this.
   Backoff(RetryPolicy policy, Random* random) : policy_(policy), random_(random) {}
 
-  // How long to wait before trying again; `at_least` is what the other side asked for. nullopt
+  // How long to wait before trying again; `at_least` is the wait that the server asked for. nullopt
   // when the retries are used up, or the wait would not end before the deadline.
   std::optional<std::chrono::nanoseconds> Next(
       const Deadline& deadline, std::chrono::nanoseconds at_least = std::chrono::nanoseconds(0));

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/manual_time.h"
+
 namespace tidemark {
 namespace {
 
@@ -18,7 +20,7 @@ class RetryTest : public ::testing::Test {
   SeededRandom random_{1};
 };
 
-// Three retries are three waits: what the seeds mistook for three attempts.
+// Three retries are three waits and four attempts. The seeds counted them as three attempts.
 TEST_F(RetryTest, WaitsDoubleUntilTheRetriesAreUsedUp) {
   Backoff backoff({.max_retries = 3}, nullptr);
   const Deadline deadline = In(seconds(60));

@@ -8,7 +8,7 @@ namespace tidemark {
 
 Secret::Secret(std::string&& value) {
   value_.swap(value);
-  // A short string's bytes are copied, not handed over; the caller's would stay.
+  // Moving a short string copies its bytes, so the caller's copy must be wiped too.
   OPENSSL_cleanse(value.data(), value.capacity());
 }
 
@@ -30,7 +30,7 @@ Secret& Secret::operator=(Secret&& other) noexcept {
 Secret::~Secret() { Wipe(); }
 
 void Secret::Wipe() {
-  // The whole capacity: a short string leaves its bytes behind when it is moved from.
+  // Wipes the whole capacity, because a short string keeps its bytes when it is moved from.
   value_.resize(value_.capacity());
   OPENSSL_cleanse(value_.data(), value_.size());
   value_.clear();

@@ -1,6 +1,6 @@
-// A Secret holds a password, key or token so that it cannot leak by accident: it has no
-// stream or format operator and converts to nothing, it compares in constant time, and it
-// is wiped when it goes.
+// A Secret holds a password, key or token so that it cannot leak by accident. It has no stream or
+// format operator and no conversion, it is compared in constant time, and its memory is wiped in
+// the destructor.
 //
 //   Secret key(TRY(ReadKey()));
 //   Sign(request, key.Reveal());   // The one way to the bytes, easy to search for.
@@ -16,7 +16,7 @@ namespace tidemark {
 class Secret {
  public:
   Secret() = default;
-  // Takes the string's memory over; the caller keeps no copy.
+  // Takes the memory of the string; the caller keeps no copy.
   explicit Secret(std::string&& value);
   Secret(const Secret&) = default;
   Secret(Secret&& other) noexcept;
@@ -24,11 +24,11 @@ class Secret {
   Secret& operator=(Secret&& other) noexcept;
   ~Secret();
 
-  // The bytes, for as long as this object lives and is not assigned to.
+  // The bytes. Valid until this object is destroyed or assigned to.
   std::string_view Reveal() const { return value_; }
   bool empty() const { return value_.empty(); }
 
-  // The time depends on the lengths alone, not on where the bytes differ.
+  // The time depends only on the lengths, not on where the bytes differ.
   friend bool operator==(const Secret& left, const Secret& right);
 
  private:

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <ostream>
 #include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -16,7 +17,7 @@ concept Streamable = requires(std::ostream& out, const T& value) {
   out << value;
 };
 
-// These are the promise of the type: a line that prints a secret does not compile.
+// Code that prints a secret must not compile.
 static_assert(Streamable<std::string>);
 static_assert(!Streamable<Secret>);
 static_assert(fmt::is_formattable<std::string>::value);
@@ -36,8 +37,8 @@ TEST(SecretTest, ComparesByItsBytes) {
   EXPECT_TRUE(Secret() == Make(""));
 }
 
-// A short string's move is a copy: what is moved from must hold nothing of it.
-TEST(SecretTest, WipesWhatItTakesOver) {
+// Moving a short string copies its bytes, so the source must be wiped.
+TEST(SecretTest, WipesTheStringItWasMadeFrom) {
   std::string source = "short";
   const char* bytes = source.data();
   const Secret secret(std::move(source));
@@ -57,8 +58,9 @@ TEST(SecretTest, WipesTheSourceOfAMove) {
   }
 }
 
-// The bytes of a short string lie inside the object, so they can be looked at once it is gone.
-TEST(SecretTest, WipesItsBytesWhenItGoes) {
+// The bytes of a short string are inside the object, so the test can read its memory after the
+// destructor.
+TEST(SecretTest, WipesItsBytesWhenDestroyed) {
   alignas(Secret) unsigned char memory[sizeof(Secret)] = {};
   auto* secret = new (memory) Secret(Make("hunter2"));
   const std::string_view bytes(reinterpret_cast<const char*>(memory), sizeof memory);
@@ -74,7 +76,7 @@ TEST(SecretTest, KeepsItsValueWhenAssignedToItself) {
   EXPECT_EQ(secret.Reveal(), "abc");
 }
 
-TEST(SecretTest, CopiesStandAlone) {
+TEST(SecretTest, CopiesAreIndependent) {
   Secret first = Make("abc");
   const Secret second = first;
   first = Make("other");

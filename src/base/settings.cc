@@ -22,6 +22,8 @@ namespace tidemark {
 
 namespace {
 
+constexpr std::string_view kDefaultSource = "default";
+
 std::string Quoted(std::string_view text) {
   std::string quoted;
   JsonWriter(&quoted).String(text);
@@ -78,8 +80,9 @@ std::optional<int64_t> ParseMilliseconds(std::string_view text) {
   return *count * unit->length_ms;
 }
 
-// What a text means as a value of the setting: the number, 0 or 1, milliseconds, the place
-// among the choices, and for a text or a decimal nothing but 0. nullopt when it means nothing.
+// The value of a text for this setting, as a number: the integer, 0 or 1 for a boolean,
+// milliseconds, or the index of the choice; 0 for a text or a decimal. nullopt when the text is not
+// valid.
 std::optional<int64_t> ParseValue(const Setting& setting, std::string_view text) {
   switch (setting.kind) {
     case SettingKind::kText:
@@ -124,12 +127,18 @@ Error UnknownSetting(std::span<const Setting> table, std::string_view name,
   std::string message = fmt::format("{}: there is no setting {}", source, Quoted(name));
   const auto nearest = std::ranges::min_element(
       table, {}, [&](const Setting& setting) { return EditDistance(name, setting.name); });
-  // Farther than this the nearest name is no help.
+  // A name that differs more than this is not a useful suggestion.
   if (nearest != table.end() && EditDistance(name, nearest->name) <= nearest->name.size() / 2) {
     message += fmt::format("; did you mean {}?", Quoted(nearest->name));
   }
   return Invalid(std::move(message));
 }
+
+// Variables that begin with TIDEMARK_, mean something to the program, and set no setting.
+constexpr std::string_view kOtherVariables[] = {"TIDEMARK_SETTINGS", "TIDEMARK_URL",
+                                                "TIDEMARK_API_TOKEN"};
+// Names that differ by at most this many characters are probably meant to be the same.
+constexpr size_t kMaxTypos = 2;
 
 std::string UpperWithUnderscores(std::string_view name) {
   std::string upper;
@@ -143,13 +152,40 @@ std::string UpperWithUnderscores(std::string_view name) {
 Result<std::string> ReadText(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  // An empty file sets the failbit of the stream it is copied to, and is fine.
+  // Copying an empty file would set the failbit of the stream, but an empty file is valid.
   if (file && file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
   if (!file.is_open() || file.bad()) {
     return Error{ErrorCode::kNotFound,
                  fmt::format("{}: cannot read this settings file: {}", path, std::strerror(errno))};
   }
   return std::move(text).str();
+}
+
+// "TIDEMARK_LOG_" of TIDEMARK_LOG_LEVEL.
+std::string_view SectionOf(std::string_view variable) {
+  constexpr size_t kPrefix = std::string_view("TIDEMARK_").size();
+  const size_t end = variable.find('_', kPrefix);
+  return end == std::string_view::npos ? variable : variable.substr(0, end + 1);
+}
+
+// A misspelt variable would be ignored without a word. A variable of another program may begin with
+// TIDEMARK_ too, so only a name that is close to ours, or in one of our sections, is refused.
+Status CheckVariable(std::span<const Setting> table, std::string_view name) {
+  if (!name.starts_with("TIDEMARK_")) return Done{};
+  if (std::ranges::find(kOtherVariables, name) != std::end(kOtherVariables)) return Done{};
+  std::string nearest;
+  bool is_ours = false;
+  for (const Setting& setting : table) {
+    const std::string known = VariableName(setting);
+    if (known == name) return Done{};
+    const size_t distance = EditDistance(name, known);
+    is_ours |=
+        distance <= kMaxTypos || (SectionOf(known) != known && SectionOf(known) == SectionOf(name));
+    if (nearest.empty() || distance < EditDistance(name, nearest)) nearest = known;
+  }
+  if (!is_ours) return Done{};
+  return Invalid(fmt::format("environment variable {}: there is no such setting; did you mean {}?",
+                             name, nearest));
 }
 
 struct FileEntry {
@@ -162,7 +198,7 @@ std::string Place(const std::string& path, const toml::source_region& region) {
   return fmt::format("{}:{}", path, region.begin.line);
 }
 
-// Everything the file says, under full names, in no particular order.
+// All values of the file with their full names, in any order.
 void Flatten(const toml::table& table, const std::string& prefix, const std::string& path,
              std::vector<FileEntry>* entries) {
   for (const auto& [key, node] : table) {
@@ -176,7 +212,7 @@ void Flatten(const toml::table& table, const std::string& prefix, const std::str
   }
 }
 
-// The text of a value that has the form the kind asks for: "5" is no number.
+// The text of a value with the right type for this kind. The string "5" is not a number.
 std::optional<std::string> TextOf(const toml::node& node, SettingKind kind) {
   if (kind == SettingKind::kInteger) {
     if (auto number = node.value_exact<int64_t>()) return std::to_string(*number);
@@ -254,7 +290,8 @@ Status Settings::Set(size_t index, Given given) {
 
 Status Settings::SetDefaults() {
   for (size_t i = 0; i < table_.size(); ++i) {
-    TRY(Set(i, {.text = std::string(table_[i].default_value), .source = "default"}));
+    TRY(Set(i,
+            {.text = std::string(table_[i].default_value), .source = std::string(kDefaultSource)}));
   }
   return Done{};
 }
@@ -278,6 +315,9 @@ Status Settings::SetFromFile(const std::string& path) {
 }
 
 Status Settings::SetFromEnvironment(const Environment& environment) {
+  for (const auto& [name, value] : environment) {
+    if (!value.empty()) TRY(CheckVariable(table_, name));
+  }
   for (size_t i = 0; i < table_.size(); ++i) {
     std::vector<std::string> names = {VariableName(table_[i])};
     names.insert(names.end(), table_[i].other_variables.begin(), table_[i].other_variables.end());
@@ -306,6 +346,12 @@ const Settings::Value& Settings::Find(std::string_view name,
   CHECK(setting != table_.end());
   CHECK(std::ranges::find(kinds, setting->kind) != kinds.end());
   return values_[setting - table_.begin()];
+}
+
+bool Settings::IsGiven(std::string_view name) const {
+  const auto setting = std::ranges::find(table_, name, &Setting::name);
+  CHECK(setting != table_.end());
+  return values_[setting - table_.begin()].source != kDefaultSource;
 }
 
 const std::string& Settings::Text(std::string_view name) const {
@@ -346,7 +392,7 @@ Result<Secret> Settings::GetSecret(std::string_view name) const {
                  fmt::format("{}: {} is to be read from the file {}, which cannot be read: {}",
                              value.source, name, Quoted(path), std::strerror(errno))};
   }
-  // Editors and `echo` leave a line end behind, which is never part of a secret.
+  // Editors and `echo` add a line end, which is never part of a secret.
   while (!text->empty() && (text->back() == '\n' || text->back() == '\r')) text->pop_back();
   return Secret(std::move(*text));
 }

@@ -1,15 +1,15 @@
-// The settings of the program, each declared once, in a table, and read from four places:
-// the command line wins over the environment, that over the settings file, that over the
-// default.
+// The settings of the program. Each is declared once, in a table, and read from four places: a flag
+// of the command line overrides the environment, which overrides the settings file, which overrides
+// the default.
 //
-//   Settings settings = TRY(Settings::Load(ProgramSettings(), {.file = "tidemark.toml",
-//                                                              .environment = ReadEnvironment(),
-//                                                              .flags = {{"data", "/srv/tm"}}}));
+//   Settings settings = TRY(Settings::Load(table, {.file = "tidemark.toml",
+//                                                  .environment = ReadEnvironment(),
+//                                                  .flags = {{"data", "/srv/tm"}}}));
 //   Open(settings.Text("data"));
 //
 // The setting log.level is `level` in the section [log] of the file, the variable
-// TIDEMARK_LOG_LEVEL and the flag --log-level. Every value is checked, also one that another
-// place overrides, and an error names the place it came from.
+// TIDEMARK_LOG_LEVEL and the flag --log-level. Every value is checked, even if another place
+// overrides it. An error names the place of the value.
 //
 // Settings are read once and never change; they may be read from any thread.
 #pragma once
@@ -49,14 +49,11 @@ struct Setting {
   std::vector<std::string_view> other_variables;
 };
 
-// What `tidemark` can be told.
-std::span<const Setting> ProgramSettings();
-
 // "TIDEMARK_LOG_LEVEL" and "--log-level" for log.level.
 std::string VariableName(const Setting& setting);
 std::string FlagName(const Setting& setting);
 
-// Its help, with what it may be and the further variables that set it.
+// The help, with the allowed values and the other variables that set it.
 std::string FullHelp(const Setting& setting);
 
 using Environment = std::map<std::string, std::string, std::less<>>;
@@ -76,20 +73,23 @@ class Settings {
   // wrong kind, kNotFound when the file cannot be read.
   static Result<Settings> Load(std::span<const Setting> table, const SettingSources& sources);
 
-  // The value of a setting of the table. Asking for a name that is not in it, or for another
-  // kind, is a fault of the program.
+  // The value of a setting of the table. A name that is not in the table, or another kind, is a bug
+  // and stops the program.
   const std::string& Text(std::string_view name) const;  // kText and kChoice
   int64_t Integer(std::string_view name) const;
   double Decimal(std::string_view name) const;
   bool Bool(std::string_view name) const;
   std::chrono::milliseconds Duration(std::string_view name) const;
-  // Empty when it is not set. kNotFound when it is to be read from a file that cannot be read.
+  // Empty when it is not set. kNotFound when the setting names a file that cannot be read.
   Result<Secret> GetSecret(std::string_view name) const;
-  // The file that a secret is read from; nullopt when it stands in the settings itself.
+  // The file that a secret is read from; nullopt when the secret itself is in the settings.
   std::optional<std::string> SecretFile(std::string_view name) const;
 
-  // One line a setting, in the order of the table: name, value and where it came from. A secret's
-  // value is left out.
+  // Whether a file, a variable or a flag has set it, even to its default.
+  bool IsGiven(std::string_view name) const;
+
+  // One line for each setting, in the order of the table: name, value and where it came from. A
+  // secret's value is left out.
   std::string Describe() const;
 
  private:

@@ -9,7 +9,7 @@ namespace tidemark {
 
 namespace {
 
-// The length of the sequence that a lead byte opens; 0 when it opens none.
+// The length of the sequence that begins with this byte; 0 when no sequence does.
 size_t SequenceLength(uint8_t lead) {
   if (lead < 0x80) return 1;
   if (lead >= 0xc2 && lead < 0xe0) return 2;
@@ -22,7 +22,7 @@ bool IsHiddenControl(std::string_view character) {
   return character[0] == '\xc2' && static_cast<uint8_t>(character[1]) < 0xa0;
 }
 
-// How many bytes at the front are one character that may be shown; 0 when none is there.
+// The length of the first character if it may be shown; otherwise 0.
 size_t ShownLength(std::string_view text) {
   const std::string_view character = text.substr(0, SequenceLength(static_cast<uint8_t>(text[0])));
   if (character.empty() || !IsUtf8(character) || IsHiddenControl(character)) return 0;

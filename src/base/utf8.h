@@ -1,5 +1,5 @@
-// UTF-8, as strict as Unicode has it: no form longer than needed, no surrogates, nothing beyond
-// U+10FFFF. Functions without state.
+// UTF-8, as strict as Unicode defines it: no overlong forms, no surrogates, nothing above U+10FFFF.
+// Functions without state.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@ namespace tidemark {
 
 bool IsUtf8(std::string_view text);
 
-// The text with every byte that may not be shown replaced by U+FFFD: what is not UTF-8, and the
-// controls that JSON does not escape (DEL and U+0080 to U+009F, which a terminal obeys).
+// The text with every byte that must not be shown replaced by U+FFFD: invalid UTF-8, and the
+// control characters that JSON does not escape (DEL and U+0080 to U+009F, which a terminal would
+// execute).
 std::string Shown(std::string_view text);
 
 }  // namespace tidemark

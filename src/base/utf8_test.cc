@@ -7,15 +7,15 @@
 namespace tidemark {
 namespace {
 
-TEST(Utf8Test, TakesEveryLengthOfCharacter) {
+TEST(Utf8Test, AcceptsCharactersOfEveryLength) {
   for (const char* text : {"", "plain", "\x7f", "\xc3\xa9", "\xe2\x82\xac", "\xed\x9f\xbf",
                            "\xee\x80\x80", "\xf0\x9f\x8c\x8a", "\xf4\x8f\xbf\xbf"}) {
     EXPECT_TRUE(IsUtf8(text)) << text;
   }
 }
 
-// Two forms of one character would be two keys that look the same.
-TEST(Utf8Test, RefusesWhatIsNotTheOneFormOfACharacter) {
+// With two forms of one character, two different keys could look the same.
+TEST(Utf8Test, RefusesInvalidAndOverlongCharacters) {
   for (const char* text : {"\x80", "\xc0\xaf", "\xc1\xbf", "\xe0\x80\xaf", "\xe0\x9f\xbf",
                            "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
                            "\xf5\x80\x80\x80", "\xc3", "\xe2\x82", "\xf0\x9f\x8c",
@@ -26,15 +26,15 @@ TEST(Utf8Test, RefusesWhatIsNotTheOneFormOfACharacter) {
   }
 }
 
-// It goes into logs, answers and terminals.
-TEST(Utf8Test, ShowsNothingThatATerminalObeys) {
+// The text is written to logs, answers and terminals.
+TEST(Utf8Test, ReplacesTerminalControlCharacters) {
   EXPECT_EQ(Shown("caf\xc3\xa9 \xf0\x9f\x8c\x8a"), "caf\xc3\xa9 \xf0\x9f\x8c\x8a");
   EXPECT_EQ(Shown("a\xff"
                   "b"),
             "a\xef\xbf\xbd"
             "b");
   EXPECT_EQ(Shown("\x7f"), "\xef\xbf\xbd");
-  // CSI as one character, of which each byte is replaced.
+  // CSI as one character; each of its bytes is replaced.
   EXPECT_EQ(Shown("\xc2\x9b"
                   "2J"),
             "\xef\xbf\xbd\xef\xbf\xbd"

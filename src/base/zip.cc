@@ -27,7 +27,7 @@ Error OpenError(const std::string& path, int code) {
           fmt::format("'{}' cannot be read as a zip file: {}", path, text)};
 }
 
-// What cannot be read is damaged, unless it is only not known how to.
+// An entry that cannot be read is damaged, unless it uses a method that libzip does not know.
 Error ReadError(const ZipEntry& entry, zip_error_t* error) {
   const int code = zip_error_code_zip(error);
   const bool unknown = code == ZIP_ER_COMPNOTSUPP || code == ZIP_ER_ENCRNOTSUPP ||
@@ -78,7 +78,7 @@ Status ZipFile::Read(const ZipEntry& entry,
     if (count < 0) return ReadError(entry, zip_file_get_error(file.get()));
     if (count == 0) break;
     total += static_cast<uint64_t>(count);
-    // A small file may unpack to an endless one.
+    // A small file may unpack to a very large one, so the limit is checked for each piece.
     if (total > entry.size_bytes) return WrongSize(entry);
     TRY(take({piece->data(), static_cast<size_t>(count)}));
   }

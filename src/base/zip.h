@@ -6,8 +6,8 @@
 //     TRY(zip.Read(entry, [&](std::string_view piece) -> Status { ... }));
 //   }
 //
-// Names come from the file as they are: they are for comparing, never for making paths of. One
-// thread at a time may use it.
+// Names are returned as they are in the file. Use them only for comparisons, never to build paths.
+// One thread at a time may use it.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -31,16 +32,15 @@ struct ZipEntry {
 
 class ZipFile {
  public:
-  // kNotFound when there is no such file, kInvalid when it is no zip file or is cut off.
+  // kNotFound when there is no such file, kInvalid when it is not a zip file or is cut off.
   static Result<ZipFile> Open(const std::string& path);
 
   // Files only, in the order of the zip file.
   const std::vector<ZipEntry>& entries() const { return entries_; }
 
-  // Calls `take` with one piece after the other; an Error of its ends the reading. kCorrupt when
-  // what was read is not what was packed, or is longer than the entry says: then the pieces
-  // given so far are not to be trusted. kInvalid when it is encrypted or packed in a way that is
-  // not known.
+  // Calls `take` with one piece after the other. An error of `take` ends the reading. kCorrupt when
+  // the checksum is wrong, or the content is longer than the entry says: then the pieces given so
+  // far must not be used. kInvalid when the entry is encrypted or uses an unknown compression.
   Status Read(const ZipEntry& entry, const std::function<Status(std::string_view piece)>& take);
 
  private:

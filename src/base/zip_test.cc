@@ -65,7 +65,7 @@ class ZipTest : public ::testing::Test {
   std::string folder_;
 };
 
-// What goes in comes out, larger than a piece too, and folders are no files.
+// Files are read as they were packed, also those larger than one piece. Folders are not listed.
 TEST_F(ZipTest, GivesBackWhatWasPacked) {
   const std::string large(1'000'000, 'x');
   Pack({{"a/b.json", "[1]"}, {"large", large}, {"empty", ""}});
@@ -82,8 +82,8 @@ TEST_F(ZipTest, AMissingFileIsNotFound) {
   EXPECT_EQ(ZipFile::Open(path()).error().code, ErrorCode::kNotFound);
 }
 
-// Downloads break off: the end, where the list of files is, is missing then.
-TEST_F(ZipTest, ACutFileIsRefusedWhole) {
+// When a download breaks off, the end of the file is missing, and with it the list of files.
+TEST_F(ZipTest, RefusesATruncatedFile) {
   Pack({{"a", std::string(10'000, 'a')}, {"b", "text"}});
   const std::string bytes = Bytes();
   for (size_t size : {size_t{0}, size_t{10}, bytes.size() / 2, bytes.size() - 1}) {
@@ -96,7 +96,7 @@ TEST_F(ZipTest, ACutFileIsRefusedWhole) {
 }
 
 // The checksum of the content is compared.
-TEST_F(ZipTest, DamagedContentIsFoundOut) {
+TEST_F(ZipTest, DetectsDamagedContent) {
   Pack({{"a", std::string(10'000, 'a'), true}});
   std::string bytes = Bytes();
   bytes[bytes.find("aaaa") + 5'000] = 'b';
@@ -108,7 +108,7 @@ TEST_F(ZipTest, DamagedContentIsFoundOut) {
   EXPECT_EQ(text.error().code, ErrorCode::kCorrupt);
 }
 
-// Who reads may stop.
+// The caller can stop the reading.
 TEST_F(ZipTest, AnErrorOfTheCallerEndsTheReading) {
   Pack({{"a", std::string(1'000'000, 'a')}});
   auto zip = ZipFile::Open(path());

@@ -1,6 +1,6 @@
-// Bindings are what a request supplies for its expressions: ExpressionAttributeNames
-// ("#n" → "name") and ExpressionAttributeValues (":v" → value). They remember which
-// were used, because DynamoDB refuses a request that supplies more than it uses.
+// Bindings are the names and values that a request supplies for its expressions:
+// ExpressionAttributeNames ("#n" → "name") and ExpressionAttributeValues (":v" → value). They
+// remember which were used, because DynamoDB refuses a request with unused ones.
 //
 // A request makes one Bindings, parses all its expressions with it, and asks AllUsed
 // at the end. Not for use by two threads at once.
@@ -21,15 +21,15 @@ using Values = std::map<std::string, item::Value, std::less<>>;  // ":v" → val
 
 class Bindings {
  public:
-  // Both must outlive this. Refuses keys that are not "#…" or ":…" of letters, digits and
-  // underscores, and names or values that no expression is there for.
+  // Both must outlive this. Refuses keys that are not "#" or ":" followed by letters, digits and
+  // underscores. Refuses names or values when the request has no expression.
   static Result<Bindings> Make(const Names& names, const Values& values, bool has_expression);
 
   // The attribute name behind "#n", and the value behind ":v"; nullptr when not supplied.
   const std::string* UseName(std::string_view reference);
   const item::Value* UseValue(std::string_view reference);
 
-  // Fails, naming them, when something supplied was used by no expression.
+  // Fails if a name or value was not used by any expression. The error lists the unused ones.
   Status AllUsed() const;
 
  private:

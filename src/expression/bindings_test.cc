@@ -4,13 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include "expression/testing.h"
+#include "tests/support/expression_request.h"
 
 namespace tidemark::expression {
 namespace {
 
-// Keys are references: anything else would never be found by an expression.
-TEST(BindingsTest, RefusesKeysThatAreNoReferences) {
+// Keys must be references: an expression could not use any other key.
+TEST(BindingsTest, RefusesKeysThatAreNotReferences) {
   for (const std::string key : {"", "#", "n", ":n", "#a-b", "#a.b", "# a", "##a", "#é", "a#"}) {
     const Names names{{key, "name"}};
     const Values none;
@@ -67,8 +67,8 @@ TEST(BindingsTest, FindsWhatIsSupplied) {
   EXPECT_EQ(bindings.UseValue("#n"), nullptr);
 }
 
-// One Bindings serves all expressions of a request: use by any of them counts.
-TEST(BindingsTest, NamesWhatNoExpressionUsed) {
+// All expressions of a request use the same Bindings. One use in any of them is enough.
+TEST(BindingsTest, ListsNamesAndValuesThatNoExpressionUses) {
   const Request request{{{"#a", "a"}, {"#b", "b"}, {"#c", "c"}}, {{":x", N(1)}, {":y", N(2)}}};
   Bindings bindings = request.MakeBindings();
   EXPECT_EQ(MessageOf(bindings.AllUsed()),

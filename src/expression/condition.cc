@@ -16,8 +16,9 @@ namespace {
 
 using item::Value;
 
-// UTF-16 units, which is how DynamoDB counts: every character is one, and those that take
-// four bytes of UTF-8 are two.
+// The length in UTF-16 units, which DynamoDB counts. A character has one unit, or two if it has
+// four bytes in UTF-8. So this counts the first byte of each character (continuation bytes are
+// 10xxxxxx), and once more the first bytes of four (11110xxx).
 int64_t Utf16Length(std::string_view text) {
   int64_t units = 0;
   for (const char c : text) {
@@ -42,7 +43,8 @@ struct Measure {
   }
 };
 
-// memmem is linear however the texts repeat themselves; the standard's searches are not.
+// memmem takes linear time for all texts. std::string_view::find takes quadratic time for a text
+// that almost repeats itself, and a caller could send such a text.
 bool HasPart(std::string_view whole, std::string_view part) {
   return memmem(whole.data(), whole.size(), part.data(), part.size()) != nullptr;
 }
@@ -106,8 +108,7 @@ bool Compares(const Value& left, Comparator comparator, const Value& right) {
   return false;
 }
 
-// An operand's value for one item: nullptr when it has none. Only a size is a new value;
-// the others are pointed at where they are.
+// The value of an operand for one item, or none. Values are not copied; only a size is a new value.
 class Evaluated {
  public:
   Evaluated(const Operand& operand, const item::Item& item) {
@@ -153,7 +154,7 @@ class Evaluation {
   bool Holds(const Comparison& comparison) const {
     const Evaluated left(comparison.left, item_);
     const Evaluated right(comparison.right, item_);
-    // What is not there differs from everything.
+    // As in DynamoDB, an absent value is different from every value.
     if (!left || !right) return comparison.comparator == Comparator::kNotEqual;
     return Compares(*left, comparison.comparator, *right);
   }

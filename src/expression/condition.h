@@ -4,8 +4,8 @@
 //                                            "ConditionExpression", &bindings));
 //   if (condition.Holds(item)) ...
 //
-// Parsing checks everything that does not need the item, in time linear in the text.
-// A Condition owns all it needs, and may be asked from any thread.
+// Parsing checks everything that can be checked without an item, in time linear in the text.
+// A Condition keeps nothing of the request, and any thread may use it.
 #pragma once
 
 #include <memory>
@@ -25,10 +25,11 @@ class Condition {
  public:
   explicit Condition(std::shared_ptr<const ConditionTree> tree);
 
-  // An absent item is an empty one. Never fails: what cannot be compared does not hold.
+  // For an absent item, pass an empty one. Never fails: a comparison of values that cannot be
+  // compared is false.
   bool Holds(const item::Item& item) const;
 
-  // The top-level attributes it mentions.
+  // The top-level attributes that the text uses.
   std::set<std::string> Attributes() const;
 
  private:

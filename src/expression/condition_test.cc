@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "expression/testing.h"
+#include "tests/support/expression_request.h"
 
 namespace tidemark::expression {
 namespace {
@@ -101,7 +101,7 @@ TEST(ConditionTest, OrdersOnlyValuesOfOneType) {
                "ss < :hello", "yes < :hello", "l > :n1", "m >= :n1", "#null < :n1", "s = n"});
 }
 
-// <> holds for what is not there; no other comparison does.
+// <> is true for an absent attribute; every other comparison is false.
 TEST(ConditionTest, TreatsMissingAttributesAsDifferent) {
   ExpectHolds({"absent <> :hello", ":hello <> absent", "absent <> gone", "m.absent <> :n1",
                "l[9] <> :n1", "s[0] <> :n1", "NOT absent = :hello", "NOT absent < :hello",
@@ -127,7 +127,7 @@ TEST(ConditionTest, FindsMembersOfIn) {
   ExpectFails({"n IN (:n4, :n6)", "n IN (:hello)", "ss IN (:x)", "l IN (:l2)"});
 }
 
-TEST(ConditionTest, KnowsWhatExists) {
+TEST(ConditionTest, ChecksWhetherAnAttributeExists) {
   ExpectHolds({"attribute_exists(s)", "attribute_exists(#null)", "attribute_exists(blank)",
                "attribute_exists(m.nest.z)", "attribute_exists(l[3][0])",
                "attribute_not_exists(absent)", "attribute_not_exists(m.absent)",
@@ -137,7 +137,7 @@ TEST(ConditionTest, KnowsWhatExists) {
                "attribute_not_exists(nope)", "attribute_not_exists(l[0])"});
 }
 
-TEST(ConditionTest, KnowsTypes) {
+TEST(ConditionTest, ChecksTheTypeOfAnAttribute) {
   ExpectHolds({"attribute_type(s, :S)", "attribute_type(n, :N)", "attribute_type(b, :B)",
                "attribute_type(nope, :BOOL)", "attribute_type(#null, :NULL)",
                "attribute_type(ss, :SS)", "attribute_type(ns, :NS)", "attribute_type(bs, :BS)",
@@ -226,7 +226,7 @@ TEST(ConditionTest, NamesTheAttributesItMentions) {
   EXPECT_EQ(condition->Attributes(), (std::set<std::string>{"a", "c", "d", "e", "f", "y"}));
 }
 
-// The bindings of a request are gone when a filter still runs.
+// A filter is still used after the bindings of its request are destroyed.
 TEST(ConditionTest, OwnsItsNamesAndValues) {
   std::optional<Condition> condition;
   {
@@ -246,8 +246,8 @@ TEST(ConditionTest, NamesTheParameterInItsErrors) {
             "Invalid FilterExpression: The expression can not be empty;");
 }
 
-// A search of a text that nearly repeats itself must not take a square of its length:
-// done naively these are 2^34 steps, here they are a few times 2^18.
+// Searching a text that almost repeats itself must not take quadratic time. A simple search needs
+// 2^34 steps here, a linear one a few times 2^18.
 TEST(ConditionTest, FindsPartsInLinearTime) {
   const size_t half = 1 << 17;
   const Request request{{}, {{":part", std::string(half, 'a') + "b"}}};
@@ -257,7 +257,7 @@ TEST(ConditionTest, FindsPartsInLinearTime) {
   EXPECT_FALSE(condition->Holds(item));
 }
 
-// The deepest condition that the limits allow is evaluated within the stack.
+// Evaluating the deepest condition that the limits allow does not overflow the stack.
 TEST(ConditionTest, EvaluatesTheDeepestNesting) {
   std::string text;
   for (int i = 0; i < 299; ++i) text += "(NOT ";

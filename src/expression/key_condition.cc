@@ -30,7 +30,7 @@ Error KeyMustComeFirst(std::string_view name) {
       fmt::format("{} operator must have the key attribute as its first operand", name));
 }
 
-// nullopt for <>, which no index can answer.
+// nullopt for <>: its items are not one range of the sorted rows.
 std::optional<SortOperator> SortOperatorOf(Comparator comparator) {
   switch (comparator) {
     case Comparator::kEqual:
@@ -49,7 +49,7 @@ std::optional<SortOperator> SortOperatorOf(Comparator comparator) {
   return std::nullopt;
 }
 
-// ":v < sk" says "sk > :v".
+// ":v < sk" is the same as "sk > :v".
 SortOperator Mirrored(SortOperator op) {
   switch (op) {
     case SortOperator::kLess:
@@ -65,7 +65,7 @@ SortOperator Mirrored(SortOperator op) {
   }
 }
 
-// The one attribute that a condition is on: exactly one operand is a path, of one step.
+// The attribute of a condition. Exactly one operand must be a path, and the path must be one name.
 Result<std::string> AttributeOf(std::initializer_list<const Operand*> operands) {
   const Path* attribute = nullptr;
   for (const Operand* operand : operands) {
@@ -85,7 +85,7 @@ Result<std::string> AttributeOf(std::initializer_list<const Operand*> operands) 
   return attribute->attribute();
 }
 
-// After AttributeOf, an operand that is no path is a value.
+// For operands that AttributeOf has accepted: each is a path or a value.
 bool IsPath(const Operand& operand) { return std::holds_alternative<Path>(operand); }
 const Value& ValueOf(const Operand& operand) { return *std::get<const Value*>(operand); }
 
@@ -194,6 +194,10 @@ Result<ParsedKeyCondition> ParseKeyCondition(std::string_view text, Bindings* bi
   TermCollector collector;
   TRY(collector.Collect((*tree)->root));
   return ParsedKeyCondition{std::move(collector.terms)};
+}
+
+ParsedKeyCondition WholePartition(const item::Attribute& partition) {
+  return {{{partition.name, {.op = SortOperator::kEqual, .low = partition.value, .high = {}}}}};
 }
 
 Result<KeyCondition> MatchKeySchema(const ParsedKeyCondition& parsed,

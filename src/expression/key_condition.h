@@ -1,5 +1,5 @@
-// A KeyCondition says which items of a partition a query wants: one equality on the
-// partition key and at most one condition on the sort key.
+// A KeyCondition says which items of a partition a query reads: one equality on the partition key
+// and at most one condition on the sort key.
 //
 //   ParsedKeyCondition parsed = TRY(ParseKeyCondition("id = :id AND #at >= :from", &bindings));
 //   KeyCondition wanted = TRY(MatchKeySchema(parsed, table.schema));
@@ -41,8 +41,8 @@ struct KeyCondition {
   std::optional<SortCondition> sort;
 };
 
-// Parsed, but not yet matched with a key schema: expressions are checked before the
-// table is looked up.
+// A condition that is parsed, but not yet matched with a key schema. DynamoDB reports errors of the
+// expression before it looks up the table, so these are two steps.
 struct ParsedKeyCondition {
   struct Term {
     std::string attribute;
@@ -51,13 +51,15 @@ struct ParsedKeyCondition {
   std::vector<Term> terms;  // At least one, each on another attribute.
 };
 
-// Refuses, with DynamoDB's texts, what no key schema could answer: other operators than =,
-// <, <=, >, >=, BETWEEN and begins_with, joined by AND; two conditions on one attribute;
-// attributes within maps or lists.
+// Accepts =, <, <=, >, >=, BETWEEN and begins_with, joined by AND. Refuses, with DynamoDB's texts,
+// all other operators, two conditions on one attribute, and attributes inside maps or lists.
 Result<ParsedKeyCondition> ParseKeyCondition(std::string_view text, Bindings* bindings);
 
-// Refuses attributes that are not the schema's, operands of the wrong type or empty, and
-// anything but an equality on the partition key, with DynamoDB's texts.
+// The condition for a whole partition, attribute = value, without parsing a text.
+ParsedKeyCondition WholePartition(const item::Attribute& partition);
+
+// Refuses, with DynamoDB's texts, attributes that are not in the schema, operands that are empty or
+// of the wrong type, and a partition key without an equality.
 Result<KeyCondition> MatchKeySchema(const ParsedKeyCondition& parsed,
                                     const item::KeySchema& schema);
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "expression/testing.h"
+#include "tests/support/expression_request.h"
 
 namespace tidemark::expression {
 namespace {
@@ -16,7 +16,7 @@ const item::KeySchema kWithNumber{{"id", item::Type::kString},
 const item::KeySchema kWithString{{"id", item::Type::kString},
                                   item::KeyAttribute{"sk", item::Type::kString}};
 
-Request EveryType() {
+Request EveryKeyType() {
   return {{{"#id", "id"}, {"#sk", "sk"}},
           {{":id", "one"},
            {":n", N(5)},
@@ -29,7 +29,7 @@ Request EveryType() {
 }
 
 Result<KeyCondition> Match(std::string_view text, const item::KeySchema& schema) {
-  const Result<ParsedKeyCondition> parsed = EveryType().KeyCondition(text);
+  const Result<ParsedKeyCondition> parsed = EveryKeyType().KeyCondition(text);
   if (!parsed) return parsed.error();
   return MatchKeySchema(*parsed, schema);
 }
@@ -85,8 +85,8 @@ TEST(KeyConditionTest, TakesOneConditionOnTheSortKey) {
   EXPECT_EQ(prefix->sort->low, item::Value("text"));
 }
 
-// These are told before the table is looked up.
-TEST(KeyConditionTest, RefusesWhatNoKeyCanAnswer) {
+// These errors are reported before the table is looked up.
+TEST(KeyConditionTest, RefusesConditionsThatNoKeyCanHave) {
   const MessageCase cases[] = {
       {"id = :id OR sk = :n", "Invalid operator used in KeyConditionExpression: OR"},
       {"NOT id = :id", "Invalid operator used in KeyConditionExpression: NOT"},
@@ -152,12 +152,12 @@ TEST(KeyConditionTest, RefusesWhatNoKeyCanAnswer) {
        "reserved keyword: key"},
   };
   for (const MessageCase& c : cases) {
-    EXPECT_EQ(MessageOf(EveryType().KeyCondition(c.text)), c.message) << c.text;
+    EXPECT_EQ(MessageOf(EveryKeyType().KeyCondition(c.text)), c.message) << c.text;
   }
 }
 
 // These need the key schema of the table or index.
-TEST(KeyConditionTest, RefusesWhatTheSchemaDoesNotHave) {
+TEST(KeyConditionTest, RefusesConditionsThatDoNotFitTheKeySchema) {
   constexpr std::string_view kType =
       "One or more parameter values were invalid: Condition parameter type does not match schema "
       "type";

@@ -1,4 +1,4 @@
-// The limits of expressions, as DynamoDB has them unless said otherwise.
+// The limits of expressions. They are DynamoDB's, except where the comment says that they are ours.
 #pragma once
 
 #include <cstddef>
@@ -6,20 +6,22 @@
 
 namespace tidemark::expression {
 
-// Of the text as it is sent: spaces count, references are not replaced.
+// The length of the text as the caller sends it, with spaces, before references are replaced.
 inline constexpr size_t kMaxExpressionBytes = 4'096;
-// Comparators, AND, OR, NOT, BETWEEN, IN, + and -, and functions.
+// Counts comparators, AND, OR, NOT, BETWEEN, IN, + and -, and functions.
 inline constexpr int kMaxOperators = 300;
-// Parentheses within each other. Ours: each needs an operator not to be redundant, so
-// nothing that keeps to the other limits comes near, and the parser's stack is bounded.
+// How deep parentheses may be nested. This limit is ours, and it limits the recursion of the
+// parser. It refuses nothing that DynamoDB accepts: a pair of parentheses without an operator is
+// redundant and refused, so an expression within kMaxOperators does not nest deeper.
 inline constexpr int kMaxOpenParentheses = kMaxOperators;
 inline constexpr size_t kMaxInChoices = 100;
 inline constexpr size_t kMaxPathSteps = 32;
 inline constexpr uint64_t kMaxListIndex = 2'147'483'647;
-// Of "#n" and ":v" as keys of the request's maps.
+// The length of a key such as "#n" or ":v" in the maps of a request.
 inline constexpr size_t kMaxReferenceBytes = 255;
-// Of all attribute names of one expression once references are replaced. Ours: a short
-// text that repeats one long name would otherwise grow to many times its request.
+// The length of all attribute names of one expression after references are replaced. This limit is
+// ours. A name has up to 64 KB, and a short text can refer to it a thousand times: without a limit
+// a small request would need very much memory.
 inline constexpr size_t kMaxResolvedNameBytes = 2 * 1024 * 1024;
 
 }  // namespace tidemark::expression

@@ -62,15 +62,15 @@ class Parser {
   Result<std::vector<syntax::Path>> WholeProjection();
 
  private:
-  // What stands between parentheses may turn out to be a condition, "(a = :b)", or only
-  // an operand of one, "(a) = :b"; and "(size(a))" may be either. A Term leaves that open
-  // until the next token decides, so that nothing is read twice. Conditions are boxed: it
-  // is their size that the depth of the recursion multiplies.
+  // Parentheses may contain a condition, "(a = :b)", or only an operand of one, "(a) = :b".
+  // "(size(a))" may be either. A Term can be both: the next token decides, and so no text is
+  // parsed twice. A Condition is large and would be on the stack once for each level of the
+  // recursion, so a Term points to it.
   struct Term {
     std::variant<Operand, std::unique_ptr<Condition>> node;
-    bool grouped = false;  // Stands between parentheses of its own.
+    bool grouped = false;  // It has parentheses of its own.
   };
-  // Likewise: parentheses may stand around an operand, "(a) + :b", or the whole, "(a + :b)".
+  // The same for SET: parentheses may contain an operand, "(a) + :b", or all of it, "(a + :b)".
   struct SetTerm {
     syntax::Set set;
     bool grouped = false;
@@ -142,7 +142,8 @@ std::unique_ptr<Condition> Boxed(Node node) {
   return std::make_unique<Condition>(Condition{std::move(node)});
 }
 
-// A call may stand for a condition; whether that function does is for the resolver to say.
+// A call of a function is accepted as a condition here. The resolver checks later whether this
+// function is one, because DynamoDB reports errors of syntax first.
 Result<std::unique_ptr<Condition>> Parser::AsCondition(Term term) {
   if (auto* condition = std::get_if<std::unique_ptr<Condition>>(&term.node)) {
     return std::move(*condition);
@@ -241,7 +242,8 @@ Result<Parser::Term> Parser::BetweenAfter(Operand operand) {
 Result<Parser::Term> Parser::InAfter(Operand operand) {
   TRY(Operator());
   tokens_.Advance();
-  // Apart: a TRY that returns out of a braced list leaves the members before it undestroyed.
+  // TRY is not used inside the braces: when it returns from there, the compiler does not destroy
+  // the members that are already initialized.
   std::vector<Operand> choices = TRY(OperandList());
   return Term{Boxed(syntax::In{std::move(operand), std::move(choices)})};
 }

@@ -1,10 +1,9 @@
-// Parses the text of an expression into its syntax: a recursive descent over tokens,
-// linear in the text and bounded in depth.
+// Parses the text of an expression into its syntax. It is a recursive descent over tokens, takes
+// time linear in the text, and its depth is limited.
 //
-// Each function fails with DynamoDB's text, without the "Invalid …Expression: " before
-// it: for an expression that is empty or too long, a token that cannot stand where it
-// does, parentheses around parentheses, and too many operators. What it returns keeps
-// views into the text.
+// Each function refuses an expression that is empty or too long, an unexpected token, redundant
+// parentheses, and too many operators. Errors are DynamoDB's texts without the
+// "Invalid …Expression: " at their beginning. The syntax contains views into the text.
 #pragma once
 
 #include <memory>
@@ -17,8 +16,8 @@
 namespace tidemark::expression {
 
 Result<syntax::Condition> ParseConditionSyntax(std::string_view text);
-// The same with a text of its own. Callers send the same few again and again: the last ones of each
-// thread are kept, and not parsed anew.
+// The same, but the result owns a copy of the text. Callers send the same few conditions again and
+// again, so each thread keeps the last ones and does not parse them again.
 Result<std::shared_ptr<const syntax::Condition>> RecallConditionSyntax(std::string_view text);
 Result<syntax::Update> ParseUpdateSyntax(std::string_view text);
 Result<std::vector<syntax::Path>> ParseProjectionSyntax(std::string_view text);

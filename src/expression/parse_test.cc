@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "expression/limits.h"
-#include "expression/testing.h"
+#include "tests/support/expression_request.h"
 
 namespace tidemark::expression {
 namespace {
@@ -26,7 +26,7 @@ struct SyntaxCase {
   std::string_view near;
 };
 
-// What the grammar takes, in the spacing and case that people write.
+// Conditions as people write them, with various spaces and in various cases.
 TEST(ParseTest, TakesConditions) {
   for (const std::string_view text : {
            "a = :b",
@@ -72,7 +72,7 @@ TEST(ParseTest, TakesConditions) {
   }
 }
 
-// The token that cannot stand where it does, and the text around it.
+// The message names the unexpected token and quotes the text around it.
 TEST(ParseTest, PointsAtTheTokenThatBreaksACondition) {
   const SyntaxCase cases[] = {
       {"a", "<EOF>", "a"},
@@ -254,7 +254,7 @@ TEST(ParseTest, RefusesEmptyText) {
   }
 }
 
-// The limit is on the text as sent, spaces and all.
+// The limit is for the text as it is sent, with its spaces.
 TEST(ParseTest, TakesExactly4096Bytes) {
   const std::string longest = "a = :b" + std::string(kMaxExpressionBytes - 6, ' ');
   EXPECT_EQ(MessageOf(ParseConditionSyntax(longest)), "");
@@ -287,7 +287,7 @@ TEST(ParseTest, Takes300Operators) {
 }
 
 // A hostile text must neither exhaust the stack nor take long.
-TEST(ParseTest, BoundsNesting) {
+TEST(ParseTest, LimitsNesting) {
   const auto nested = [](int depth) {
     return Repeat("a<b OR (", depth) + "a<b" + Repeat(")", depth);
   };
@@ -300,7 +300,7 @@ TEST(ParseTest, BoundsNesting) {
   EXPECT_EQ(MessageOf(ParseConditionSyntax(Repeat("f(", 2'000))), kTooManyOperators);
 }
 
-// Precedence shows in the shape: NOT before AND before OR, chains flat.
+// NOT binds stronger than AND, and AND stronger than OR. A chain of AND is one node.
 TEST(ParseTest, BindsNotBeforeAndBeforeOr) {
   const auto parsed = ParseConditionSyntax("a=b OR NOT c=d AND e=f AND g=h");
   ASSERT_TRUE(parsed);
@@ -315,8 +315,9 @@ TEST(ParseTest, BindsNotBeforeAndBeforeOr) {
   EXPECT_TRUE(std::holds_alternative<syntax::Comparison>(negation->condition->node));
 }
 
-// What is recalled is what was written, however many came in between, and stays for who has it.
-TEST(ParseTest, RecallsEachConditionAsItIs) {
+// A thread keeps the last few conditions. Each text gets its own condition, also after many others,
+// and a condition stays valid for its holder after the thread has dropped it.
+TEST(ParseTest, KeepsParsedConditionsApart) {
   const auto left_of = [](const syntax::Condition& condition) {
     const auto& comparison = std::get<syntax::Comparison>(condition.node);
     const auto& path = std::get<syntax::Path>(comparison.left.node);

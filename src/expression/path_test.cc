@@ -2,17 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include "expression/testing.h"
+#include "tests/support/expression_request.h"
 
 namespace tidemark::expression {
 namespace {
 
-TEST(PathTest, ShowsItselfAsDynamoDbDoes) {
+TEST(PathTest, PrintsAPathAsDynamoDbDoes) {
   EXPECT_EQ(ToString(Path{{"a"}}), "[a]");
   EXPECT_EQ(ToString(Path{{"a", "b", 3U, 0U, "c.d"}}), "[a, b, [3], [0], c.d]");
 }
 
-// Each step must find its own kind of place, and nothing else.
+// A name leads only into a map, and an index only into a list.
 TEST(PathTest, FindsOnlyWhatIsThere) {
   const item::Item item{
       {"s", "text"},

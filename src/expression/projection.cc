@@ -20,7 +20,7 @@ using Paths = std::span<const Path* const>;
 
 std::optional<Value> Project(const Value& value, Paths paths, size_t depth);
 
-// Takes from the front the paths that share their step at this depth.
+// Removes from the front, and returns, the paths that have the same step at this depth.
 Paths TakeGroup(Paths* paths, size_t depth) {
   const Step& step = paths->front()->steps[depth];
   size_t count = 1;
@@ -55,9 +55,9 @@ List Project(const List& list, Paths paths, size_t depth) {
   return projected;
 }
 
-// A map or list of which no path finds anything is left out.
+// nullopt when no path leads to a value: then the map or list around it is left out too.
 std::optional<Value> Project(const Value& value, Paths paths, size_t depth) {
-  // Sorted, a path that ends here stands before those that go on.
+  // Paths are sorted, so a path that ends here is before those that are longer.
   if (paths.front()->steps.size() == depth) return value;
   if (const auto* map = value.As<Map>()) {
     Map part = Project(*map, paths, depth);

@@ -1,5 +1,5 @@
-// A Projection keeps the parts of an item that its paths name. Elements taken from a
-// list form a dense list in their original order.
+// A projection keeps the parts of an item that its paths name. The elements that are kept of a list
+// form a list without gaps, in their original order.
 //
 //   std::vector<Path> paths = TRY(ParseProjection("id, #m.tags[0]", &bindings));
 //   Item part = Project(item, paths);
@@ -17,8 +17,8 @@
 
 namespace tidemark::expression {
 
-// Parts that are not there are left out; the result may be empty. Of paths that overlap
-// the shorter counts.
+// Paths that lead to no value are ignored, so the result may be empty. Of two paths that overlap,
+// the shorter one is used.
 item::Item Project(const item::Item& item, const std::vector<Path>& paths);
 
 // A comma-separated list of paths; fails, with DynamoDB's text, when two overlap.

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "expression/testing.h"
+#include "tests/support/expression_request.h"
 
 namespace tidemark::expression {
 namespace {
@@ -30,7 +30,7 @@ struct Case {
   item::Item expected;
 };
 
-TEST(ProjectionTest, KeepsWhatItsPathsName) {
+TEST(ProjectionTest, KeepsThePartsThatThePathsName) {
   const Case cases[] = {
       {"a", {{"a", "text"}}},
       {"n, a", {{"a", "text"}, {"n", N(5)}}},
@@ -43,7 +43,7 @@ TEST(ProjectionTest, KeepsWhatItsPathsName) {
   for (const Case& c : cases) EXPECT_TRUE(ProjectText(c.text) == c.expected) << c.text;
 }
 
-// Elements form a dense list, in the order of the list, not of the text.
+// The elements form a list without gaps, in the order of the list and not of the text.
 TEST(ProjectionTest, RebuildsDenseLists) {
   const Case cases[] = {
       {"l[3], l[0]", {{"l", L({"zero", "three"})}}},
@@ -53,7 +53,7 @@ TEST(ProjectionTest, RebuildsDenseLists) {
   for (const Case& c : cases) EXPECT_TRUE(ProjectText(c.text) == c.expected) << c.text;
 }
 
-// Parts that are not there leave no trace, not even an empty map or list.
+// A path that leads to no value adds nothing to the result, not even an empty map or list.
 TEST(ProjectionTest, LeavesOutWhatIsNotThere) {
   for (const std::string_view text :
        {"absent", "absent.k", "m.absent", "m.k.v", "m[0]", "l.x", "l[4]", "l[1].z", "l[0].x",
@@ -69,7 +69,7 @@ TEST(ProjectionTest, KeepsEmptyMapsAndListsThatAreNamed) {
   EXPECT_TRUE(Project(item, request.Projection("l, m.e").value()) == item);
 }
 
-// Those who call with paths of their own may name a whole and its part: the whole wins.
+// A caller that makes its own paths may name a map and a part of it. Then the whole map is kept.
 TEST(ProjectionTest, TakesTheWholeWhenItsPartIsNamedToo) {
   const std::vector<Path> paths = {{{"m", "k"}}, {{"m"}}, {{"a"}}, {{"a"}}};
   const item::Item whole = Whole();

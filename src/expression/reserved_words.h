@@ -1,5 +1,5 @@
-// The words that DynamoDB does not take as attribute names in an expression unless they
-// hide behind a "#reference".
+// The words that DynamoDB does not accept as attribute names in an expression. A caller must use a
+// "#reference" for such an attribute.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@ namespace tidemark::expression {
 
 inline constexpr size_t kReservedWordCount = 573;
 
-// In any case of letters.
+// Upper and lower case are the same.
 bool IsReservedWord(std::string_view name);
 
 }  // namespace tidemark::expression

@@ -7,8 +7,8 @@
 namespace tidemark::expression {
 namespace {
 
-// The first, the last, the longest, and those that people meet.
-TEST(ReservedWordsTest, KnowsThemInAnyCase) {
+// The first, the last and the longest word, and words that people often use as names.
+TEST(ReservedWordsTest, FindsReservedWordsInAnyCase) {
   for (const std::string_view word :
        {"ABORT", "ZONE", "name", "Status", "tImEsTaMp", "ttl", "data", "year", "count", "size",
         "AUTHORIZATION", "DETERMINISTIC", "and", "between", "key", "value", "values", "user"}) {

@@ -33,7 +33,7 @@ Error Clash(std::string_view verb, const Path* left, const Path* right) {
       verb, ToString(*one), ToString(*two)));
 }
 
-// How two paths clash, or "" when they do not.
+// The word of DynamoDB's message for two paths that cannot be used together; "" if they can.
 std::string_view ClashVerb(const Path& left, const Path& right) {
   const size_t common = std::min(left.steps.size(), right.steps.size());
   for (size_t i = 0; i < common; ++i) {
@@ -43,7 +43,7 @@ std::string_view ClashVerb(const Path& left, const Path& right) {
   return "overlap";
 }
 
-// Saturates: what does not fit is out of range anyway.
+// UINT64_MAX when the digits do not fit, which is out of range too.
 uint64_t IndexOf(const syntax::Index& index) {
   uint64_t value = 0;
   const auto [end, error] =
@@ -153,9 +153,10 @@ Result<const item::Value*> References::Resolve(const syntax::ValueReference& ref
   return owned;
 }
 
-// Sorted, a path stands right before those it holds, and where one place is taken for a
-// list and for a map the last of the one stands beside the first of the other: looking at
-// neighbours finds every clash. Among several, the one whose second path comes first is told.
+// Sorting makes this fast: only neighbours need to be compared. A path is sorted directly before
+// the paths that begin with it. Among paths with the same beginning, names are sorted before
+// indexes, so the last path with a name is next to the first one with an index.
+// If several pairs clash, the error names the pair whose second path is first in the text.
 Status VerifyDistinct(std::vector<const Path*> paths) {
   std::sort(paths.begin(), paths.end(),
             [](const Path* left, const Path* right) { return left->steps < right->steps; });

@@ -1,12 +1,13 @@
-// Resolves an expression's syntax into its tree: replaces references by the names and
-// values of the request, and checks all that needs no item, such as reserved words,
-// functions and their operands, types of values, and paths that overlap.
+// Resolves the syntax of an expression into its tree. This replaces references by the names and
+// values of the request. It also checks everything that can be checked without an item: reserved
+// words, functions and their operands, types of values, and paths that overlap.
 //
-// Each function fails with DynamoDB's text, without the "Invalid …Expression: " before
-// it. References are marked as used in the bindings on the way.
+// Errors are DynamoDB's texts without the "Invalid …Expression: " at their beginning. The bindings
+// remember which references were used.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,9 +29,10 @@ Result<std::vector<Path>> ResolveProjection(const std::vector<syntax::Path>& pat
 // "Invalid FilterExpression: …": names the parameter that an error is about.
 Error InExpression(std::string_view kind, Error error);
 
-// What the three above share.
+// The rest of this file is for the three functions above.
 
-// Looks references up, and gives values a home in the tree. Both pointers must outlive it.
+// Looks up references, and copies each value that is used into the tree. Both pointers must outlive
+// this object.
 class References {
  public:
   References(Bindings* bindings, OwnedValues* values) : bindings_(bindings), values_(values) {}
@@ -49,11 +51,12 @@ class References {
 // Refuses reserved words and indexes out of range.
 Status VerifyForm(const syntax::Path& path);
 
-// Refuses two paths of which one holds the other, or which take one place for a list and
-// for a map. The paths lie in one array, in the order in which they are written.
+// Refuses two paths that overlap (one is the beginning of the other: a and a.b) or conflict (they
+// use the same value as a list and as a map: a[0] and a.b). The pointers must point into one array
+// in the order of the text, because the error names the path that is written first as path one.
 Status VerifyDistinct(std::vector<const Path*> paths);
 
-// Where a function may stand.
+// How a function may be used: as a condition, as an operand of a condition, or in SET.
 enum class Role { kCondition, kOperand, kSource };
 
 struct Function {
@@ -62,11 +65,11 @@ struct Function {
   Role role;
 };
 
-// Refuses a name that no function has; names are case-sensitive.
+// Refuses a name that is not a function. Names are case-sensitive.
 Result<Function> FindFunction(std::string_view name);
 
-// Errors in DynamoDB's words: a function or operator with an operand of a type it does not
-// take, with too many or too few operands, without the path it needs.
+// DynamoDB's errors for a function or operator with an operand of a wrong type, with too many or
+// too few operands, and with a value where it needs a path.
 Error WrongOperandType(std::string_view function, std::string_view type);
 Error WrongOperandCount(const syntax::Call& call);
 Error PathRequired(std::string_view function);

@@ -14,8 +14,8 @@ namespace {
 
 using item::Type;
 
-// The first pass looks at the form alone. It goes over the whole expression before any
-// reference is looked up, so that its errors come before all others, as DynamoDB's do.
+// The first pass checks only the form. It checks the whole expression before any reference is
+// looked up, because DynamoDB reports errors of form before all others.
 class FormCheck {
  public:
   Status Verify(const syntax::Condition& condition) {
@@ -80,7 +80,7 @@ bool HasSize(Type type) {
   return type != Type::kNumber && type != Type::kBool && type != Type::kNull;
 }
 
-// What is known of an operand's type before there is an item.
+// The type of an operand that is the same for every item. nullopt for a path.
 std::optional<Type> StaticType(const Operand& operand) {
   if (const auto* value = std::get_if<const item::Value*>(&operand)) return (*value)->type();
   if (std::holds_alternative<SizeOf>(operand)) return Type::kNumber;
@@ -103,7 +103,7 @@ Status VerifyDistinct(std::string_view name, const Operand& first, const Operand
       name, ToString(*path)));
 }
 
-// A bound as DynamoDB shows it, whose Java shows through at binaries.
+// The bound as DynamoDB's message shows it. For a binary, DynamoDB prints a Java object.
 std::string BoundText(const item::Value& bound) {
   if (const auto* text = bound.As<item::String>())
     return fmt::format("AttributeValue: {{S:{}}}", *text);
@@ -119,7 +119,7 @@ Error WrongBounds(std::string_view wanted, const item::Value& low, const item::V
       BoundText(low), BoundText(high)));
 }
 
-// Bounds that are both values can be compared at once.
+// If both bounds are values of the request, they can be compared before there is an item.
 Status VerifyBounds(const Between& between) {
   const auto* low = std::get_if<const item::Value*>(&between.low);
   const auto* high = std::get_if<const item::Value*>(&between.high);
@@ -142,7 +142,8 @@ Comparator ComparatorOf(std::string_view text) {
   return Comparator::kGreaterOrEqual;
 }
 
-// The second pass looks references up and checks operands, in the order of the text.
+// The second pass looks up references and checks operands, in the order of the text. The order
+// decides which of several errors the caller gets.
 class ConditionResolver {
  public:
   ConditionResolver(Bindings* bindings, ConditionTree* tree)
@@ -178,7 +179,7 @@ Result<Operand> ConditionResolver::Resolve(const syntax::Operand& operand) {
   if (const auto* reference = std::get_if<syntax::ValueReference>(&operand.node)) {
     return Operand(TRY(references_.Resolve(*reference)));
   }
-  // The first pass leaves size as the one function that can be an operand.
+  // The first pass has refused every function but size as an operand.
   return ResolveSize(std::get<syntax::Call>(operand.node).arguments.front());
 }
 

@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "expression/limits.h"
-#include "expression/testing.h"
+#include "tests/support/expression_request.h"
 
 namespace tidemark::expression {
 namespace {
 
 // One request for all cases: a value of every type, and a few names.
-Request EveryType() {
+Request ResolveEveryType() {
   return {{{"#n", "name"}, {"#a", "a"}, {"#dot", "x.y"}},
           {{":s", "text"},
            {":n", N(1)},
@@ -33,7 +33,7 @@ constexpr std::string_view kCondition = "Invalid ConditionExpression: ";
 constexpr std::string_view kUpdate = "Invalid UpdateExpression: ";
 
 void ExpectConditionMessages(const std::vector<MessageCase>& cases) {
-  const Request request = EveryType();
+  const Request request = ResolveEveryType();
   for (const MessageCase& c : cases) {
     EXPECT_EQ(MessageOf(request.Condition(c.text)),
               std::string(kCondition) + std::string(c.message))
@@ -42,7 +42,7 @@ void ExpectConditionMessages(const std::vector<MessageCase>& cases) {
 }
 
 void ExpectUpdateMessages(const std::vector<MessageCase>& cases) {
-  const Request request = EveryType();
+  const Request request = ResolveEveryType();
   for (const MessageCase& c : cases) {
     EXPECT_EQ(MessageOf(request.Update(c.text)), std::string(kUpdate) + std::string(c.message))
         << c.text;
@@ -50,7 +50,7 @@ void ExpectUpdateMessages(const std::vector<MessageCase>& cases) {
 }
 
 TEST(ResolveTest, TakesOperandsOfTheRightTypes) {
-  const Request request = EveryType();
+  const Request request = ResolveEveryType();
   for (const std::string_view text : {
            "a = :s",
            "a = :m",
@@ -88,7 +88,7 @@ TEST(ResolveTest, TakesOperandsOfTheRightTypes) {
   }
 }
 
-// Reserved words must hide behind references; the message quotes them as written.
+// A reserved word needs a reference. The message quotes the word as it is written.
 TEST(ResolveTest, RefusesReservedWords) {
   ExpectConditionMessages({
       {"status = :s", "Attribute name is a reserved keyword; reserved keyword: status"},
@@ -109,7 +109,7 @@ TEST(ResolveTest, RefusesReservedWords) {
       {"REMOVE a, b[0].items", "Attribute name is a reserved keyword; reserved keyword: items"},
       {"ADD total :n", "Attribute name is a reserved keyword; reserved keyword: total"},
   });
-  EXPECT_EQ(MessageOf(EveryType().Projection("a, user")),
+  EXPECT_EQ(MessageOf(ResolveEveryType().Projection("a, user")),
             "Invalid ProjectionExpression: Attribute name is a reserved keyword; "
             "reserved keyword: user");
 }
@@ -316,12 +316,12 @@ TEST(ResolveTest, RefusesOperandsOfTheWrongType) {
   });
 }
 
-// To compare an attribute with itself says nothing.
+// DynamoDB refuses to compare an attribute with itself.
 TEST(ResolveTest, RefusesOperandsThatAreTheSamePath) {
   const std::string_view same =
       "The first operand must be distinct from the remaining operands for this operator or "
       "function; operator: ";
-  const Request request = EveryType();
+  const Request request = ResolveEveryType();
   for (const auto& [text, rest] : std::vector<std::pair<std::string_view, std::string_view>>{
            {"a = a", "=, first operand: [a]"},
            {"a <> (a)", "<>, first operand: [a]"},
@@ -339,7 +339,7 @@ TEST(ResolveTest, RefusesOperandsThatAreTheSamePath) {
   }
 }
 
-TEST(ResolveTest, RefusesBoundsThatHoldNothing) {
+TEST(ResolveTest, RefusesALowerBoundAboveTheUpperBound) {
   ExpectConditionMessages({
       {"a BETWEEN :high AND :low",
        "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; "
@@ -358,8 +358,8 @@ TEST(ResolveTest, RefusesBoundsThatHoldNothing) {
 TEST(ResolveTest, Takes100Choices) {
   std::string choices = ":n";
   for (int i = 1; i < 100; ++i) choices += ", :n";
-  EXPECT_EQ(MessageOf(EveryType().Condition("a IN (" + choices + ")")), "");
-  EXPECT_EQ(MessageOf(EveryType().Condition("a IN (" + choices + ", :n)")),
+  EXPECT_EQ(MessageOf(ResolveEveryType().Condition("a IN (" + choices + ")")), "");
+  EXPECT_EQ(MessageOf(ResolveEveryType().Condition("a IN (" + choices + ", :n)")),
             "Invalid ConditionExpression: The IN operator is provided with too many operands; "
             "number of operands: 101");
 }
@@ -367,22 +367,22 @@ TEST(ResolveTest, Takes100Choices) {
 TEST(ResolveTest, Takes32StepsAndListIndexesOf31Bits) {
   std::string path = "a";
   for (int i = 1; i < 32; ++i) path += ".a";
-  EXPECT_EQ(MessageOf(EveryType().Projection(path)), "");
-  EXPECT_EQ(MessageOf(EveryType().Projection(path + "[0]")),
+  EXPECT_EQ(MessageOf(ResolveEveryType().Projection(path)), "");
+  EXPECT_EQ(MessageOf(ResolveEveryType().Projection(path + "[0]")),
             "Invalid ProjectionExpression: The document path has too many nesting levels; "
             "nesting levels: 33");
-  EXPECT_EQ(MessageOf(EveryType().Projection("a[2147483647]")), "");
+  EXPECT_EQ(MessageOf(ResolveEveryType().Projection("a[2147483647]")), "");
   for (const std::string index :
        {"2147483648", "4294967296", "18446744073709551616", "99999999999999999999999999"}) {
-    EXPECT_EQ(MessageOf(EveryType().Projection("a[" + index + "]")),
+    EXPECT_EQ(MessageOf(ResolveEveryType().Projection("a[" + index + "]")),
               "Invalid ProjectionExpression: List index is not within the allowable range; "
               "index: [" +
                   index + "]");
   }
 }
 
-// A short text must not grow to many times its request.
-TEST(ResolveTest, BoundsTheNamesThatReferencesBecome) {
+// A short text that uses one long name often must not need very much memory.
+TEST(ResolveTest, LimitsTheLengthOfResolvedNames) {
   const Request request{{{"#n", std::string(65'535, 'n')}}, {}};
   std::string text = "a.#n";
   for (int i = 1; i < 31; ++i) text += ", a" + std::to_string(i) + ".#n";
@@ -392,8 +392,9 @@ TEST(ResolveTest, BoundsTheNamesThatReferencesBecome) {
             "references are replaced; they may have 2097152 bytes together");
 }
 
-// A value is kept once, however often the text mentions it: 600 times 100 KB would show.
-TEST(ResolveTest, KeepsAValueOnce) {
+// A value is copied once, even if the text uses it 600 times. 600 copies of 100 KB would be
+// noticed.
+TEST(ResolveTest, CopiesAValueOnce) {
   const Request request{{}, {{":v", std::string(100'000, 'v')}}};
   Bindings bindings = request.MakeBindings();
   const auto parsed =
@@ -407,7 +408,7 @@ TEST(ResolveTest, KeepsAValueOnce) {
   EXPECT_EQ((*parsed)->values.size(), 1U);
 }
 
-TEST(ResolveTest, RefusesPathsThatClash) {
+TEST(ResolveTest, RefusesPathsThatOverlapOrConflict) {
   const auto clash = [](std::string_view verb, std::string_view one, std::string_view two) {
     return "Two document paths " + std::string(verb) +
            " with each other; must remove or rewrite one of these paths; path one: " +
@@ -430,7 +431,7 @@ TEST(ResolveTest, RefusesPathsThatClash) {
       {"SET c = :n, b = :n, a = :n, b = :n, a = :n", clash("overlap", "[b]", "[b]")},
       {"SET a = :n, a.b = :undefined", clash("overlap", "[a]", "[a, b]")},
   };
-  const Request request = EveryType();
+  const Request request = ResolveEveryType();
   for (const Case& c : cases) {
     EXPECT_EQ(MessageOf(request.Update(c.text)), std::string(kUpdate) + c.message) << c.text;
   }
@@ -445,7 +446,7 @@ TEST(ResolveTest, RefusesPathsThatClash) {
             "Invalid ProjectionExpression: " + clash("conflict", "[a, [0]]", "[a, b]"));
 }
 
-TEST(ResolveTest, RefusesASectionThatStandsTwice) {
+TEST(ResolveTest, RefusesTheSameSectionTwice) {
   ExpectUpdateMessages({
       {"SET a = :n SET b = :n",
        "The \"SET\" section can only be used once in an update expression;"},
@@ -458,9 +459,9 @@ TEST(ResolveTest, RefusesASectionThatStandsTwice) {
   });
 }
 
-// Of several errors DynamoDB tells one: form before references, references before types,
-// and otherwise the first of the text.
-TEST(ResolveTest, TellsErrorsInDynamoDbsOrder) {
+// DynamoDB reports one of several errors: errors of form first, then undefined references, then
+// wrong types. Of errors of one kind it reports the first in the text.
+TEST(ResolveTest, ReportsErrorsInDynamoDbsOrder) {
   ExpectConditionMessages({
       {"a = :undefined AND status = :s",
        "Attribute name is a reserved keyword; reserved keyword: status"},

@@ -41,7 +41,7 @@ Status VerifyAction(const syntax::Action& action) {
   return VerifyOperand(arithmetic.right);
 }
 
-// The first pass looks at the form alone, so that its errors come before all others.
+// The first pass checks only the form, because DynamoDB reports errors of form before all others.
 Status VerifyForm(const syntax::Update& update) {
   for (const syntax::Action& action : update.actions) TRY(VerifyAction(action));
   std::vector<std::string_view> sections = update.sections;
@@ -79,7 +79,7 @@ Status VerifyType(std::string_view function, const Source& operand, Type wanted)
 
 std::unique_ptr<Source> Boxed(Source source) { return std::make_unique<Source>(std::move(source)); }
 
-// The second pass looks references up and checks operands, in the order of the text.
+// The second pass looks up references and checks operands, in the order of the text.
 class UpdateResolver {
  public:
   UpdateResolver(Bindings* bindings, OwnedValues* values) : references_(bindings, values) {}
@@ -127,7 +127,7 @@ Result<Source> UpdateResolver::Resolve(const syntax::Operand& operand) {
 }
 
 Result<Source> UpdateResolver::Resolve(const syntax::Call& call) {
-  // The first pass leaves only functions of two operands.
+  // The first pass has refused all functions but if_not_exists and list_append.
   if (call.arguments.size() != 2) return WrongOperandCount(call);
   Source first = TRY(Resolve(call.arguments[0]));
   Source second = TRY(Resolve(call.arguments[1]));
@@ -168,7 +168,7 @@ Result<std::shared_ptr<const UpdateTree>> ResolveUpdate(const syntax::Update& up
   for (const syntax::Action& action : update.actions) {
     tree->actions.push_back(Action{TRY(resolver.Resolve(action.path)), RemoveChange{}});
   }
-  // Paths that clash are told before anything that is wrong with the operands.
+  // As in DynamoDB, paths that clash are reported before errors of the operands.
   TRY(VerifyDistinct(tree->actions));
   for (size_t i = 0; i < update.actions.size(); ++i) {
     tree->actions[i].change = TRY(resolver.ResolveChange(update.actions[i]));

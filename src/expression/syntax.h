@@ -1,7 +1,7 @@
-// Syntax is an expression as written: names not yet looked up, values not yet known.
-// parse.h makes it from text; resolve.h turns it into what can be evaluated (tree.h).
+// Syntax is an expression as it is written, before its references are looked up. parse.h makes it
+// from text, and resolve.h makes from it a tree that can be evaluated (tree.h).
 //
-// Plain data that keeps views into the text, which must outlive it.
+// Plain data with views into the text. The text must outlive it.
 #pragma once
 
 #include <memory>
@@ -54,7 +54,7 @@ struct In {
 struct Not {
   std::unique_ptr<Condition> condition;
 };
-// Chains are kept flat: "a AND b AND c" is one And of three.
+// "a AND b AND c" is one And with three conditions, so a long chain needs no deep recursion.
 struct And {
   std::vector<Condition> conditions;
 };
@@ -86,7 +86,7 @@ struct Action {
 };
 struct Update {
   std::vector<Action> actions;
-  std::vector<std::string_view> sections;  // "SET", "REMOVE", …: one a clause, as they stand.
+  std::vector<std::string_view> sections;  // "SET", "REMOVE", …: one for each clause, in order.
 };
 
 }  // namespace tidemark::expression::syntax

@@ -27,7 +27,7 @@ constexpr std::array<Keyword, 9> kKeywords = {{
     {"DELETE", TokenKind::kDelete},
 }};
 
-// The C library's classes depend on the locale; expressions are ASCII.
+// Expressions are ASCII. The functions of the C library are not used, as they depend on the locale.
 constexpr bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -108,7 +108,7 @@ std::string_view TokenStream::Take(size_t length) {
 Token TokenStream::Read() {
   const char* end_of_last = rest_.data();
   Take(LengthWhile(rest_, 0, IsSpace));
-  // The end stands right behind the last token, so that messages quote no spaces after it.
+  // The end begins directly after the last token, so that messages do not quote spaces after it.
   if (rest_.empty()) return {TokenKind::kEnd, std::string_view(end_of_last, 0)};
 
   const char first = rest_[0];
@@ -121,13 +121,14 @@ Token TokenStream::Read() {
     if (reference.size() == 1) return {TokenKind::kUnknown, reference};
     return {first == '#' ? TokenKind::kNameReference : TokenKind::kValueReference, reference};
   }
-  // A zero stands alone: "01" is two indexes, and so a syntax error.
+  // A number does not begin with a zero. "01" is read as two tokens, 0 and 1, which the parser
+  // refuses as a syntax error.
   if (first == '0') return {TokenKind::kIndex, Take(1)};
   if (IsDigit(first)) return {TokenKind::kIndex, Take(LengthWhile(rest_, 1, IsDigit))};
   if (rest_.starts_with("<>")) return {TokenKind::kNotEqual, Take(2)};
   if (rest_.starts_with("<=")) return {TokenKind::kLessOrEqual, Take(2)};
   if (rest_.starts_with(">=")) return {TokenKind::kGreaterOrEqual, Take(2)};
-  // A character of several bytes stays whole, so that messages stay UTF-8.
+  // All bytes of a character are one token. Otherwise messages would quote broken UTF-8.
   return {KindOfSign(first), Take(LengthWhile(rest_, 1, IsContinuation))};
 }
 

@@ -3,9 +3,8 @@
 //   TokenStream tokens("SET #c = :one");
 //   while (tokens.current().kind != TokenKind::kEnd) tokens.Advance();
 //
-// Reads the text once, from left to right, and keeps views into it: the text must
-// outlive the tokens. Never fails: what belongs to no token is kUnknown, which no
-// grammar accepts.
+// Reads the text once, from left to right. Tokens are views into the text, which must outlive them.
+// Reading never fails: a character that begins no token gives kUnknown, which the parser refuses.
 #pragma once
 
 #include <string_view>
@@ -57,10 +56,10 @@ class TokenStream {
 
   const Token& current() const { return current_; }
   const Token& next() const { return next_; }
-  // At the end it stays there.
+  // Does nothing at the end.
   void Advance();
 
-  // Says that the current token cannot stand here, with the text around it.
+  // The error for an unexpected current token. It quotes the text around it.
   Error SyntaxError() const;
 
  private:

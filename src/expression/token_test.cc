@@ -26,8 +26,8 @@ std::vector<std::string> TextsOf(std::string_view text) {
 
 using Texts = std::vector<std::string>;
 
-// Every kind of token must be told apart, in any spacing.
-TEST(TokenTest, TellsKindsApart) {
+// Every kind of token is recognised, with and without spaces around it.
+TEST(TokenTest, RecognisesEveryKindOfToken) {
   struct Case {
     std::string_view text;
     TokenKind kind;
@@ -81,14 +81,14 @@ TEST(TokenTest, TellsKindsApart) {
   }
 }
 
-// Words that only begin like keywords are names.
-TEST(TokenTest, KeepsWordsWhole) {
+// A word that begins with a keyword and goes on is a name.
+TEST(TokenTest, ReadsAWordThatBeginsWithAKeywordAsAName) {
   for (const std::string_view word : {"android", "ORDER", "IN_", "setting", "add1", "Notes"}) {
     EXPECT_EQ(KindsOf(word), std::vector{TokenKind::kName}) << word;
   }
 }
 
-// Without spaces the longest token wins, except for zeros, which stand alone.
+// Without spaces, the longest possible token is read. A leading zero is a token of its own.
 TEST(TokenTest, SplitsWithoutSpaces) {
   EXPECT_EQ(TextsOf("a<=b"), (Texts{"a", "<=", "b"}));
   EXPECT_EQ(TextsOf("a<>b>=c"), (Texts{"a", "<>", "b", ">=", "c"}));

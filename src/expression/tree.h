@@ -1,9 +1,9 @@
-// Trees are expressions ready to be evaluated: every name and value is known, and every
-// check that needs no item is done. resolve.h makes them from syntax; condition.cc and
+// Trees are expressions that can be evaluated. Names and values are known, and everything that can
+// be checked without an item is checked. resolve.h makes trees from syntax; condition.cc and
 // update.cc evaluate them.
 //
-// Plain data. A tree owns its values once each, however often the text mentions them,
-// and its nodes point at them: trees are not copied.
+// Plain data. A tree owns one copy of each value, even if the text uses the value often. Its nodes
+// point to these copies, so trees are not copied.
 #pragma once
 
 #include <map>
@@ -17,7 +17,8 @@
 
 namespace tidemark::expression {
 
-// The values of a tree, by the address of the request's value they are copied from.
+// The values of a tree. The key is the address of the value in the request. A map never moves its
+// elements, so nodes may point to them.
 using OwnedValues = std::map<const item::Value*, item::Value>;
 
 struct SizeOf {
@@ -97,7 +98,7 @@ struct Difference {
   std::unique_ptr<Source> left;
   std::unique_ptr<Source> right;
 };
-// Where SET takes a value from.
+// The right side of SET.
 struct Source {
   std::variant<Path, const item::Value*, IfNotExists, ListAppend, Sum, Difference> node;
 };

@@ -35,8 +35,8 @@ Error WrongType() {
 }
 Error TooLarge() { return Invalid("Item size to update has exceeded the maximum allowed size"); }
 
-// How many levels of lists and maps a value spans, itself counted. Stops at `limit`, which
-// bounds the recursion whatever the value.
+// How many levels a value has: 1 for a scalar, 2 for a list of scalars. Does not look deeper than
+// `limit`, so the recursion is limited for every value.
 int Levels(const Value& value, int limit) {
   if (limit <= 1) return 1;
   int below = 0;
@@ -85,7 +85,8 @@ struct Addition {
   }
 };
 
-// DELETE from a set of the operand's type; an emptied set is nothing.
+// DELETE from a set of the operand's type. nullopt when the set becomes empty: DynamoDB has no
+// empty sets, so the attribute is removed.
 struct Deletion {
   const Value& operand;
 
@@ -101,7 +102,7 @@ struct Deletion {
   }
 };
 
-// Takes from the front the actions that share their step at this depth.
+// Removes from the front, and returns, the actions that have the same step at this depth.
 Actions TakeGroup(Actions* actions, size_t depth) {
   const Step& step = actions->front().path.steps[depth];
   size_t count = 1;
@@ -111,17 +112,18 @@ Actions TakeGroup(Actions* actions, size_t depth) {
   return group;
 }
 
-// Builds the new item beside the old one. Actions are sorted by path, so a map or list and
-// its actions are merged in one walk, whatever their number; all that is read is old.
+// Builds the new item and does not change the old one, so every operand and path refers to the item
+// before the update. Actions are sorted by path. So a map or list is merged with its actions in
+// one pass, even if there are many.
 class Application {
  public:
   explicit Application(const item::Item& previous) : previous_(previous) {}
 
-  // `actions` agree in all steps before `depth`, which lead to `old`.
+  // The paths of all `actions` have the same first `depth` steps, and these steps lead to `old`.
   Result<Map> ApplyTo(const Map& old, Actions actions, size_t depth);
 
  private:
-  // nullopt when there is nothing left.
+  // nullopt when the value is removed.
   using Changed = Result<std::optional<Value>>;
 
   Result<List> ApplyTo(const List& old, Actions actions, size_t depth);
@@ -132,10 +134,11 @@ class Application {
   Changed Apply(const AddChange& add, const Value* old, const Path& path);
   Changed Apply(const DeleteChange& remove, const Value* old, const Path& path);
 
-  // What evaluates to a new value puts it into `space`; the rest is pointed at where it is.
+  // Returns a pointer to the value, which is not copied. Only a new value, such as a sum, is put
+  // into `space`.
   Result<const Value*> Evaluate(const Source& source, Value* space) const;
   Result<Number> EvaluateNumber(const Source& source) const;
-  // Adds the lists that `source` puts one behind the other.
+  // Adds the lists that `source` joins, in their order.
   Status CollectLists(const Source& source, std::vector<const List*>* lists) const;
   Result<List> EvaluateAppend(const Source& source) const;
 
@@ -162,7 +165,7 @@ Result<Map> Application::ApplyTo(const Map& old, Actions actions, size_t depth) 
   return changed;
 }
 
-// Indexes past the end append, in their order.
+// Values for indexes behind the end are appended, in the order of their indexes.
 Result<List> Application::ApplyTo(const List& old, Actions actions, size_t depth) {
   List changed;
   changed.reserve(old.size() + actions.size());
@@ -262,7 +265,9 @@ Status Application::CollectLists(const Source& source, std::vector<const List*>*
   const auto* choice = std::get_if<IfNotExists>(&source.node);
   if (choice != nullptr && Find(previous_, choice->path) == nullptr)
     return CollectLists(*choice->otherwise, lists);
-  Value space;  // For numbers only: new lists come from ListAppend, which is taken apart above.
+  // Only a number can be put into `space`, because a new list comes from ListAppend, and that case
+  // is handled above. So the pointer to the list stays valid after this function.
+  Value space;
   const Value* value = TRY(Evaluate(source, &space));
   const auto* list = value->As<List>();
   if (list == nullptr) return WrongType();
@@ -270,8 +275,9 @@ Status Application::CollectLists(const Source& source, std::vector<const List*>*
   return Done{};
 }
 
-// Lists are gathered first and copied once, and no more of them than an item can hold:
-// appends within appends could otherwise make very much of a short text.
+// Collects pointers to the lists first and copies the elements once. Stops when the result is
+// larger than an item may be: a short text with list_append inside list_append could otherwise
+// build a list of gigabytes.
 Result<List> Application::EvaluateAppend(const Source& source) const {
   std::vector<const List*> lists;
   TRY(CollectLists(source, &lists));
@@ -287,8 +293,9 @@ Result<List> Application::EvaluateAppend(const Source& source) const {
   return appended;
 }
 
-// Paths do not overlap, so all that is written is in the new item together. To stop at
-// what an item can hold bounds the work: a short text can copy a large value many times.
+// Counts the bytes that the update writes. Paths do not overlap, so all of them are in the new
+// item, and more than an item may have is an error. Checking it here limits the work: a short text
+// can copy a large value many times.
 Status Application::Charge(const Value& value) {
   written_bytes_ += item::SizeBytes(value);
   if (written_bytes_ > item::kMaxItemBytes) return TooLarge();

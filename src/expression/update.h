@@ -1,7 +1,7 @@
 // An Update changes an item: SET, REMOVE, ADD and DELETE clauses.
 //
-// All right-hand sides read the item as it was before; paths resolve against it too.
-// A parsed Update owns all it needs, and may be applied from any thread.
+// All values and paths refer to the item before the update. An Update keeps nothing of the request,
+// and any thread may apply it.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ class Update {
   // Every path it writes or removes.
   std::vector<Path> Paths() const;
 
-  // Whether it can make an item that was not there: one that only removes cannot.
+  // Whether it creates an item that does not exist. An update that only removes does not.
   bool Creates() const;
 
  private:

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "expression/testing.h"
 #include "item/limits.h"
 #include "item/size.h"
+#include "tests/support/expression_request.h"
 
 namespace tidemark::expression {
 namespace {
@@ -48,15 +48,15 @@ item::Item Before() {
   };
 }
 
-struct Case {
+struct UpdateCase {
   std::string_view text;
   item::Item changes;                     // Attributes that differ afterwards …
   std::vector<std::string> removed = {};  // … and those that are gone.
 };
 
-void ExpectChanges(const std::vector<Case>& cases) {
+void ExpectChanges(const std::vector<UpdateCase>& cases) {
   const Request request = EveryType();
-  for (const Case& c : cases) {
+  for (const UpdateCase& c : cases) {
     item::Item expected = Before();
     for (const item::Attribute& change : c.changes) expected.Set(change.name, change.value);
     for (const std::string& name : c.removed) expected.Erase(name);
@@ -111,7 +111,7 @@ TEST(UpdateTest, SetsWithinMapsAndLists) {
   });
 }
 
-// An index past the end appends; several keep the order of their indexes.
+// An index behind the end appends. Several of them append in the order of their indexes.
 TEST(UpdateTest, AppendsPastTheEndOfAList) {
   ExpectChanges({
       {"SET l[4] = :s", {{"l", L({"a", "b", "c", "d", "new"})}}},
@@ -187,7 +187,7 @@ TEST(UpdateTest, Removes) {
   });
 }
 
-// Every index means a place in the list as it was.
+// Every index refers to the list before the update.
 TEST(UpdateTest, RemovesByOriginalPositions) {
   ExpectChanges({
       {"REMOVE l[2], l[0]", {{"l", L({"b", "d"})}}},
@@ -211,7 +211,7 @@ TEST(UpdateTest, Adds) {
   });
 }
 
-// An emptied set is no attribute: sets are never empty.
+// DynamoDB has no empty sets, so an attribute whose set becomes empty is removed.
 TEST(UpdateTest, DeletesFromSets) {
   ExpectChanges({
       {"DELETE ss :ss", {{"ss", SS({"y"})}}},
@@ -280,7 +280,7 @@ TEST(UpdateTest, RefusesOperandsOfTheWrongType) {
   });
 }
 
-// The texts are the item folder's; here it counts that nothing is rounded or wrapped.
+// src/item tests the texts. This test shows that no result is rounded and none overflows.
 TEST(UpdateTest, RefusesResultsThatDoNotFitANumber) {
   const Request request = EveryType();
   const item::Item item{{"big", N("9.9999999999999999999999999999999999999E125")}, {"one", N(1)}};
@@ -290,7 +290,7 @@ TEST(UpdateTest, RefusesResultsThatDoNotFitANumber) {
   }
 }
 
-TEST(UpdateTest, KnowsWhetherItCreates) {
+TEST(UpdateTest, TellsWhetherItCreatesAnItem) {
   const Request request = EveryType();
   for (const std::string_view text : {"SET a = :s", "ADD a :n", "REMOVE a SET b = :s",
                                       "DELETE a :ss ADD b :n", "SET a = if_not_exists(a, :n)"}) {
@@ -319,8 +319,8 @@ TEST(UpdateTest, OwnsItsNamesAndValues) {
   EXPECT_EQ(*update->Apply({}), (item::Item{{"name", std::string(100, 'v')}}));
 }
 
-// A short text could otherwise make an item of gigabytes before anyone weighs it.
-TEST(UpdateTest, StopsAtWhatAnItemCanHold) {
+// Without this limit a short text could build an item of gigabytes before its size is checked.
+TEST(UpdateTest, RefusesMoreBytesThanAnItemMayHave) {
   const item::Item item{{"big", std::string(200'000, 'x')},
                         {"seq", L({std::string(200'000, 'x')})}};
   const Request request{{}, {{":v", std::string(200'000, 'v')}}};
@@ -333,8 +333,8 @@ TEST(UpdateTest, StopsAtWhatAnItemCanHold) {
       kSize);
 }
 
-// Each such update nests the item one deeper; without a limit the stack would end it.
-TEST(UpdateTest, StopsAtTheDeepestNesting) {
+// Each of these updates nests the item one level deeper. Without a limit the stack would overflow.
+TEST(UpdateTest, RefusesMoreLevelsThanAnItemMayHave) {
   const Request request{{}, {{":m", M({})}, {":s", "x"}}};
   const Update wrap = request.Update("SET m.a = m").value();
   item::Item item{{"m", M({})}};
@@ -353,9 +353,9 @@ TEST(UpdateTest, StopsAtTheDeepestNesting) {
   EXPECT_EQ(depth, item::kMaxNesting);
 }
 
-// 400 updates of an item with 50,000 attributes: linear work is instant, a walk of the
-// item for each update would be seen.
-TEST(UpdateTest, AppliesManyChangesToAWideItemInOneWalk) {
+// 400 changes of an item with 50,000 attributes take one pass. A pass for each change would be
+// noticeably slow.
+TEST(UpdateTest, AppliesManyChangesToAWideItemInOnePass) {
   item::Item item;
   for (int i = 0; i < 50'000; ++i) {
     item.Append("k" + std::to_string(1'000'000 + i), N(i));

@@ -53,7 +53,7 @@ bool IsPublic6(const Bytes6& address) {
   const bool is_protocol = StartsWith(address, {0x20, 0x01}) && address[2] < 2;    // And Teredo.
   const bool is_documentation = StartsWith(address, {0x20, 0x01, 0x0d, 0xb8}) ||
                                 (StartsWith(address, {0x3f, 0xff}) && address[2] < 0x10);
-  // Only 2000::/3 is given out; all that is private, mapped or multicast lies outside.
+  // Only 2000::/3 has public addresses. Private, mapped and multicast addresses are outside of it.
   return address[0] >> 5 == 1 && !is_protocol && !is_documentation;
 }
 

@@ -1,9 +1,8 @@
-// Counts the connections of a server, overall and by address, and the bytes of the bodies that they
-// send, and says when there are too many. May be called from any thread; on the way of connections
-// and of large bodies, not of every request.
+// Counts the connections of a server, in total and for each address, and the bytes of the request
+// bodies in memory. Refuses what exceeds a limit. May be called from any thread. It takes a lock,
+// so it is called only for connections and large bodies, not for every request.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <mutex>
 #include <string>
@@ -17,21 +16,22 @@ class Admission {
  public:
   explicit Admission(const ServerLimits& limits) : limits_(limits) {}
 
-  // False when there are too many; otherwise it is counted until it leaves.
+  // False when there are too many connections. Otherwise this one is counted until Leave.
   bool Enter(const std::string& address);
   void Leave(const std::string& address);
 
-  // False when that many bytes are too many beside the others; otherwise they are counted until
-  // they are given back.
-  bool TakeBodyBytes(size_t bytes);
-  void GiveBodyBytes(size_t bytes) { body_bytes_ -= bytes; }
+  // False when the sum of all bodies, or of the bodies of this address, would exceed its limit.
+  // Otherwise the bytes are counted until they are given back.
+  bool TakeBodyBytes(const std::string& address, size_t bytes);
+  void GiveBodyBytes(const std::string& address, size_t bytes);
 
  private:
   const ServerLimits limits_;
   std::mutex mutex_;
   size_t total_ = 0;
   std::unordered_map<std::string, size_t> by_address_;
-  std::atomic<size_t> body_bytes_ = 0;
+  size_t body_bytes_ = 0;
+  std::unordered_map<std::string, size_t> body_bytes_by_address_;
 };
 
 }  // namespace tidemark::http

@@ -5,7 +5,7 @@
 namespace tidemark::http {
 namespace {
 
-// One address that takes all it can get must not keep the others out.
+// One address with many connections must not keep other addresses out.
 TEST(AdmissionTest, LeavesPlacesForOtherAddresses) {
   Admission admission({.max_connections = 5, .max_connections_per_address = 2});
   EXPECT_TRUE(admission.Enter("10.0.0.1"));
@@ -17,7 +17,7 @@ TEST(AdmissionTest, LeavesPlacesForOtherAddresses) {
   EXPECT_FALSE(admission.Enter("10.0.0.1"));
 }
 
-// All together have a bound too, and who was refused has taken no place.
+// All addresses together have a limit too. A refused connection does not count.
 TEST(AdmissionTest, CountsAllAddressesTogether) {
   Admission admission({.max_connections = 2, .max_connections_per_address = 2});
   EXPECT_TRUE(admission.Enter("10.0.0.1"));
@@ -28,15 +28,28 @@ TEST(AdmissionTest, CountsAllAddressesTogether) {
   EXPECT_TRUE(admission.Enter("10.0.0.3"));
 }
 
-// Bodies are in memory before anybody knows whose they are: a stranger must not fill it with them.
+// A body must be in memory before its signature can be checked, so a stranger must not be able to
+// fill the memory with bodies.
 TEST(AdmissionTest, BoundsTheBytesOfBodiesAtOnce) {
   Admission admission({.max_body_bytes_at_once = 100});
-  EXPECT_TRUE(admission.TakeBodyBytes(60));
-  EXPECT_FALSE(admission.TakeBodyBytes(41));
-  EXPECT_TRUE(admission.TakeBodyBytes(40));
-  EXPECT_FALSE(admission.TakeBodyBytes(1));
-  admission.GiveBodyBytes(60);
-  EXPECT_TRUE(admission.TakeBodyBytes(60));
+  EXPECT_TRUE(admission.TakeBodyBytes("10.0.0.1", 60));
+  EXPECT_FALSE(admission.TakeBodyBytes("10.0.0.2", 41));
+  EXPECT_TRUE(admission.TakeBodyBytes("10.0.0.2", 40));
+  EXPECT_FALSE(admission.TakeBodyBytes("10.0.0.1", 1));
+  admission.GiveBodyBytes("10.0.0.1", 60);
+  EXPECT_TRUE(admission.TakeBodyBytes("10.0.0.1", 60));
+}
+
+// One address must not use up what all share.
+// Review: F10
+TEST(AdmissionTest, GivesEachAddressAShareOfTheBytesOfBodies) {
+  Admission admission({.max_body_bytes_at_once = 100, .max_body_bytes_per_address = 50});
+  EXPECT_TRUE(admission.TakeBodyBytes("10.0.0.1", 50));
+  EXPECT_FALSE(admission.TakeBodyBytes("10.0.0.1", 1));
+  EXPECT_TRUE(admission.TakeBodyBytes("10.0.0.2", 50));
+  admission.GiveBodyBytes("10.0.0.1", 20);
+  EXPECT_FALSE(admission.TakeBodyBytes("10.0.0.1", 21));
+  EXPECT_TRUE(admission.TakeBodyBytes("10.0.0.1", 20));
 }
 
 }  // namespace

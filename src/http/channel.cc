@@ -23,14 +23,15 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 using Tcp = asio::ip::tcp;
-// With the executor's type known, nothing is erased and allocated on the way of a request.
+// The executor has its concrete type here. With a type-erased executor, Asio would allocate memory
+// for each operation.
 using Executor = asio::io_context::executor_type;
 using Socket = asio::basic_stream_socket<Tcp, Executor>;
 using Timer = asio::basic_waitable_timer<SteadyClock, asio::wait_traits<SteadyClock>, Executor>;
 using TlsStream = asio::ssl::stream<Socket>;
 
-// How long the rest of what a client sends is thrown away after the last reply. Closing at once
-// would reset the connection, and could take the reply back from a client that is still sending.
+// How long the server reads and drops what a client still sends after the last reply. Closing at
+// once would reset the connection, and the client might lose the reply.
 constexpr std::chrono::milliseconds kLingerTime{1'000};
 constexpr std::chrono::milliseconds kForever = std::chrono::milliseconds::max();
 
@@ -48,7 +49,7 @@ class StreamChannel final : public Channel {
   void Close() override;
 
  private:
-  // What the time is running for: another wait, another deadline.
+  // What the present deadline is for. When one of these changes, a new deadline begins.
   struct Timed {
     enum class What { kNothing, kHandshake, kRequest, kWrite, kLinger } what = What::kNothing;
     Connection::Wait wait = Connection::Wait::kForHead;
@@ -91,11 +92,11 @@ class StreamChannel final : public Channel {
   Timer timer_;
   Connection connection_;
   Connection::Output output_;
-  size_t sent_ = 0;      // Of the output.
-  uint64_t writes_ = 0;  // Each piece that is sent restarts the time for the next.
+  size_t sent_ = 0;      // Bytes of the output that were sent.
+  uint64_t writes_ = 0;  // The deadline begins again with each piece that is sent.
   bool handshaking_ = kIsTls;
   bool reading_ = false;
-  bool gave_up_reading_ = false;  // The read under way was cancelled; its outcome is of no use.
+  bool gave_up_reading_ = false;  // The running read was cancelled; its result is ignored.
   bool writing_ = false;
   bool lingering_ = false;
   bool peer_finished_ = false;
@@ -112,7 +113,7 @@ StreamChannel<Stream>::StreamChannel(ChannelOwner* owner, Stream stream, Channel
       names_(std::move(names)),
       stream_(std::move(stream)),
       timer_(owner->io()),
-      connection_(&owner->connections(), names_.id, names_.peer) {}
+      connection_(&owner->connections(), names_.id, names_.peer, names_.admission_key) {}
 
 template <typename Stream>
 void StreamChannel<Stream>::Start() {
@@ -146,7 +147,7 @@ template <typename Stream>
 void StreamChannel<Stream>::Drain() {
   if (handshaking_) return Close();
   connection_.Drain();
-  // An idle connection has a read under way, which would otherwise wait for the client.
+  // The connection waits in a read. Closing ends it.
   if (connection_.finished() && reading_) return Close();
 }
 
@@ -160,7 +161,7 @@ void StreamChannel<Stream>::Close() {
   owner_.Forget(names_.id, names_.admission_key);
 }
 
-// Does what the connection asks for next: send, end, or read.
+// Does the next step that the connection asks for: send, close or read.
 template <typename Stream>
 void StreamChannel<Stream>::Continue() {
   while (!closed_ && !writing_ && !lingering_) {
@@ -215,14 +216,15 @@ void StreamChannel<Stream>::Write() {
   }
 }
 
-// Sends what the kernel takes at once, which is nearly always all: no trip through the reactor.
+// Sends as much as the kernel accepts at once, which is nearly always everything. This avoids a
+// round through the event loop.
 template <typename Stream>
 bool StreamChannel<Stream>::TryWrite() {
   if constexpr (kIsTls) {
     return false;
   } else {
     error_code error;
-    // One piece is cheaper to hand to the kernel than a list of one.
+    // Sending a single buffer is cheaper than sending a list with one buffer.
     sent_ += output_.body.empty() ? stream_.write_some(asio::buffer(output_.bytes), error)
                                   : stream_.write_some(Unsent(), error);
     if (error && error != asio::error::would_block) Close();
@@ -257,7 +259,7 @@ std::array<asio::const_buffer, 2> StreamChannel<Stream>::Unsent() const {
   const auto head = asio::buffer(output_.bytes) + sent_;
   const size_t head_bytes = output_.bytes.size();
   const auto body = asio::buffer(output_.body) + (sent_ > head_bytes ? sent_ - head_bytes : 0);
-  // TLS looks at the first piece only.
+  // A TLS stream sends only the first buffer of a list, so the first one must not be empty.
   if (head.size() == 0) return {body, asio::const_buffer()};
   return {head, body};
 }
@@ -267,7 +269,7 @@ void StreamChannel<Stream>::Finish() {
   if (peer_finished_) return Close();
   lingering_ = true;
   if constexpr (kIsTls) {
-    // Whether the client ends TLS in its turn, or goes on sending, is all the same.
+    // The result is ignored: the client need not end TLS on its side.
     stream_.async_shutdown([self = Self()](const error_code&) { self->EndOutput(); });
   } else {
     EndOutput();
@@ -284,7 +286,7 @@ void StreamChannel<Stream>::EndOutput() {
 
 template <typename Stream>
 void StreamChannel<Stream>::Discard() {
-  // The output is sent; its memory takes what is thrown away.
+  // The output is sent, so its memory is used for the bytes that are read and dropped.
   output_.bytes.resize(4 << 10);
   socket().async_read_some(asio::buffer(output_.bytes),
                            [self = Self()](const error_code& error, size_t) {
@@ -332,8 +334,9 @@ void StreamChannel<Stream>::UpdateDeadline() {
   timed_ = timed;
   const std::chrono::milliseconds limit = Limit(timed);
   deadline_ = limit == kForever ? SteadyClock::time_point::max() : SteadyClock::now() + limit;
-  // A deadline that moves on, as it does with every request, leaves the timer alone: when it
-  // fires, it looks again.
+  // When the deadline moves to a later time, as it does with every request, the timer is not
+  // changed. When the timer fires, it checks the deadline again. This saves a timer operation for
+  // each request.
   if (deadline_ < armed_for_) ArmTimer();
 }
 
@@ -366,9 +369,9 @@ std::shared_ptr<Channel> OpenChannel(ChannelOwner* owner, int socket, ChannelNam
                                      const TlsContext* tls) {
   Socket plain(owner->io());
   error_code error;
-  // Asio does nothing with the protocol of a connected socket; it may be IPv6 as well.
+  // Asio does not use the protocol of a connected socket, so v4 is right for IPv6 too.
   plain.assign(Tcp::v4(), socket, error);
-  // What follows then fails, and closes the channel.
+  // After this error the next operation fails and closes the channel.
   if (error) close(socket);
   plain.non_blocking(true, error);
   plain.set_option(Tcp::no_delay(true), error);
@@ -376,7 +379,7 @@ std::shared_ptr<Channel> OpenChannel(ChannelOwner* owner, int socket, ChannelNam
     return std::make_shared<StreamChannel<Socket>>(owner, std::move(plain), std::move(names));
   }
   const TlsContext::Handle handle = tls->current();
-  // Asio's context frees one reference; the stream takes its own.
+  // The destructor of Asio's context releases one reference. The stream takes its own.
   SSL_CTX_up_ref(handle.get());
   asio::ssl::context context(handle.get());
   return std::make_shared<StreamChannel<TlsStream>>(owner, TlsStream(std::move(plain), context),

@@ -1,8 +1,8 @@
-// A connection with the socket below it, plain or TLS: reads, writes and closes as the Connection
-// asks, and keeps its time.
+// A Channel is a Connection with its socket, plain or TLS. It reads, writes and closes as the
+// Connection asks, and enforces the timeouts.
 //
-// A channel lives on its loop's thread. It stays alive while an operation is under way; when it is
-// closed it tells its owner, once.
+// A channel is used only by the thread of its loop. It stays alive while an operation is running.
+// When it is closed, it tells its owner once.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class ChannelOwner {
 struct ChannelNames {
   uint64_t id = 0;
   std::string peer;           // The client's address.
-  std::string admission_key;  // What it counts under.
+  std::string admission_key;  // The key under which admission counts it.
 };
 
 class Channel : public std::enable_shared_from_this<Channel> {
@@ -44,7 +44,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   virtual void Start() = 0;
   virtual void Answer(uint64_t request, Response response) = 0;
   virtual void AddPiece(uint64_t request, Piece piece) = 0;
-  // Ends when what is under way is answered; at once when nothing is.
+  // Closes when the request at the handler is answered, or at once when there is none.
   virtual void Drain() = 0;
   virtual void Close() = 0;
 };

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace tidemark::http {
 
 namespace {
 
-// More would be leading zeros only: no limit on bodies is that large.
+// A longer size could only have leading zeros, because no body may be that large.
 constexpr size_t kMaxDigits = 16;
 
 int HexValue(char c) {
@@ -15,8 +17,6 @@ int HexValue(char c) {
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
 }
-
-bool IsControl(char c) { return (static_cast<uint8_t>(c) < 0x20 && c != '\t') || c == 0x7f; }
 
 }  // namespace
 

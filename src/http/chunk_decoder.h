@@ -1,10 +1,10 @@
-// Decodes the body of a request that is sent in chunks (RFC 9112, section 7.1), strictly: sizes
-// are hexadecimal digits and nothing else, lines end in CRLF, extensions and trailers hold no
-// control bytes and are dropped.
+// Decodes the body of a request that is sent in chunks (RFC 9112, section 7.1). It is strict: a
+// size has only hexadecimal digits, lines end in CRLF, and extensions and trailers have no control
+// bytes. Extensions and trailers are dropped.
 //
-// Beast has a decoder too. It is not used: it has no bound for extensions and trailers, takes a
-// bare LF inside a quoted extension, where others end the line, and an assertion in it can be
-// reached by sending "0\r\n\r" apart from the rest. One owner; never throws.
+// Beast's decoder is not used, for three reasons. It does not limit extensions and trailers. It
+// accepts a bare LF inside a quoted extension, where other parsers end the line. And one of its
+// assertions fails when "0\r\n\r" arrives in a piece of its own. One owner; never throws.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ class ChunkDecoder {
  public:
   struct Bounds {
     size_t max_body_bytes = 0;
-    // Of extensions and trailers, all together.
+    // The limit for all extensions and trailers of a body together.
     size_t max_extra_bytes = 0;
   };
   enum class Verdict { kMore, kDone, kMalformed, kBodyTooLarge, kExtraTooLarge };
 
   explicit ChunkDecoder(Bounds bounds) : bounds_(bounds) {}
 
-  // Takes bytes off the front of `bytes` and appends the body's to `body`, to which nobody else
-  // appends. What is left in `bytes` when it is done belongs to the next request.
+  // Takes bytes from the front of `bytes` and appends the decoded ones to `body`. No other code may
+  // append to `body`. The bytes that are left at the end belong to the next request.
   Verdict Decode(std::string_view* bytes, std::string* body);
 
  private:

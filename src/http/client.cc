@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <utility>
+#include <variant>
 
 #include <curl/curl.h>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/retry.h"
 #include "http/address.h"
@@ -22,10 +27,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kLongestRetryAfter = std::chrono::hours(1);
-// Connections that a session keeps between calls.
-constexpr size_t kConnectionsPerSession = 8;
-
-bool IsControl(char c) { return (c >= 0 && c < ' ') || c == 0x7f; }
+// Connections that a session for sinks keeps between calls.
+constexpr long kConnectionsPerSession = 8;
+// The loop wakes up at least this often.
+constexpr int kLongestPollMs = 10'000;
 
 // As HTTP has it for names of headers.
 bool IsTokenCharacter(char c) {
@@ -38,17 +43,16 @@ bool IsHeaderName(std::string_view name) {
 }
 
 // A line break in a value would begin another header, or another request.
-bool IsHeaderValue(std::string_view value) {
-  return std::none_of(value.begin(), value.end(), [](char c) { return IsControl(c) && c != '\t'; });
-}
+bool IsHeaderValue(std::string_view value) { return std::ranges::none_of(value, IsControl); }
 
 bool IsUrl(std::string_view url) {
   if (!url.starts_with("http://") && !url.starts_with("https://")) return false;
-  return url.size() <= kMaxUrlBytes &&
-         std::none_of(url.begin(), url.end(), [](char c) { return IsControl(c) || c == ' '; });
+  return url.size() <= kMaxUrlBytes && std::none_of(url.begin(), url.end(), [](char c) {
+           return IsControl(c) || c == '\t' || c == ' ';
+         });
 }
 
-// Why it cannot be sent at all; nullopt when it can.
+// Why the request must not be sent; nullopt when it may be.
 std::optional<std::string> Refusal(const OutgoingRequest& request) {
   if (!IsUrl(request.url)) return "the URL is not one of http or https, or has bad characters";
   for (const Header& header : request.headers) {
@@ -58,7 +62,7 @@ std::optional<std::string> Refusal(const OutgoingRequest& request) {
   return std::nullopt;
 }
 
-// Whether asking twice is the same as asking once.
+// Whether the request may be sent twice without a further effect.
 bool IsRepeatable(Method method) { return method == Method::kGet || method == Method::kHead; }
 
 Outcome OutcomeOf(CURLcode code) {
@@ -89,7 +93,7 @@ struct FreeMulti {
 struct FreeList {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
-// A multi handle is a loop over transfers, and owns the connections they leave behind.
+// A multi handle runs several transfers, and owns the connections that are kept after them.
 using Session = std::unique_ptr<CURLM, FreeMulti>;
 
 // One attempt at one request. libcurl holds its address, so it stays where it is.
@@ -101,7 +105,8 @@ class Transfer {
 
   CURL* easy() const { return easy_.get(); }
   void set_code(CURLcode code) { code_ = code; }
-  // Once the session is done with it.
+  bool IsToStop() const { return request_.stop.stop_requested(); }
+  // Called after the session has finished the transfer.
   Exchange Take();
 
  private:
@@ -118,7 +123,7 @@ class Transfer {
   void SetHeaders();
   void SetMethod();
   void AddHeader(const std::string& line);
-  // Both take a piece of the body; false: no more of it.
+  // Both take a piece of the body. False ends the transfer.
   bool Keep(std::string_view piece);
   bool Sink(std::string_view piece);
   bool HasSucceeded() const;
@@ -150,25 +155,26 @@ Transfer::Transfer(const OutgoingRequest& request, const ClientOptions& options,
   Set(CURLOPT_WRITEDATA, this);
   if (!request_.public_addresses_only) return;
   Set(CURLOPT_OPENSOCKETFUNCTION, &OnSocket);
-  Set(CURLOPT_FRESH_CONNECT, 1L);  // A kept connection may lead anywhere.
+  Set(CURLOPT_FRESH_CONNECT, 1L);  // The address of a kept connection was not checked.
 }
 
 void Transfer::SetRules(const ClientOptions& options, milliseconds timeout) {
   Set(CURLOPT_NOSIGNAL, 1L);
   Set(CURLOPT_TIMEOUT_MS, static_cast<long>(timeout.count()));
-  // A name server that hangs must not hold us past the timeout while its thread is waited for.
+  // libcurl must not wait for its resolver thread after the timeout: a name server may hang.
   Set(CURLOPT_QUICK_EXIT, 1L);
   Set(CURLOPT_PROTOCOLS_STR, "http,https");
   Set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   Set(CURLOPT_FOLLOWLOCATION, 0L);
   Set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-  Set(CURLOPT_PROXY, "");  // Or the environment would name one.
+  Set(CURLOPT_PROXY, "");  // Otherwise the environment may set one.
   Set(CURLOPT_SSL_VERIFYPEER, 1L);
   Set(CURLOPT_SSL_VERIFYHOST, 2L);
   Set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  if (options.max_idle_connections == 0) Set(CURLOPT_FORBID_REUSE, 1L);
   if (options.authorities.empty()) return;
   Set(CURLOPT_CAINFO, options.authorities.c_str());
-  // The system's folder would be trusted beside the file.
+  // Without this the system's folder of certificates would be trusted too.
   Set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
 }
 
@@ -180,7 +186,7 @@ void Transfer::AddHeader(const std::string& line) {
 }
 
 void Transfer::SetHeaders() {
-  // A name with nothing behind it takes out what libcurl would add by itself.
+  // A name without a value removes a header that libcurl adds by itself.
   AddHeader("Expect:");
   if (!request_.headers.Find("Content-Type")) AddHeader("Content-Type:");
   for (const Header& header : request_.headers) {
@@ -190,8 +196,8 @@ void Transfer::SetHeaders() {
 }
 
 // When a kept connection turns out to be closed, libcurl sends the request again on a new one. Only
-// repeatable requests may do that: the body of others is handed over in a way that cannot be begun
-// anew, and those without a body get a new connection to begin with.
+// repeatable requests may be sent twice. To prevent it for other requests, their body is given in a
+// way that libcurl cannot rewind, and requests without a body always use a new connection.
 void Transfer::SetMethod() {
   const bool has_body = !request_.body.empty();
   if (has_body) {
@@ -231,7 +237,8 @@ bool Transfer::HasSucceeded() const {
 }
 
 bool Transfer::Keep(std::string_view piece) {
-  // What would have gone to a sink may be larger than what memory is for.
+  // With a sink, only the body of another answer than 2xx is kept in memory. It has a smaller
+  // limit.
   const size_t bound = request_.sink == nullptr
                            ? request_.max_answer_bytes
                            : std::min(request_.max_answer_bytes, kMaxAnswerBytes);
@@ -246,8 +253,8 @@ bool Transfer::Sink(std::string_view piece) {
   return request_.sink(piece);
 }
 
-// After the name was resolved, so that a name which leads elsewhere at the second look gains
-// nothing.
+// The check happens after the name was resolved, on the address that is connected to. A check
+// before that would be useless against a name that resolves to another address the second time.
 curl_socket_t Transfer::OnSocket(void*, curlsocktype, curl_sockaddr* address) {
   if (!IsPublicAddress(address->addr)) return CURL_SOCKET_BAD;
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
@@ -269,7 +276,7 @@ Response Transfer::TakeResponse() {
   response.status = static_cast<int>(status);
   curl_header* header = nullptr;
   while ((header = curl_easy_nextheader(easy_.get(), CURLH_HEADER, -1, header)) != nullptr) {
-    // libcurl 7.88 leaves the line's end in the value of a header that has none.
+    // libcurl 7.88 leaves the line end in the value when a header has an empty value.
     std::string value = header->value;
     response.headers.Add(header->name, value == "\r" ? "" : std::move(value));
   }
@@ -291,26 +298,42 @@ Exchange Transfer::Take() {
   return exchange;
 }
 
-void Perform(CURLM* session, std::span<const std::unique_ptr<Transfer>> transfers) {
-  for (const auto& transfer : transfers) {
-    CHECK(curl_multi_add_handle(session, transfer->easy()) == CURLM_OK);
-  }
+Transfer& TransferOf(CURL* easy) {
+  Transfer* transfer = nullptr;
+  curl_easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
+  return *transfer;
+}
+
+// Runs one transfer on this thread.
+void Perform(CURLM* session, Transfer* transfer) {
+  CHECK(curl_multi_add_handle(session, transfer->easy()) == CURLM_OK);
   // Every transfer has its timeout, so the loop ends.
-  for (int running = 1; running > 0;) {
+  for (int running = 1; running > 0 && !transfer->IsToStop();) {
     CHECK(curl_multi_perform(session, &running) == CURLM_OK);
     if (running > 0) CHECK(curl_multi_poll(session, nullptr, 0, 1000, nullptr) == CURLM_OK);
   }
   int left = 0;
   while (const CURLMsg* message = curl_multi_info_read(session, &left)) {
-    Transfer* transfer = nullptr;
-    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
     transfer->set_code(message->data.result);
   }
-  for (const auto& transfer : transfers) curl_multi_remove_handle(session, transfer->easy());
+  curl_multi_remove_handle(session, transfer->easy());
+}
+
+// How long an attempt may take; an Exchange when it cannot be made at all.
+std::variant<milliseconds, Exchange> TimeoutOf(const OutgoingRequest& request,
+                                               const Deadline& deadline) {
+  if (auto refusal = Refusal(request)) {
+    return Exchange{.outcome = Outcome::kNotSent, .detail = *std::move(refusal)};
+  }
+  const auto left = std::chrono::duration_cast<milliseconds>(deadline.Remaining());
+  const auto timeout = std::min(request.timeout, left);
+  if (timeout >= milliseconds(1)) return timeout;
+  // For libcurl a timeout of zero means no timeout.
+  return Exchange{.outcome = Outcome::kTimedOut, .detail = "no time is left"};
 }
 
 RetryPolicy PolicyOf(const OutgoingRequest& request) {
-  // A sink has seen what came before.
+  // A sink cannot take back the bytes of an earlier attempt, so there is no retry with a sink.
   const bool may = IsRepeatable(request.method) && !Refusal(request) && request.sink == nullptr;
   return {.max_retries = may ? request.max_retries : 0,
           .first_wait = milliseconds(100),
@@ -335,50 +358,32 @@ std::chrono::seconds RetryAfter(const Headers& headers) {
   return std::min(std::chrono::seconds(seconds), kLongestRetryAfter);
 }
 
-// Sessions that nobody uses just now. A call takes one for itself, the last that was given back, so
-// that what runs alone finds its connections again; what libcurl offers for sharing connections
-// does not support threads.
-class CurlClient::Pool {
+// The idle sessions, for requests with a sink. A call takes the session that was used last, so that
+// a single caller finds its connections again. Sessions are not shared, because libcurl does not
+// support sharing connections between threads.
+class CurlClient::Sessions {
  public:
-  explicit Pool(ClientOptions options) : options_(std::move(options)) {
+  explicit Sessions(const ClientOptions& options) : options_(options) {
     static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
     CHECK(initialized == CURLE_OK);
   }
 
-  // Sends those of the requests that are named, and puts what became of them into `exchanges`.
-  void Send(std::span<const OutgoingRequest> requests, const std::vector<size_t>& due,
-            const Deadline& deadline, std::vector<Exchange>* exchanges) {
-    std::vector<std::unique_ptr<Transfer>> transfers;
-    std::vector<size_t> indexes;
-    for (const size_t index : due) {
-      const OutgoingRequest& request = requests[index];
-      const auto left = std::chrono::duration_cast<milliseconds>(deadline.Remaining());
-      const auto timeout = std::min(request.timeout, left);
-      if (auto refusal = Refusal(request)) {
-        (*exchanges)[index] = {.outcome = Outcome::kNotSent, .detail = *std::move(refusal)};
-      } else if (timeout < milliseconds(1)) {  // Which libcurl would take for no limit.
-        (*exchanges)[index] = {.outcome = Outcome::kTimedOut, .detail = "no time is left"};
-      } else {
-        transfers.push_back(std::make_unique<Transfer>(request, options_, timeout));
-        indexes.push_back(index);
-      }
-    }
-    if (transfers.empty()) return;
+  Exchange Send(const OutgoingRequest& request, const Deadline& deadline) {
+    auto timeout = TimeoutOf(request, deadline);
+    if (auto* refused = std::get_if<Exchange>(&timeout)) return std::move(*refused);
+    auto transfer = std::make_unique<Transfer>(request, options_, std::get<milliseconds>(timeout));
     Session session = TakeSession();
-    Perform(session.get(), transfers);
-    for (size_t i = 0; i < transfers.size(); ++i) (*exchanges)[indexes[i]] = transfers[i]->Take();
-    transfers.clear();  // Before the session goes to another thread.
+    Perform(session.get(), transfer.get());
+    Exchange exchange = transfer->Take();
+    transfer.reset();  // Before the session goes to another thread.
     GiveBack(std::move(session));
+    return exchange;
   }
 
  private:
-  size_t KeptPerSession() const {
-    return std::clamp<size_t>(options_.max_idle_connections, 1, kConnectionsPerSession);
-  }
-
   Session TakeSession() {
     {
-      std::lock_guard lock(mutex_);
+      const std::lock_guard lock(mutex_);
       if (!idle_.empty()) {
         Session session = std::move(idle_.back());
         idle_.pop_back();
@@ -387,26 +392,171 @@ class CurlClient::Pool {
     }
     Session session(curl_multi_init());
     CHECK(session != nullptr);
-    curl_multi_setopt(session.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(KeptPerSession()));
-    curl_multi_setopt(session.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, kMaxConnectionsPerSend);
+    curl_multi_setopt(session.get(), CURLMOPT_MAXCONNECTS, kConnectionsPerSession);
     return session;
   }
 
   void GiveBack(Session session) {
-    std::lock_guard lock(mutex_);
-    if ((idle_.size() + 1) * KeptPerSession() > options_.max_idle_connections) return;
+    const std::lock_guard lock(mutex_);
+    if ((idle_.size() + 1) * size_t{kConnectionsPerSession} > options_.max_idle_connections) return;
     idle_.push_back(std::move(session));
   }
 
-  const ClientOptions options_;
+  const ClientOptions& options_;
   std::mutex mutex_;
   std::vector<Session> idle_;
 };
 
+// The thread that moves the bytes of all other requests, over one session.
+class CurlClient::Loop {
+ public:
+  explicit Loop(const ClientOptions& options) : options_(options), session_(curl_multi_init()) {
+    CHECK(session_ != nullptr);
+    const auto kept = std::max<size_t>(options_.max_idle_connections, 1);
+    curl_multi_setopt(session_.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(kept));
+    curl_multi_setopt(session_.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, kMaxClientConnections);
+    thread_ = std::thread([this] { Run(); });
+  }
+
+  ~Loop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    Wake();
+    thread_.join();
+  }
+
+  Later<Exchange> Submit(OutgoingRequest request, const Deadline& deadline) {
+    auto timeout = TimeoutOf(request, deadline);
+    if (auto* refused = std::get_if<Exchange>(&timeout)) return std::move(*refused);
+    auto [promise, later] = MakeLater<Exchange>();
+    promise.OnCancel([this] { Wake(); });
+    auto job = std::make_unique<Job>(std::move(request), options_, std::get<milliseconds>(timeout),
+                                     std::move(promise));
+    {
+      const std::lock_guard lock(mutex_);
+      added_.push_back(std::move(job));
+    }
+    Wake();
+    return std::move(later);
+  }
+
+ private:
+  struct Job {
+    Job(OutgoingRequest given, const ClientOptions& options, milliseconds timeout,
+        Promise<Exchange> owed)
+        : request(std::move(given)),
+          transfer(request, options, timeout),
+          promise(std::move(owed)) {}
+    const OutgoingRequest request;
+    Transfer transfer;
+    Promise<Exchange> promise;
+  };
+  using Jobs = std::map<CURL*, std::unique_ptr<Job>>;
+
+  // May be called from any thread.
+  // libcurl remembers a wake-up until the next poll, so none is lost.
+  void Wake() { curl_multi_wakeup(session_.get()); }
+
+  void Run() {
+    while (TakeAdded()) {
+      EndCancelled();
+      int running = 0;
+      CHECK(curl_multi_perform(session_.get(), &running) == CURLM_OK);
+      EndDone();
+      // Returns early when a socket is ready, when a timeout is due, or after Wake.
+      CHECK(curl_multi_poll(session_.get(), nullptr, 0, kLongestPollMs, nullptr) == CURLM_OK);
+    }
+    while (!jobs_.empty()) Cancel(jobs_.begin());
+  }
+
+  // False when the loop is to end.
+  bool TakeAdded() {
+    std::vector<std::unique_ptr<Job>> added;
+    bool goes_on = true;
+    {
+      const std::lock_guard lock(mutex_);
+      added.swap(added_);
+      goes_on = !stopping_;
+    }
+    for (std::unique_ptr<Job>& job : added) {
+      CURL* const easy = job->transfer.easy();
+      CHECK(curl_multi_add_handle(session_.get(), easy) == CURLM_OK);
+      jobs_.emplace(easy, std::move(job));
+    }
+    return goes_on;
+  }
+
+  void EndCancelled() {
+    for (auto at = jobs_.begin(); at != jobs_.end();) {
+      at = at->second->promise.cancelled() ? Cancel(at) : std::next(at);
+    }
+  }
+
+  void EndDone() {
+    int left = 0;
+    while (const CURLMsg* message = curl_multi_info_read(session_.get(), &left)) {
+      CURL* const easy = message->easy_handle;
+      TransferOf(easy).set_code(message->data.result);
+      const auto at = jobs_.find(easy);
+      const std::unique_ptr<Job> job = Remove(at);
+      // The job is removed before: its callback runs here and may submit the next request.
+      job->promise.Fulfil(job->transfer.Take());
+    }
+  }
+
+  Jobs::iterator Cancel(Jobs::iterator at) {
+    const auto next = std::next(at);
+    const std::unique_ptr<Job> job = Remove(at);
+    job->promise.Fulfil(Error{ErrorCode::kCancelled, "the request was cancelled"});
+    return next;
+  }
+
+  std::unique_ptr<Job> Remove(Jobs::iterator at) {
+    curl_multi_remove_handle(session_.get(), at->first);
+    std::unique_ptr<Job> job = std::move(at->second);
+    jobs_.erase(at);
+    return job;
+  }
+
+  const ClientOptions& options_;
+  const Session session_;
+  Jobs jobs_;  // Of the thread in Run.
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Job>> added_;  // And not seen by Run yet.
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
 CurlClient::CurlClient(ClientOptions options, const Clock* clock, Sleeper* sleeper)
-    : clock_(*clock), sleeper_(*sleeper), pool_(std::make_unique<Pool>(std::move(options))) {}
+    : clock_(*clock),
+      sleeper_(*sleeper),
+      options_(std::move(options)),
+      sessions_(std::make_unique<Sessions>(options_)),
+      loop_(std::make_unique<Loop>(options_)) {}
 
 CurlClient::~CurlClient() = default;
+
+Later<Exchange> CurlClient::Submit(OutgoingRequest request, const Deadline& deadline) {
+  CHECK(request.sink == nullptr);
+  return loop_->Submit(std::move(request), deadline);
+}
+
+void CurlClient::Attempt(std::span<const OutgoingRequest> requests, const std::vector<size_t>& due,
+                         const Deadline& deadline, std::vector<Exchange>* exchanges) {
+  std::vector<std::pair<size_t, Later<Exchange>>> submitted;
+  for (const size_t index : due) {
+    if (requests[index].sink != nullptr) continue;
+    submitted.emplace_back(index, loop_->Submit(requests[index], deadline));
+  }
+  for (const size_t index : due) {
+    if (requests[index].sink == nullptr) continue;
+    (*exchanges)[index] = sessions_->Send(requests[index], deadline);
+  }
+  for (auto& [index, exchange] : submitted) (*exchanges)[index] = *exchange.Wait();
+}
 
 std::vector<Exchange> CurlClient::SendAll(std::span<const OutgoingRequest> requests,
                                           const Deadline& deadline) {
@@ -415,7 +565,7 @@ std::vector<Exchange> CurlClient::SendAll(std::span<const OutgoingRequest> reque
   for (const OutgoingRequest& request : requests) backoffs.emplace_back(PolicyOf(request), nullptr);
   Rounds rounds(requests.size(), &clock_, &sleeper_);
   for (auto due = rounds.Next(); !due.empty(); due = rounds.Next()) {
-    pool_->Send(requests, due, deadline, &exchanges);
+    Attempt(requests, due, deadline, &exchanges);
     for (const size_t index : due) {
       const Exchange& exchange = exchanges[index];
       if (!IsTransient(exchange)) continue;

@@ -1,13 +1,16 @@
-// A Client sends requests and waits for their answers, all under one deadline.
+// A Client sends requests and returns the answers before a deadline.
 //
 //   Exchange exchange = client.Send({.url = "https://slack.com/api/auth.test"}, deadline);
 //   if (exchange.outcome == Outcome::kAnswered) Use(exchange.response);
 //
-// Redirects are not followed; the answer to one is handed to the caller, who decides whom it
-// trusts. The proxy variables of the environment are ignored. Peers' certificates are verified.
-// Nothing is sent again once the other side may have seen it, except GET and HEAD: once on a new
-// connection when a kept one turns out to be closed, and after failures when the caller allows
-// retries. May be called from any thread; connections are kept and shared.
+//   client.Submit({.url = "https://slack.com/api/auth.test"}, deadline)
+//       .Then([](Result<Exchange> exchange) {...});   // The same without a thread that waits.
+//
+// Redirects are not followed: the caller gets the redirect as the answer and decides what to do.
+// The proxy variables of the environment are ignored. Certificates are verified. A request that the
+// server may have received is not sent again, except GET and HEAD: once on a new connection when a
+// kept one turns out to be closed, and after failures when the caller allows retries. May be called
+// from any thread; connections are kept and shared.
 #pragma once
 
 #include <chrono>
@@ -15,11 +18,14 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/deadline.h"
+#include "base/later.h"
 #include "base/sleeper.h"
 #include "http/limits.h"
 #include "http/message.h"
@@ -31,24 +37,29 @@ struct OutgoingRequest {
   std::string url = {};  // http or https.
   Headers headers = {};
   std::string body = {};
-  // What one attempt may take at most; the deadline binds all the same.
+  // The timeout of one attempt. The deadline holds too.
   std::chrono::milliseconds timeout = std::chrono::seconds(10);
   size_t max_answer_bytes = kMaxAnswerBytes;
-  // For GET and HEAD: after no or a broken connection or a 502, 503 or 504.
+  // For GET and HEAD: retries when there is no connection, when it breaks, and after 502, 503 and
+  // 504. Submit makes only one attempt.
   uint32_t max_retries = 0;
   // When set, takes the body of a 2xx answer piece by piece as it comes, on the calling thread, and
-  // the response's body stays empty. False ends the exchange as kTooLarge. Not with retries.
+  // the response's body stays empty. False ends the exchange as kTooLarge. It may block, so it is
+  // not for Submit; and not with retries.
   std::function<bool(std::string_view piece)> sink = nullptr;
-  // Refuses, once the name is resolved, to connect to addresses that are not public: kNotSent.
+  // For a request with a sink: when this asks to stop, the exchange ends within a second, as
+  // kTimedOut.
+  std::stop_token stop = {};
+  // After the name is resolved, refuses to connect to an address that is not public: kNotSent.
   bool public_addresses_only = false;
 };
 
 enum class Outcome {
-  kAnswered,  // There is a whole answer, whatever its status.
-  kNotSent,   // The other side has seen nothing: no connection, no such name, a bad URL or header.
-  kTimedOut,  // No whole answer in time. It may have been seen, and may yet be acted on.
-  kBroken,    // Likewise: the connection ended, or what came back is not HTTP.
-  kTooLarge,  // An answer came, over the caller's bound.
+  kAnswered,  // There is a complete answer, with any status.
+  kNotSent,   // Nothing was sent: no connection, no such name, a bad URL or header.
+  kTimedOut,  // No complete answer in time. The server may still handle the request.
+  kBroken,    // The connection ended, or the answer is not HTTP. As above.
+  kTooLarge,  // The answer is larger than the caller's limit.
 };
 
 struct Exchange {
@@ -62,27 +73,39 @@ class Client {
  public:
   virtual ~Client() = default;
 
-  // Sends all at once and returns when each has its outcome: one exchange a request, in order.
+  // Sends all requests at once and returns when each has its outcome: one exchange for each
+  // request, in order.
   virtual std::vector<Exchange> SendAll(std::span<const OutgoingRequest> requests,
                                         const Deadline& deadline) = 0;
 
   Exchange Send(const OutgoingRequest& request, const Deadline& deadline) {
     return std::move(SendAll({&request, 1}, deadline).front());
   }
+
+  // Makes one attempt without blocking a thread. Callbacks run on a thread of the client and must
+  // not block it. Cancelling ends the attempt with kCancelled; destroying the client does the same.
+  // The server may have received the request anyway.
+  //
+  // By default, this sends the request on the calling thread.
+  virtual Later<Exchange> Submit(OutgoingRequest request, const Deadline& deadline) {
+    return Send(request, deadline);
+  }
 };
 
-// The whole seconds of the Retry-After header, up to an hour; zero when there are none. Its other
-// form, a date, is not understood.
+// The seconds of the Retry-After header, at most an hour; zero when it is missing. A date in it is
+// not supported.
 std::chrono::seconds RetryAfter(const Headers& headers);
 
 struct ClientOptions {
-  // Of connections that are kept for later requests.
+  // How many idle connections are kept for later requests.
   size_t max_idle_connections = 64;
-  // PEM file of the authorities to trust instead of the system's; for tests and private ones.
+  // A PEM file of the certificate authorities to trust instead of the system's, for tests and
+  // private authorities.
   std::string authorities = {};
 };
 
-// Over libcurl.
+// Uses libcurl. One thread runs all requests, except those with a sink, which run on the calling
+// thread.
 class CurlClient final : public Client {
  public:
   // Both outlive the client.
@@ -91,13 +114,21 @@ class CurlClient final : public Client {
 
   std::vector<Exchange> SendAll(std::span<const OutgoingRequest> requests,
                                 const Deadline& deadline) override;
+  Later<Exchange> Submit(OutgoingRequest request, const Deadline& deadline) override;
 
  private:
-  class Pool;
+  class Loop;
+  class Sessions;
+
+  // Makes one attempt for each request of `due`, and stores the results in `exchanges`.
+  void Attempt(std::span<const OutgoingRequest> requests, const std::vector<size_t>& due,
+               const Deadline& deadline, std::vector<Exchange>* exchanges);
 
   const Clock& clock_;
   Sleeper& sleeper_;
-  std::unique_ptr<Pool> pool_;
+  const ClientOptions options_;
+  std::unique_ptr<Sessions> sessions_;
+  std::unique_ptr<Loop> loop_;
 };
 
 }  // namespace tidemark::http

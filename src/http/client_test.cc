@@ -1,40 +1,44 @@
 #include "http/client.h"
 
+#include <atomic>
 #include <cstdlib>
+#include <future>
 #include <latch>
+#include <memory>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "http/scripted_server.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/scripted_server.h"
 
 namespace tidemark::http {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
-using testing::StartsWith;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
 
-using Connection = ScriptedServer::Connection;
+using ScriptedConnection = ScriptedServer::Connection;
 
 // Answers every request of a connection with 200 and "hello".
-void SayHello(Connection& connection) {
+void SayHello(ScriptedConnection& connection) {
   while (!connection.ReadRequest().empty()) connection.Answer("hello");
 }
 
 // Reads a request and never answers; ends when the client gives up.
-void Hang(Connection& connection) {
+void Hang(ScriptedConnection& connection) {
   while (!connection.ReadRequest().empty()) {
   }
 }
 
-struct ClientTest : testing::Test {
+struct ClientTest : ::testing::Test {
   Deadline Soon() { return Deadline::After(clock, seconds(30)); }
   Exchange Send(const OutgoingRequest& request) { return client.Send(request, Soon()); }
 
@@ -43,8 +47,8 @@ struct ClientTest : testing::Test {
   CurlClient client{{}, &clock, &sleeper};
 };
 
-TEST_F(ClientTest, HandsOverStatusHeadersAndBody) {
-  ScriptedServer server([](Connection& connection) {
+TEST_F(ClientTest, ReturnsStatusHeadersAndBody) {
+  ScriptedServer server([](ScriptedConnection& connection) {
     connection.ReadRequest();
     connection.Answer(std::string("a\0b\xff", 4), "404 Not Found",
                       "X-One: 1\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX-Empty:\r\n");
@@ -60,7 +64,7 @@ TEST_F(ClientTest, HandsOverStatusHeadersAndBody) {
   EXPECT_THAT(server.requests(), ElementsAre(StartsWith("GET /path?query=1 HTTP/1.1\r\n")));
 }
 
-// Only what the caller said goes out: libcurl's own additions would change what is signed.
+// Only the caller's headers are sent: headers that libcurl adds would change what is signed.
 TEST_F(ClientTest, SendsBodyAndHeadersAsGiven) {
   ScriptedServer server(SayHello);
   const std::string body = std::string("\0\r\n\xff", 4) + std::string(2 << 20, 'x');
@@ -79,7 +83,7 @@ TEST_F(ClientTest, SendsBodyAndHeadersAsGiven) {
 }
 
 TEST_F(ClientTest, SendsEveryMethod) {
-  ScriptedServer server([](Connection& connection) {
+  ScriptedServer server([](ScriptedConnection& connection) {
     for (std::string request; !(request = connection.ReadRequest()).empty();) {
       const bool head = request.starts_with("HEAD");
       connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n");
@@ -95,11 +99,11 @@ TEST_F(ClientTest, SendsEveryMethod) {
   }
   Send({.method = Method::kPut, .url = server.url(), .body = "new"});
   EXPECT_THAT(server.requests().back(), HasSubstr("Content-Length: 3\r\n"));
-  EXPECT_THAT(server.requests().back(), testing::EndsWith("\r\n\r\nnew"));
+  EXPECT_THAT(server.requests().back(), ::testing::EndsWith("\r\n\r\nnew"));
 }
 
 TEST_F(ClientTest, ReadsChunkedAnswersWithoutTheirTrailers) {
-  ScriptedServer server([](Connection& connection) {
+  ScriptedServer server([](ScriptedConnection& connection) {
     connection.ReadRequest();
     connection.Send(
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -113,7 +117,7 @@ TEST_F(ClientTest, ReadsChunkedAnswersWithoutTheirTrailers) {
 
 // An interim answer is not the answer, nor are its headers.
 TEST_F(ClientTest, SkipsInterimAnswers) {
-  ScriptedServer server([](Connection& connection) {
+  ScriptedServer server([](ScriptedConnection& connection) {
     connection.ReadRequest();
     connection.Send("HTTP/1.1 103 Early Hints\r\nX-Hint: 1\r\n\r\n");
     connection.Answer("hello");
@@ -123,8 +127,8 @@ TEST_F(ClientTest, SkipsInterimAnswers) {
   EXPECT_EQ(exchange.response.headers.Find("X-Hint"), std::nullopt);
 }
 
-// A caller may try elsewhere at once when nothing was seen.
-TEST_F(ClientTest, TellsWhenThereIsNoConnection) {
+// When nothing was sent, a caller may try another server at once.
+TEST_F(ClientTest, ReportsThatThereIsNoConnection) {
   std::string url;
   { url = ScriptedServer(SayHello).url(); }
   const Exchange exchange = Send({.url = url});
@@ -132,14 +136,14 @@ TEST_F(ClientTest, TellsWhenThereIsNoConnection) {
   EXPECT_NE(exchange.detail, "");
 }
 
-// A hanging server holds its caller for the time that was agreed on, not longer.
+// A hanging server blocks its caller until the timeout, not longer.
 TEST_F(ClientTest, TimesOut) {
   ScriptedServer server(Hang);
   EXPECT_EQ(Send({.url = server.url(), .timeout = milliseconds(50)}).outcome, Outcome::kTimedOut);
 }
 
 TEST_F(ClientTest, TimesOutInTheMiddleOfAnAnswer) {
-  ScriptedServer server([](Connection& connection) {
+  ScriptedServer server([](ScriptedConnection& connection) {
     connection.ReadRequest();
     connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
     connection.ReadRequest();
@@ -147,7 +151,7 @@ TEST_F(ClientTest, TimesOutInTheMiddleOfAnAnswer) {
   EXPECT_EQ(Send({.url = server.url(), .timeout = milliseconds(30)}).outcome, Outcome::kTimedOut);
 }
 
-// The deadline binds also when the request alone would have more time.
+// The deadline holds also when the timeout of the request is longer.
 TEST_F(ClientTest, KeepsTheDeadline) {
   ScriptedServer server(Hang);
   const OutgoingRequest request = {.url = server.url(), .timeout = seconds(60), .max_retries = 3};
@@ -163,11 +167,11 @@ TEST_F(ClientTest, SendsNothingOnceTheDeadlineHasPassed) {
   EXPECT_EQ(server.connections(), 0u);
 }
 
-TEST_F(ClientTest, TellsWhenTheConnectionBreaks) {
+TEST_F(ClientTest, ReportsThatTheConnectionBroke) {
   for (const char* bytes : {"", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf",
                             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
                             "SSH-2.0-OpenSSH_9.2\r\n"}) {
-    ScriptedServer server([&](Connection& connection) {
+    ScriptedServer server([&](ScriptedConnection& connection) {
       connection.ReadRequest();
       connection.Send(bytes);
     });
@@ -178,9 +182,9 @@ TEST_F(ClientTest, TellsWhenTheConnectionBreaks) {
   }
 }
 
-// The bound holds while bytes come in, whatever the head promised.
-TEST_F(ClientTest, StopsAtTheBoundOnBytes) {
-  ScriptedServer server([](Connection& connection) {
+// The limit is checked while bytes arrive, not only against the Content-Length.
+TEST_F(ClientTest, StopsAtTheLimitOnBytes) {
+  ScriptedServer server([](ScriptedConnection& connection) {
     const bool honest = connection.ReadRequest().starts_with("GET /honest");
     connection.Send(honest ? "HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n"
                            : "HTTP/1.1 200 OK\r\n\r\n");
@@ -193,14 +197,14 @@ TEST_F(ClientTest, StopsAtTheBoundOnBytes) {
             Outcome::kTooLarge);
 }
 
-TEST_F(ClientTest, TakesAnAnswerOfExactlyTheBound) {
+TEST_F(ClientTest, AcceptsAnAnswerOfExactlyTheLimit) {
   ScriptedServer server(SayHello);
   EXPECT_EQ(Send({.url = server.url(), .max_answer_bytes = 5}).outcome, Outcome::kAnswered);
   EXPECT_EQ(Send({.url = server.url(), .max_answer_bytes = 4}).outcome, Outcome::kTooLarge);
 }
 
-TEST_F(ClientTest, BoundsTheHeadOfAnAnswer) {
-  ScriptedServer server([](Connection& connection) {
+TEST_F(ClientTest, LimitsTheHeadOfAnAnswer) {
+  ScriptedServer server([](ScriptedConnection& connection) {
     connection.ReadRequest();
     connection.Send("HTTP/1.1 200 OK\r\n");
     while (connection.Send("X-More: " + std::string(1000, 'x') + "\r\n")) {
@@ -209,10 +213,10 @@ TEST_F(ClientTest, BoundsTheHeadOfAnAnswer) {
   EXPECT_EQ(Send({.url = server.url()}).outcome, Outcome::kTooLarge);
 }
 
-// Whoever follows a redirect takes its credentials to a place nobody checked.
+// Following a redirect would send the credentials to a host that was not checked.
 TEST_F(ClientTest, FollowsNoRedirect) {
   ScriptedServer other(SayHello);
-  ScriptedServer server([&](Connection& connection) {
+  ScriptedServer server([&](ScriptedConnection& connection) {
     connection.ReadRequest();
     connection.Answer("", "302 Found", "Location: " + other.url() + "\r\n");
   });
@@ -233,7 +237,7 @@ TEST_F(ClientTest, IgnoresProxiesOfTheEnvironment) {
   EXPECT_THAT(proxy.requests(), IsEmpty());
 }
 
-// A line break in a value would be a second header or a second request of the attacker's.
+// A line break in a value would let an attacker add a header or a second request.
 TEST_F(ClientTest, RefusesHeadersThatWouldSplit) {
   ScriptedServer server(SayHello);
   const std::vector<Headers> headers = {
@@ -262,7 +266,8 @@ TEST_F(ClientTest, RefusesUrlsThatAreNotHttp) {
   EXPECT_THAT(server.requests(), IsEmpty());
 }
 
-// A connection costs a round trip or three, so it is kept, for whichever thread comes next.
+// A new connection costs one to three round trips, so connections are kept for later requests of
+// any thread.
 TEST_F(ClientTest, KeepsConnections) {
   ScriptedServer server(SayHello);
   for (int i = 0; i < 3; ++i) Send({.url = server.url()});
@@ -280,7 +285,7 @@ TEST_F(ClientTest, KeepsNoMoreConnectionsThanAllowed) {
 }
 
 // The second request of the first connection is read, and then the connection ends.
-void AnswerOnceThenClose(Connection& connection) {
+void AnswerOnceThenClose(ScriptedConnection& connection) {
   if (connection.ReadRequest().empty()) return;
   connection.Answer("hello");
   if (connection.number() == 0) {
@@ -290,7 +295,7 @@ void AnswerOnceThenClose(Connection& connection) {
   while (!connection.ReadRequest().empty()) connection.Answer("again");
 }
 
-// Whether the other side acted on it is unknown, so a write must not go out twice.
+// The server may have handled the request, so a write must not be sent twice.
 TEST_F(ClientTest, NeverRepeatsAWriteThatMayHaveBeenSeen) {
   ScriptedServer server(AnswerOnceThenClose);
   Send({.url = server.url()});
@@ -301,7 +306,7 @@ TEST_F(ClientTest, NeverRepeatsAWriteThatMayHaveBeenSeen) {
   EXPECT_THAT(sleeper.slept(), IsEmpty());
 }
 
-// Likewise one without a body, which libcurl would send again on a new connection.
+// The same for a write without a body, which libcurl would send again on a new connection.
 TEST_F(ClientTest, SendsWritesWithoutBodyOnNewConnections) {
   ScriptedServer server(SayHello);
   Send({.url = server.url()});
@@ -310,17 +315,18 @@ TEST_F(ClientTest, SendsWritesWithoutBodyOnNewConnections) {
   EXPECT_EQ(server.connections(), 3u);
 }
 
-TEST_F(ClientTest, RenewsAKeptConnectionForReads) {
+TEST_F(ClientTest, ReconnectsForAReadWhenTheKeptConnectionIsClosed) {
   ScriptedServer server(AnswerOnceThenClose);
   Send({.url = server.url()});
   EXPECT_EQ(Send({.url = server.url()}).outcome, Outcome::kAnswered);
   EXPECT_EQ(server.connections(), 2u);
 }
 
-// The script holds every answer back until all have asked: one after the other would time out.
+// The server answers only after all requests have arrived: sent one after the other, they would
+// time out.
 TEST_F(ClientTest, SendsAllAtOnceAndAnswersInOrder) {
   std::latch all_asked(3);
-  ScriptedServer server([&](Connection& connection) {
+  ScriptedServer server([&](ScriptedConnection& connection) {
     const std::string request = connection.ReadRequest();
     all_asked.arrive_and_wait();
     connection.Answer(request.substr(5, 1));
@@ -338,8 +344,8 @@ TEST_F(ClientTest, SendsAllAtOnceAndAnswersInOrder) {
   EXPECT_THAT(client.SendAll({}, Soon()), IsEmpty());
 }
 
-// One that hangs does not take the others' answers with it.
-TEST_F(ClientTest, KeepsOutcomesApart) {
+// One request that hangs does not delay or lose the answers of the others.
+TEST_F(ClientTest, ARequestThatHangsDoesNotSpoilTheOthers) {
   ScriptedServer good(SayHello);
   ScriptedServer bad(Hang);
   const std::vector<OutgoingRequest> requests = {{.url = bad.url(), .timeout = milliseconds(30)},
@@ -352,7 +358,7 @@ TEST_F(ClientTest, KeepsOutcomesApart) {
 // Answers 503 to the first requests, as many as given, and then 200.
 ScriptedServer::Script FailFirst(size_t failures, std::string headers = "") {
   auto count = std::make_shared<std::atomic<size_t>>(0);
-  return [=](Connection& connection) {
+  return [=](ScriptedConnection& connection) {
     while (!connection.ReadRequest().empty()) {
       if ((*count)++ < failures) {
         connection.Answer("", "503 Service Unavailable", headers);
@@ -371,7 +377,7 @@ TEST_F(ClientTest, RetriesReadsAfterGrowingWaits) {
 }
 
 TEST_F(ClientTest, RetriesReadsAfterBrokenConnections) {
-  ScriptedServer server([](Connection& connection) {
+  ScriptedServer server([](ScriptedConnection& connection) {
     connection.ReadRequest();
     if (connection.number() == 1) connection.Answer("hello");
   });
@@ -386,7 +392,7 @@ TEST_F(ClientTest, GivesUpAfterTheRetriesAllowed) {
   EXPECT_THAT(server.requests(), SizeIs(4));
 }
 
-TEST_F(ClientTest, RetriesNoWrites) {
+TEST_F(ClientTest, DoesNotRetryWrites) {
   ScriptedServer server(FailFirst(100));
   Send({.method = Method::kPost, .url = server.url(), .body = "x", .max_retries = 3});
   Send({.method = Method::kDelete, .url = server.url(), .max_retries = 3});
@@ -405,7 +411,58 @@ TEST_F(ClientTest, NeverWaitsPastTheDeadline) {
   EXPECT_THAT(sleeper.slept(), IsEmpty());
 }
 
-// Sessions pass from thread to thread; the sanitizers watch.
+TEST_F(ClientTest, SubmitsWithoutAThreadThatWaits) {
+  ScriptedServer server(SayHello);
+  std::promise<std::thread::id> answered_on;
+  client.Submit({.url = server.url()}, Soon()).Then([&](const Result<Exchange>& exchange) {
+    EXPECT_EQ(exchange->response.body, "hello");
+    answered_on.set_value(std::this_thread::get_id());
+  });
+  EXPECT_NE(answered_on.get_future().get(), std::this_thread::get_id());
+  EXPECT_EQ(client.Submit({.url = "http:bad"}, Soon()).Wait()->outcome, Outcome::kNotSent);
+}
+
+// A callback may send the next request: the client's thread does not wait for itself.
+TEST_F(ClientTest, SubmitsTheNextRequestFromACallback) {
+  ScriptedServer server(SayHello);
+  Later<Exchange> second =
+      client.Submit({.url = server.url("/1")}, Soon()).Then([&](const Result<Exchange>&) {
+        return client.Submit({.url = server.url("/2")}, Soon());
+      });
+  EXPECT_EQ(second.Wait()->response.body, "hello");
+  EXPECT_THAT(server.requests(), SizeIs(2));
+}
+
+TEST_F(ClientTest, ASubmittedRequestEndsAtItsTimeout) {
+  ScriptedServer server(Hang);
+  Later<Exchange> exchange =
+      client.Submit({.url = server.url(), .timeout = milliseconds(30)}, Soon());
+  EXPECT_EQ(exchange.Wait()->outcome, Outcome::kTimedOut);
+}
+
+// The server hangs for longer than any test may take.
+TEST_F(ClientTest, CancelEndsASubmittedRequest) {
+  std::latch asked(1);
+  ScriptedServer server([&](ScriptedConnection& connection) {
+    connection.ReadRequest();
+    asked.count_down();
+    connection.ReadRequest();
+  });
+  Later<Exchange> exchange = client.Submit({.url = server.url(), .timeout = seconds(10)}, Soon());
+  asked.wait();
+  exchange.Cancel();
+  EXPECT_EQ(exchange.Wait().error().code, ErrorCode::kCancelled);
+}
+
+TEST_F(ClientTest, AnswersRunningRequestsWhenItIsDestroyed) {
+  ScriptedServer server(Hang);
+  auto leaving = std::make_unique<CurlClient>(ClientOptions{}, &clock, &sleeper);
+  Later<Exchange> exchange = leaving->Submit({.url = server.url(), .timeout = seconds(10)}, Soon());
+  leaving.reset();
+  EXPECT_EQ(exchange.Wait().error().code, ErrorCode::kCancelled);
+}
+
+// All threads share the connections. The sanitizers find data races.
 TEST_F(ClientTest, ServesManyThreads) {
   ScriptedServer server(SayHello);
   std::vector<std::thread> threads;
@@ -440,7 +497,7 @@ struct SinkTest : ClientTest {
 
 TEST_F(SinkTest, TakesTheBodyOfASuccess) {
   const std::string body(300'000, 'x');
-  ScriptedServer server([&](Connection& connection) {
+  ScriptedServer server([&](ScriptedConnection& connection) {
     connection.ReadRequest();
     connection.Answer(body);
   });
@@ -450,10 +507,10 @@ TEST_F(SinkTest, TakesTheBodyOfASuccess) {
   EXPECT_EQ(sunk, body);
 }
 
-// A page that says why there is no file must not end up in the file.
+// The text of an error page must not be written into the file.
 TEST_F(SinkTest, TakesNothingOfOtherAnswers) {
   for (const char* status : {"302 Found", "404 Not Found", "500 Oops"}) {
-    ScriptedServer server([&](Connection& connection) {
+    ScriptedServer server([&](ScriptedConnection& connection) {
       connection.ReadRequest();
       connection.Answer("sorry", status);
     });
@@ -472,9 +529,9 @@ TEST_F(SinkTest, EndsTheExchangeWhenItIsFullOrTheBoundIsReached) {
   EXPECT_EQ(sunk, "hello");
 }
 
-// What has been taken cannot be taken back.
-TEST_F(SinkTest, IsFilledOnce) {
-  ScriptedServer server([](Connection& connection) {
+// The sink cannot take back bytes of the first attempt.
+TEST_F(SinkTest, IsNotFilledAgainByARetry) {
+  ScriptedServer server([](ScriptedConnection& connection) {
     connection.ReadRequest();
     connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhel");
   });
@@ -483,8 +540,8 @@ TEST_F(SinkTest, IsFilledOnce) {
   EXPECT_THAT(server.requests(), SizeIs(1));
 }
 
-// The name is looked up by the one who connects, and what it leads to is judged there.
-TEST_F(ClientTest, ConnectsToPublicAddressesAloneWhenTold) {
+// The address is checked when the connection is made, after the name was resolved.
+TEST_F(ClientTest, ConnectsOnlyToPublicAddressesWhenAskedTo) {
   ScriptedServer server(SayHello);
   const std::string by_name = "http://localhost:" + std::to_string(server.port()) + "/";
   for (const std::string& url : {server.url(), by_name}) {
@@ -494,8 +551,8 @@ TEST_F(ClientTest, ConnectsToPublicAddressesAloneWhenTold) {
   EXPECT_EQ(server.connections(), 0u);
 }
 
-// Nor by a connection that somebody else has made.
-TEST_F(ClientTest, ReachesNobodyByAKeptConnectionThatWasNotJudged) {
+// A connection that another request opened without this check is not reused.
+TEST_F(ClientTest, DoesNotReuseAConnectionWhoseAddressWasNotChecked) {
   ScriptedServer server(SayHello);
   Send({.url = server.url()});
   EXPECT_EQ(Send({.url = server.url(), .public_addresses_only = true}).outcome, Outcome::kNotSent);
@@ -509,7 +566,7 @@ TEST(RetryAfterTest, ReadsWholeSeconds) {
   EXPECT_EQ(RetryAfter({{"Retry-After", "99999999999999999999999"}}), seconds(3600));
 }
 
-TEST(RetryAfterTest, TakesAnythingElseForNoWait) {
+TEST(RetryAfterTest, ReadsAnythingElseAsNoWait) {
   EXPECT_EQ(RetryAfter({}), seconds(0));
   for (const char* text : {"", "-5", "soon", "1.5", "7 ", "Wed, 21 Oct 2026 07:28:00 GMT"}) {
     EXPECT_EQ(RetryAfter({{"Retry-After", text}}), seconds(0)) << text;

@@ -8,8 +8,9 @@
 
 #include "base/check.h"
 #include "http/client.h"
-#include "http/scripted_server.h"
 #include "tests/support/certificate.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/scripted_server.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark::http {
@@ -27,7 +28,8 @@ struct FreeWith {
 using Context = std::unique_ptr<SSL_CTX, FreeWith<SSL_CTX_free>>;
 using Session = std::unique_ptr<SSL, FreeWith<SSL_free>>;
 
-// A server with a certificate for the subject, which also lies in a file for the client to trust.
+// A server with a certificate for the subject. The certificate is also in a file that the client
+// trusts.
 class TlsServer {
  public:
   explicit TlsServer(const std::string& subject) {
@@ -45,7 +47,8 @@ class TlsServer {
  private:
   void Serve(ScriptedServer::Connection& connection) {
     constexpr std::string_view kAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret";
-    // OpenSSL writes to a client that has hung up; only this thread may overhear that.
+    // OpenSSL may write to a closed connection, which raises SIGPIPE. It is blocked on this thread
+    // only.
     sigset_t broken_pipe;
     sigemptyset(&broken_pipe);
     sigaddset(&broken_pipe, SIGPIPE);
@@ -77,14 +80,14 @@ struct ClientTlsTest : ::testing::Test {
   ManualSleeper sleeper{&clock};
 };
 
-TEST_F(ClientTlsTest, TrustsTheAuthoritiesGiven) {
+TEST_F(ClientTlsTest, TrustsTheGivenAuthorities) {
   TlsServer server("IP:127.0.0.1");
   const Exchange exchange = Send(server, {.authorities = server.authorities()});
   EXPECT_EQ(exchange.outcome, Outcome::kAnswered) << exchange.detail;
   EXPECT_EQ(exchange.response.body, "secret");
 }
 
-// Nothing may be said to somebody whom nobody vouches for.
+// Nothing may be sent to a server whose certificate cannot be verified.
 TEST_F(ClientTlsTest, SendsNothingToPeersItCannotVerify) {
   TlsServer server("IP:127.0.0.1");
   EXPECT_EQ(Send(server, {}).outcome, Outcome::kNotSent);
@@ -92,8 +95,8 @@ TEST_F(ClientTlsTest, SendsNothingToPeersItCannotVerify) {
   EXPECT_EQ(server.answered(), 0u);
 }
 
-// A good certificate of somebody else is a bad one.
-TEST_F(ClientTlsTest, SendsNothingToPeersOfAnotherName) {
+// A valid certificate for another name must be refused.
+TEST_F(ClientTlsTest, SendsNothingToPeersWithAnotherName) {
   TlsServer server("DNS:slack.test");
   EXPECT_EQ(Send(server, {.authorities = server.authorities()}).outcome, Outcome::kNotSent);
   EXPECT_EQ(server.answered(), 0u);

@@ -12,7 +12,7 @@ namespace {
 
 // Replies to pipelined requests are sent together up to this many bytes.
 constexpr size_t kMaxBatchBytes = 64 << 10;
-// Copying a smaller body is cheaper than a second piece of a write.
+// Copying a smaller body is cheaper than writing a second buffer.
 constexpr size_t kMaxCopiedBodyBytes = 16 << 10;
 constexpr size_t kMaxIdLength = 64;
 
@@ -61,10 +61,12 @@ std::string_view DateCache::Now() {
   return text_;
 }
 
-Connection::Connection(ConnectionContext* context, uint64_t id, std::string peer)
+Connection::Connection(ConnectionContext* context, uint64_t id, std::string peer,
+                       std::string admission_key)
     : context_(*context),
       id_(id),
       peer_(std::move(peer)),
+      admission_key_(std::move(admission_key)),
       input_(std::max(context->limits.max_head_bytes, context->limits.max_pipelined_bytes)),
       parser_(context->limits) {}
 
@@ -76,10 +78,11 @@ void Connection::Received(size_t bytes) {
 }
 
 void Connection::Process() {
-  // A large body, or many replies, go out before the next request is looked at.
+  // A large body, or many replies, must be sent before the next request is handled.
   while (!finished_ && !is_answering() && !input_.empty() && output_.body.empty() &&
          output_.bytes.size() < kMaxBatchBytes) {
     input_.Consume(parser_.Feed(input_.bytes()));
+    if (parser_.state() == RequestParser::State::kBody && IsRefusedByHead()) return;
     if (!CountBody())
       return Refuse(503, "The server has too many bodies to read: try again later.");
     switch (parser_.state()) {
@@ -97,31 +100,56 @@ void Connection::Process() {
   if (wait() == Wait::kForNext) input_.Shrink();
 }
 
+// Called after each piece of a body, so the bytes are counted as they arrive: a client cannot
+// reserve memory by announcing a large body. Small bodies are not counted, see limits.h.
 bool Connection::CountBody() {
   const size_t size = parser_.request().body.size();
   if (context_.admission == nullptr || size <= kSmallBodyBytes) return true;
   const size_t more = size - counted_body_bytes_;
-  if (!context_.admission->TakeBodyBytes(more)) return false;
+  if (!context_.admission->TakeBodyBytes(admission_key_, more)) return false;
   counted_body_bytes_ = size;
   return true;
 }
 
 void Connection::GiveBody() {
-  if (counted_body_bytes_ > 0) context_.admission->GiveBodyBytes(counted_body_bytes_);
+  if (counted_body_bytes_ > 0) {
+    context_.admission->GiveBodyBytes(admission_key_, counted_body_bytes_);
+  }
   counted_body_bytes_ = 0;
+}
+
+bool Connection::IsRefusedByHead() {
+  if (std::exchange(head_checked_, true)) return false;
+  std::optional<Response> refusal;
+  try {
+    refusal = context_.handler.RefuseByHead(parser_.request());
+  } catch (...) {
+    refusal = Problem(500, "The server failed at this request.");
+  }
+  if (!refusal) return false;
+  BeginExchange(parser_.request(), IdOf(parser_.request()));
+  // What follows is the body of this request, and is not read.
+  exchange_.keep_alive = false;
+  Write(*std::move(refusal));
+  return true;
+}
+
+void Connection::BeginExchange(const Request& request, std::string id) {
+  exchange_.method = request.method;
+  if (context_.observer.logs()) exchange_.path = request.path;
+  exchange_.id = std::move(id);
+  exchange_.start = context_.clock.Monotonic();
+  exchange_.is_http_10 = parser_.is_http_10();
+  exchange_.keep_alive = parser_.keep_alive();
 }
 
 void Connection::Dispatch() {
   Request request = std::move(parser_.request());
   request.peer = peer_;
   request.id = IdOf(request);
-  exchange_.method = request.method;
-  if (context_.observer.logs()) exchange_.path = request.path;
-  exchange_.id = request.id;
-  exchange_.start = context_.clock.Monotonic();
-  exchange_.is_http_10 = parser_.is_http_10();
-  exchange_.keep_alive = parser_.keep_alive();
+  BeginExchange(request, request.id);
   parser_.StartNext();
+  head_checked_ = false;
   continue_sent_ = false;
   ++request_;
   at_handler_ = true;
@@ -134,6 +162,7 @@ void Connection::Run(Request request) {
     mailbox->Deliver({.connection = connection, .request = number, .content = std::move(response)});
   };
   const uint64_t number = request_;
+  // While the handler runs, a reply from this thread is delivered directly, without the mailbox.
   context_.mailbox->SetCurrent(this);
   try {
     context_.handler.Handle(std::move(request), std::move(reply));
@@ -144,20 +173,21 @@ void Connection::Run(Request request) {
 }
 
 void Connection::Answer(uint64_t request, Response response) {
+  // Dropped: a second reply, or a reply to an earlier request of this connection.
   if (!at_handler_ || request != request_) return;
   at_handler_ = false;
   Write(std::move(response));
 }
 
 void Connection::SendContinue() {
-  // A client that sends its body without waiting needs no leave.
+  // A client that sends its body without waiting does not need a 100 Continue.
   if (!parser_.expects_continue() || continue_sent_ || !parser_.request().body.empty()) return;
   continue_sent_ = true;
   output_.bytes.append("HTTP/1.1 100 Continue\r\n\r\n");
 }
 
 void Connection::Refuse(int status, std::string_view detail) {
-  context_.observer.Refused();
+  context_.observer.CountRefusal();
   exchange_ = {.id = context_.ids.Next(), .start = context_.clock.Monotonic()};
   Write(Problem(status, detail));
 }
@@ -166,6 +196,7 @@ void Connection::Write(Response response) {
   GiveBody();
   const bool keep_alive = exchange_.keep_alive && !draining_;
   const int status = response.status;
+  const std::string caller = std::move(response.caller);
   if (!HasBody(status)) {
     response.body.clear();
     response.source = nullptr;
@@ -180,13 +211,14 @@ void Connection::Write(Response response) {
       exchange_.method == Method::kHead ? 0 : WriteBody(std::move(response));
   exchange_.keep_alive = keep_alive;
   finished_ = finished_ || (!keep_alive && !stream_);
-  context_.observer.Answered({.method = exchange_.method ? ToString(*exchange_.method) : "",
-                              .path = exchange_.path,
-                              .peer = peer_,
-                              .request_id = exchange_.id,
-                              .status = status,
-                              .body_bytes = body_bytes,
-                              .time = context_.clock.Monotonic() - exchange_.start});
+  context_.observer.RecordAnswer({.method = exchange_.method ? ToString(*exchange_.method) : "",
+                                  .path = exchange_.path,
+                                  .peer = peer_,
+                                  .request_id = exchange_.id,
+                                  .caller = caller,
+                                  .status = status,
+                                  .body_bytes = body_bytes,
+                                  .time = context_.clock.Monotonic() - exchange_.start});
 }
 
 uint64_t Connection::WriteBody(Response response) {
@@ -232,9 +264,9 @@ void Connection::AddPiece(uint64_t request, Piece piece) {
   finished_ = finished_ || !exchange_.keep_alive || draining_;
 }
 
-// The client was told how much comes, and sees from the end that this is not all.
+// The client knows the length of the body, so it sees from the early end that part is missing.
 void Connection::CutShort(std::string_view reason) {
-  context_.observer.CutShort(exchange_.id, reason);
+  context_.observer.LogCutShort(exchange_.id, reason);
   stream_.reset();
   finished_ = true;
 }
@@ -260,9 +292,7 @@ void Connection::TimedOut() {
 
 void Connection::Drain() {
   draining_ = true;
-  const bool is_idle =
-      !is_answering() && input_.empty() && parser_.state() == RequestParser::State::kHead;
-  if (is_idle) finished_ = true;
+  if (!is_answering()) finished_ = true;
 }
 
 std::string Connection::IdOf(const Request& request) {

@@ -1,11 +1,11 @@
-// HTTP on one connection, without the connection: bytes go in, requests go to the handler, and
-// replies come out as bytes. Who owns it does the reading, writing and waiting that it asks for.
+// The HTTP protocol of one connection, without a socket: bytes go in, requests go to the handler,
+// and replies come out as bytes. The owner reads, writes and waits as the Connection asks.
 //
 //   connection.Received(count);              // What was read into Room().
 //   if (connection.has_output()) Send(connection.TakeOutput());
 //   if (connection.finished()) Close();
 //
-// All of it runs on one thread, the loop's. It never blocks and never throws.
+// It is used only by the thread of its loop. It never blocks and never throws.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@
 
 namespace tidemark::http {
 
-// Names requests that came without a name: 11 characters that do not repeat.
+// Makes ids for requests without a valid X-Request-Id: 11 characters that do not repeat.
 class RequestIds {
  public:
   explicit RequestIds(uint64_t start) : next_(start) {}
@@ -66,12 +66,12 @@ struct ConnectionContext {
 class Connection {
  public:
   enum class Wait {
-    kForHead,     // The first request's, or the rest of a head.
-    kForBody,     // The rest of a body.
+    kForHead,     // For the first head, or the rest of a head.
+    kForBody,     // For the rest of a body.
     kForNext,     // Idle.
-    kForHandler,  // Which takes as long as it takes, as does a body's source.
+    kForHandler,  // For the handler or the source of a body: no timeout.
   };
-  // A reply's bytes; a large body is kept apart, and goes out behind them in the same write.
+  // A reply's bytes. A large body is not copied into them; the same write sends it after them.
   struct Output {
     std::string bytes;
     std::string body;
@@ -82,43 +82,45 @@ class Connection {
     }
   };
 
-  // The context outlives it.
-  Connection(ConnectionContext* context, uint64_t id, std::string peer);
+  // The context outlives it. The bytes of its bodies count under the admission key.
+  Connection(ConnectionContext* context, uint64_t id, std::string peer,
+             std::string admission_key = {});
   ~Connection() { GiveBody(); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   uint64_t id() const { return id_; }
 
-  // Whether it can use more bytes now, and where they go.
+  // Whether it can use more bytes now, and where they must be written.
   bool wants_bytes() const;
   std::span<char> Room() { return input_.Room(); }
   void Received(size_t bytes);
   // The client sends no more.
   void PeerFinished() { finished_ = true; }
 
-  // The handler's reply. Ignored unless it is to the request under way.
+  // The handler's reply. Ignored unless it is for the current request.
   void Answer(uint64_t request, Response response);
 
-  // What was read of the reply's body. Ignored unless it is of the request under way.
+  // A piece of the reply's body. Ignored unless it is for the current request.
   void AddPiece(uint64_t request, Piece piece);
 
   bool has_output() const { return !output_.empty(); }
-  // Swaps the output with an empty one, whose memory is used again. Of a body that comes in pieces,
-  // the next is read while this one is sent.
+  // Swaps the output with an empty one, whose memory is used again. For a body from a source, the
+  // next piece is read while this one is sent.
   void TakeOutput(Output* into);
-  // Goes on with what is pipelined; after a reply, and when output was sent.
+  // Continues with the next pipelined request. Called after a reply, and when output was sent.
   void Resume() { Process(); }
 
-  // Nothing more comes out of it, once its output is sent.
+  // True when the connection ends as soon as its output is sent.
   bool finished() const { return finished_; }
 
   Wait wait() const;
-  // Requests so far: a wait that lasts into another request begins anew.
+  // Requests so far. A timeout starts again when this number changes.
   uint64_t requests() const { return request_; }
-  // The wait took too long.
+  // The owner calls this when the timeout of the current wait has passed.
   void TimedOut();
-  // Answers what is under way, and nothing after it.
+  // Answers the request that is at the handler, and nothing after it. The received part of another
+  // request is dropped, because its client may take any time to send the rest.
   void Drain();
 
  private:
@@ -140,11 +142,14 @@ class Connection {
     bool reading = false;
   };
 
-  // False when the body that is coming has too many bytes beside those of others.
+  // False when this body and those of other connections together have too many bytes.
   bool CountBody();
+  // Whether the handler refuses a request whose body has not come yet. Its answer is written then.
+  bool IsRefusedByHead();
   void GiveBody();
   bool is_answering() const { return at_handler_ || stream_.has_value(); }
   void Process();
+  void BeginExchange(const Request& request, std::string id);
   void Dispatch();
   void Run(Request request);
   void SendContinue();
@@ -159,6 +164,7 @@ class Connection {
   ConnectionContext& context_;
   const uint64_t id_;
   const std::string peer_;
+  const std::string admission_key_;
   InputBuffer input_;
   RequestParser parser_;
   Exchange exchange_;
@@ -167,6 +173,7 @@ class Connection {
   size_t counted_body_bytes_ = 0;
   uint64_t request_ = 0;
   bool at_handler_ = false;
+  bool head_checked_ = false;
   bool continue_sent_ = false;
   bool draining_ = false;
   bool finished_ = false;

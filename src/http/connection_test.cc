@@ -7,6 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/manual_time.h"
+#include "tests/support/test_runtime.h"
+
 namespace tidemark::http {
 namespace {
 
@@ -21,11 +24,11 @@ class SizedHandler final : public Handler {
   size_t body_bytes = 1;
 };
 
-// A connection without a network: the test is its owner.
+// A connection without a network: the test does the reading and writing.
 class ConnectionTest : public ::testing::Test {
  protected:
   ConnectionTest()
-      : observer_(nullptr, nullptr, nullptr),
+      : observer_(test_.logger, &test_.metrics, nullptr),
         context_{.limits = limits_,
                  .handler = handler_,
                  .clock = clock_,
@@ -58,7 +61,8 @@ class ConnectionTest : public ::testing::Test {
   }
 
   const ServerLimits limits_;
-  ManualClock clock_;
+  tidemark::testing::TestRuntime test_;
+  ManualClock& clock_ = test_.clock;
   Observer observer_;
   SizedHandler handler_;
   ConnectionContext context_;
@@ -67,15 +71,16 @@ class ConnectionTest : public ::testing::Test {
 
 constexpr char kGet[] = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
 
-// Replies that are ready together leave together.
+// Replies that are ready at the same time are sent together.
 TEST_F(ConnectionTest, SendsRepliesToPipelinedRequestsAtOnce) {
   Receive(std::string(kGet) + kGet + kGet);
   EXPECT_EQ(CountReplies(Take().bytes), 3U);
   EXPECT_FALSE(connection_.has_output());
 }
 
-// A client that does not read its replies gets no more work done: the output is bounded.
-TEST_F(ConnectionTest, StopsWhenMuchIsUnsent) {
+// For a client that does not read its replies, no further request is handled: the output is
+// limited.
+TEST_F(ConnectionTest, StopsReadingWhenMuchIsUnsent) {
   handler_.body_bytes = 10'000;
   std::string requests;
   for (int i = 0; i < 50; ++i) requests += kGet;
@@ -90,7 +95,7 @@ TEST_F(ConnectionTest, StopsWhenMuchIsUnsent) {
   EXPECT_GT(handler_.paths.size(), answered);
 }
 
-// A large body is not copied into the reply's bytes, and nothing is put behind it.
+// A large body is not copied into the reply's bytes, and nothing is appended after it.
 TEST_F(ConnectionTest, KeepsLargeBodiesApart) {
   handler_.body_bytes = 100'000;
   Receive(std::string(kGet) + kGet);
@@ -101,7 +106,7 @@ TEST_F(ConnectionTest, KeepsLargeBodiesApart) {
   EXPECT_EQ(Take().body.size(), 100'000U);
 }
 
-// What is waited for decides how long.
+// The kind of wait decides the timeout.
 TEST_F(ConnectionTest, SaysWhatItWaitsFor) {
   EXPECT_EQ(connection_.wait(), Connection::Wait::kForHead);
   Receive("POST /a HTTP/1.1\r\n");
@@ -115,7 +120,7 @@ TEST_F(ConnectionTest, SaysWhatItWaitsFor) {
   EXPECT_EQ(connection_.requests(), 1U);
 }
 
-// Names of requests are many and all different.
+// Ids of requests do not repeat.
 TEST(RequestIdsTest, DoNotRepeat) {
   RequestIds ids(1);
   std::vector<std::string> all;
@@ -124,7 +129,7 @@ TEST(RequestIdsTest, DoNotRepeat) {
   EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
 }
 
-// The second of the clock decides, also when it is set back.
+// The text follows the clock, also when the clock is set back.
 TEST(DateCacheTest, FollowsTheClock) {
   ManualClock clock(1'794'736'800);
   DateCache date(clock);
@@ -135,7 +140,7 @@ TEST(DateCacheTest, FollowsTheClock) {
   EXPECT_EQ(date.Now(), "Thu, 01 Jan 1970 00:00:00 GMT");
 }
 
-// A large buffer is given back when it is empty, and grows no further than it may.
+// A large buffer is freed when it is empty, and never grows beyond its limit.
 TEST(InputBufferTest, GrowsAndShrinks) {
   InputBuffer buffer(20'000);
   size_t total = 0;

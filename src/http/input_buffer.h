@@ -1,6 +1,6 @@
-// Bytes that were received and not yet used: taken from the front, added at the back, always in
-// one piece. Its memory grows as more is received at once, up to a bound, and is given back when
-// nothing is in it. One owner.
+// Bytes that were received and not used yet. They are taken from the front and added at the back,
+// and are always contiguous. The memory grows up to a limit and is freed when the buffer is empty.
+// One thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace tidemark::http {
 
@@ -19,8 +20,8 @@ class InputBuffer {
   std::string_view bytes() const { return {data_.get() + begin_, end_ - begin_}; }
   bool empty() const { return begin_ == end_; }
 
-  // Where the next bytes may be written; empty when there are as many as may be. Valid until the
-  // next call of anything but Added.
+  // Where the next bytes may be written; empty when the limit is reached. Valid until the next call
+  // of a method other than Added.
   std::span<char> Room() {
     if (begin_ > 0) MoveToFront();
     if (end_ == capacity_) Grow();
@@ -32,7 +33,7 @@ class InputBuffer {
     if (begin_ == end_) begin_ = end_ = 0;
   }
 
-  // Called when nothing more is expected soon: many connections wait, few are busy.
+  // Called when no more bytes are expected soon, to save memory: most connections are idle.
   void Shrink() {
     if (!empty() || capacity_ <= kKeptBytes) return;
     data_.reset();

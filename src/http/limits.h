@@ -10,17 +10,19 @@ namespace tidemark::http {
 struct ServerLimits {
   size_t max_head_bytes = 16 << 10;
   size_t max_headers = 100;
-  // Slack's events stay far below.
+  // Slack's events are much smaller.
   size_t max_body_bytes = 1 << 20;
-  // Paths that begin with this take larger bodies, up to that; empty: none do.
+  // Paths that begin with this prefix accept bodies up to the larger limit. Empty: no path does.
   std::string large_body_prefix = {};
   size_t max_large_body_bytes = 0;
-  // Of all bodies that are in memory at once. Small ones do not count, so that who fills it with
-  // large ones does not keep them out.
+  // The sum over all bodies that are in memory at once. Small bodies do not count, so that clients
+  // who send many large bodies cannot keep small ones out.
   size_t max_body_bytes_at_once = 256 << 20;
+  // The share of it that one address may hold.
+  size_t max_body_bytes_per_address = 128 << 20;
   size_t max_connections = 10'000;
   size_t max_connections_per_address = 2'000;
-  // Bytes read ahead of the request at the handler: what is pipelined beyond waits in the kernel.
+  // Bytes read ahead of the request at the handler. More pipelined bytes wait in the kernel.
   size_t max_pipelined_bytes = 64 << 10;
   std::chrono::milliseconds head_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds body_timeout = std::chrono::seconds(30);
@@ -28,21 +30,22 @@ struct ServerLimits {
   std::chrono::milliseconds write_timeout = std::chrono::seconds(30);
 };
 
-// What a body may have before it counts towards the bodies at once.
+// A body of at most this size does not count towards max_body_bytes_at_once.
 inline constexpr size_t kSmallBodyBytes = 16 << 10;
-// A body that comes from a source is read and sent in pieces; of a connection, one is being sent
-// and at most one more is being read or waits.
+// A body that comes from a source is read and sent in pieces of this size. While a connection sends
+// one piece, at most one more is being read or waits.
 inline constexpr size_t kBodyPieceBytes = 256 << 10;
-// Threads of a server that read them.
+// The threads of a server that read such bodies.
 inline constexpr size_t kBodyReaders = 4;
-// The most that a client reads of an answer unless the caller says otherwise.
+// The default limit for the body of an answer that a client reads.
 inline constexpr size_t kMaxAnswerBytes = 8 << 20;
-// Likewise of an answer's head.
+// The limit for the head of an answer.
 inline constexpr size_t kMaxAnswerHeadBytes = 64 << 10;
 inline constexpr size_t kMaxUrlBytes = 16 << 10;
-// Connections that the requests of one SendAll have open at once; the others wait.
-inline constexpr long kMaxConnectionsPerSend = 64;
-// Routes' work that waits for a worker; beyond it the answer is 503.
+// Connections that a client has open at once; other requests wait, and their timeout runs while
+// they wait. So there must be enough for every worker that asks Slack about three ids at once.
+inline constexpr long kMaxClientConnections = 512;
+// Requests that wait for a worker. When more come, they are answered with 503.
 inline constexpr size_t kMaxWaitingWork = 4'096;
 
 }  // namespace tidemark::http

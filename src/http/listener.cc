@@ -59,8 +59,8 @@ bool SetOption(int socket, int name) {
   return setsockopt(socket, SOL_SOCKET, name, &on, sizeof on) == 0;
 }
 
-// The first socket is bound alone: with SO_REUSEPORT from the start it would quietly share the
-// port with another program of the same user. Those after it may join.
+// The first socket is bound without SO_REUSEPORT. With it, the socket would share the port with
+// another program of the same user, without an error. The later sockets are bound with it.
 bool Bind(int socket, const SocketAddress& address, bool is_first) {
   if (!SetOption(socket, SO_REUSEADDR)) return false;
   if (!is_first && !SetOption(socket, SO_REUSEPORT)) return false;
@@ -94,7 +94,7 @@ Result<int> OpenListener(const ListenAddress& address, bool is_first) {
 Result<ListenAddress> ListenAddress::Parse(std::string_view text) {
   const auto bad = [&] {
     return Invalid(fmt::format(
-        "\"{}\" is no address to listen on: write it as 127.0.0.1:8080 or [::1]:8080", text));
+        "\"{}\" is not an address to listen on: write it as 127.0.0.1:8080 or [::1]:8080", text));
   };
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return bad();

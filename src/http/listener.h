@@ -1,5 +1,5 @@
 // Listening sockets: several on one address, among which the kernel spreads new connections
-// (SO_REUSEPORT), and which nobody else can join unseen.
+// (SO_REUSEPORT). Another program cannot share the port without an error.
 #pragma once
 
 #include <cstdint>
@@ -18,28 +18,28 @@ struct ListenAddress {
   uint16_t port = 0;
   bool is_v6 = false;
 
-  // kInvalid when it is no numeric address with a port.
+  // kInvalid when the text is not a numeric address with a port.
   static Result<ListenAddress> Parse(std::string_view text);
   std::string ToText() const;
 };
 
 struct Listeners {
-  std::vector<int> sockets;  // The caller's to close.
-  ListenAddress address;     // With the port in fact.
+  std::vector<int> sockets;  // The caller must close them.
+  ListenAddress address;     // With the actual port.
 };
 
-// kInUse when somebody listens there already, kDenied when it may not be used, kInvalid when the
-// address is none of this machine's.
+// kInUse when another process listens there already, kDenied when the port may not be used,
+// kInvalid when this machine does not have the address.
 Result<Listeners> Listen(const ListenAddress& address, size_t count);
 
-// Who is at the other end of a connection.
+// The client of a connection.
 struct Peer {
   std::string address;        // As text, without the port.
-  std::string admission_key;  // What its connections are counted under.
+  std::string admission_key;  // The key under which admission counts its connections.
 };
 
-// IPv4 inside of IPv6 is shown, and counts, as IPv4. A client of IPv6 has a network of 64 bits to
-// itself: all its addresses count as one.
+// IPv4 inside of IPv6 is shown, and counts, as IPv4. An IPv6 client usually has a whole /64
+// network, so all addresses of a /64 count as one client.
 Peer PeerOf(const sockaddr_storage& name);
 
 }  // namespace tidemark::http

@@ -25,7 +25,7 @@ sockaddr_storage V6(const char* address) {
   return name;
 }
 
-// The forms that settings are written in, back and forth.
+// The forms that a setting may have.
 TEST(ListenAddressTest, ReadsAddresses) {
   for (const char* text : {"127.0.0.1:8080", "0.0.0.0:0", "[::1]:65535", "[::]:80"}) {
     const auto address = ListenAddress::Parse(text);
@@ -37,7 +37,7 @@ TEST(ListenAddressTest, ReadsAddresses) {
   EXPECT_EQ(v6.host, "::1");
 }
 
-// A client of IPv4 is the same client on a socket of IPv6.
+// An IPv4 client has the same address when it connects to an IPv6 socket.
 TEST(PeerTest, ShowsIpv4InsideOfIpv6AsIpv4) {
   EXPECT_EQ(PeerOf(V4("192.0.2.1")).address, "192.0.2.1");
   EXPECT_EQ(PeerOf(V6("::ffff:192.0.2.1")).address, "192.0.2.1");
@@ -45,7 +45,8 @@ TEST(PeerTest, ShowsIpv4InsideOfIpv6AsIpv4) {
   EXPECT_EQ(PeerOf(V6("2001:db8::1")).address, "2001:db8::1");
 }
 
-// Changing the lower half of an address is free: it does not make another client.
+// A client can freely choose the lower half of its IPv6 address, so all addresses of a /64 count as
+// one client.
 TEST(PeerTest, CountsANetworkOfIpv6AsOneClient) {
   const std::string key = PeerOf(V6("2001:db8:1:2::1")).admission_key;
   EXPECT_EQ(PeerOf(V6("2001:db8:1:2:3:4:5:6")).admission_key, key);

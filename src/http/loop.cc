@@ -57,11 +57,11 @@ class Loop::State final : private ChannelOwner {
   void Forget(uint64_t id, const std::string& admission_key) override;
 
   const LoopContext context_;
-  // One thread runs the loop, and it alone touches the sockets; others only post.
+  // Only the thread of the loop uses the sockets. Other threads only post to it.
   asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   asio::executor_work_guard<Executor> work_{io_.get_executor()};
   Descriptor listener_;
-  Timer timer_;  // Of the pause in accepting, and of the patience at the end.
+  Timer timer_;  // For the pause in accepting, and for the patience of Stop.
   ConnectionContext connections_;
   std::unordered_map<uint64_t, std::shared_ptr<Channel>> channels_;
   uint64_t next_id_ = 1;
@@ -117,11 +117,11 @@ void Loop::State::AcceptAll() {
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
       return PauseAccepting();
     }
-    // Other errors are of the one client, who has left again.
+    // Other errors concern one client, which has already left.
   }
 }
 
-// Out of descriptors or memory: trying again at once would only burn the processor.
+// There are no descriptors or no memory left. Trying again at once would only use the processor.
 void Loop::State::PauseAccepting() {
   timer_.expires_after(kAcceptPause);
   timer_.async_wait([this](const error_code& error) {
@@ -131,7 +131,7 @@ void Loop::State::PauseAccepting() {
 
 void Loop::State::Welcome(int socket, const Peer& peer) {
   if (!context_.admission.Enter(peer.admission_key)) return TurnAway(socket);
-  context_.observer.Opened();
+  context_.observer.CountOpened();
   const uint64_t id = next_id_++;
   const std::shared_ptr<Channel> channel = OpenChannel(
       this, socket, {.id = id, .peer = peer.address, .admission_key = peer.admission_key},
@@ -140,9 +140,9 @@ void Loop::State::Welcome(int socket, const Peer& peer) {
   channel->Start();
 }
 
-// Says so to a client that speaks plain HTTP, as far as that goes without waiting.
+// Tries to answer with 503, without blocking. Only a client of plain HTTP can read it.
 void Loop::State::TurnAway(int socket) {
-  context_.observer.Refused();
+  context_.observer.CountRefusal();
   if (context_.tls == nullptr) {
     Response busy = Problem(503, "There are too many connections: try again later.");
     busy.headers.Add("Retry-After", "1");
@@ -155,7 +155,7 @@ void Loop::State::TurnAway(int socket) {
     bytes += busy.body;
     (void)send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     shutdown(socket, SHUT_WR);
-    // Unread bytes would turn the end into a reset.
+    // Closing a socket with unread bytes sends a reset, and the client might lose the reply.
     (void)recv(socket, bytes.data(), bytes.size(), 0);
   }
   close(socket);
@@ -163,7 +163,7 @@ void Loop::State::TurnAway(int socket) {
 
 void Loop::State::Forget(uint64_t id, const std::string& admission_key) {
   context_.admission.Leave(admission_key);
-  context_.observer.Closed();
+  context_.observer.CountClosed();
   channels_.erase(id);
   EndIfDone();
 }
@@ -172,6 +172,7 @@ void Loop::State::DeliverReplies() {
   for (Letter& letter : connections_.mailbox->Take()) {
     const auto found = channels_.find(letter.connection);
     if (found == channels_.end()) continue;
+    // Held, because an answer may close the channel, and that removes it from channels_.
     const std::shared_ptr<Channel> channel = found->second;
     if (Response* response = std::get_if<Response>(&letter.content)) {
       channel->Answer(letter.request, std::move(*response));
@@ -190,12 +191,14 @@ void Loop::State::Drain(std::chrono::milliseconds patience) {
     if (!error) CloseAll();
   });
   const auto channels = channels_;
+  // Over a copy, because a channel that closes removes itself from channels_.
   for (const auto& [id, channel] : channels) channel->Drain();
   EndIfDone();
 }
 
 void Loop::State::CloseAll() {
   const auto channels = channels_;
+  // Over a copy, because a channel that closes removes itself from channels_.
   for (const auto& [id, channel] : channels) channel->Close();
 }
 
@@ -203,6 +206,7 @@ void Loop::State::EndIfDone() {
   if (!stopping_ || !channels_.empty()) return;
   connections_.mailbox->Close();
   timer_.cancel();
+  // The mailbox is closed before the loop ends, so that no later reply is posted to it.
   work_.reset();
 }
 

@@ -1,8 +1,7 @@
-// One loop of a server: a listening socket, the connections that it takes, and the thread that
-// runs them all.
+// One event loop of a server: a listening socket and its connections, all on one thread.
 //
-// Run ends when the loop was stopped and its connections are gone. Stop may be called from any
-// thread; everything else happens on the thread in Run.
+// Run returns when the loop was stopped and all connections are closed. Stop may be called from any
+// thread. Everything else happens on the thread in Run.
 #pragma once
 
 #include <chrono>
@@ -24,19 +23,19 @@ struct LoopContext {
   const Clock& clock;
   Observer& observer;
   Admission& admission;
-  WorkerPool& readers;        // Of bodies that come from a source.
+  WorkerPool& readers;        // Threads that read bodies from sources.
   TlsContext* tls = nullptr;  // Null for plain HTTP.
 };
 
 class Loop {
  public:
-  // Owns the listening socket. Requests are named from `first_id` on.
+  // Owns the listening socket. `first_id` is the first number for request ids.
   Loop(const LoopContext& context, int listener, uint64_t first_id);
   ~Loop();
 
   void Run();
-  // Takes no more connections, closes idle ones, and the others when they are answered or
-  // patience ends.
+  // Accepts no more connections and closes idle ones. Closes the others when they are answered, or
+  // when the patience ends.
   void Stop(std::chrono::milliseconds patience);
 
  private:

@@ -13,6 +13,7 @@ void Mailbox::Deliver(Letter letter) {
   const std::lock_guard lock(mutex_);
   if (!open_) return;
   letters_.push_back(std::move(letter));
+  // One wake-up is enough: Take empties the whole box.
   if (letters_.size() == 1) wake_();
 }
 
@@ -34,6 +35,7 @@ void Mailbox::Close() {
 }
 
 bool Mailbox::IsForCurrent(const Letter& letter) const {
+  // The thread is compared first: only the loop's thread may read current_.
   return std::this_thread::get_id() == thread_ && current_ != nullptr &&
          current_->id() == letter.connection && std::holds_alternative<Response>(letter.content);
 }

@@ -1,6 +1,6 @@
-// Brings replies, and the pieces of their bodies, to the loop of their connection, from whatever
-// thread they come. A Reply holds the mailbox and numbers, never the connection: it may outlive
-// connection, loop and server, and is then dropped.
+// Brings replies and pieces of bodies from any thread to the loop of their connection. A Reply
+// holds the mailbox and two numbers, never the connection. So it may outlive connection, loop and
+// server; then it is dropped.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,7 +23,7 @@ using Piece = Result<std::string>;
 
 struct Letter {
   uint64_t connection = 0;
-  uint64_t request = 0;  // Of the connection; a second reply to it is dropped.
+  uint64_t request = 0;  // A second reply to the same request is dropped.
   std::variant<Response, Piece> content;
 };
 
@@ -34,19 +35,19 @@ class Mailbox {
   // From any thread.
   void Deliver(Letter letter);
 
-  // The rest is for the loop's thread, which says first that it is the one.
+  // The functions below are for the loop's thread. It calls Open first.
   void Open();
   std::vector<Letter> Take();
   // From now on letters are dropped, and the loop is not woken.
   void Close();
-  // The connection whose handler is running: its reply needs no detour.
+  // The connection whose handler is running. A reply to it is delivered directly.
   void SetCurrent(Connection* current) { current_ = current; }
 
  private:
   bool IsForCurrent(const Letter& letter) const;
 
-  std::thread::id thread_;         // Set before there is a request.
-  Connection* current_ = nullptr;  // Of the loop's thread alone.
+  std::thread::id thread_;         // Set before the first request.
+  Connection* current_ = nullptr;  // Only the loop's thread uses it.
   std::mutex mutex_;
   bool open_ = false;
   std::vector<Letter> letters_;

@@ -14,6 +14,9 @@ char ToLower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' +
 Response WithBody(int status, std::string_view content_type, std::string body) {
   Response response{.status = status, .headers = {}, .body = std::move(body)};
   response.headers.Add("Content-Type", std::string(content_type));
+  // What is answered belongs to the caller alone, and is what its type says.
+  response.headers.Add("Cache-Control", "no-store");
+  response.headers.Add("X-Content-Type-Options", "nosniff");
   return response;
 }
 

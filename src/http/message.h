@@ -1,7 +1,7 @@
-// What goes over the wire, as values: a request with its headers and body, and the reply.
+// Requests and replies as plain values.
 //
-// Header names compare without regard to case. A Headers keeps repeated names apart and in
-// order, so that code which must see exactly one of a header can tell.
+// Header names compare without regard to case. A Headers keeps repeated names in order, so that
+// code that expects exactly one header of a name can notice a second one.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class Method { kGet, kHead, kPost, kPut, kPatch, kDelete, kOptions };
 
 std::string_view ToString(Method method);
 
-// Of ASCII letters; other bytes must be the same.
+// Ignores the case of ASCII letters only.
 bool EqualIgnoringCase(std::string_view left, std::string_view right);
 
 struct Header {
@@ -59,19 +59,19 @@ class Headers {
 struct Request {
   Method method = Method::kGet;
   std::string path;   // As received, still percent-encoded: "/api/v1/claims/a%2Fb".
-  std::string query;  // What follows the '?', still encoded; empty when there is none.
+  std::string query;  // The part after '?', still encoded; empty when there is none.
   Headers headers;
   std::string body;
   std::string peer;  // The client's address, without its port.
   std::string id;    // Names this request in the log and in X-Request-Id.
 };
 
-// A body too large for memory: it is read piece by piece while it is sent.
+// A body that is too large for memory. It is read piece by piece while it is sent.
 class BodySource {
  public:
   virtual ~BodySource() = default;
   // Exactly `size` bytes from the offset on. May block; called by one thread at a time. An error
-  // ends the connection, so that the client sees that its answer is not whole.
+  // closes the connection, so that the client notices that its answer is incomplete.
   virtual Result<std::string> Read(uint64_t offset, size_t size) = 0;
 };
 
@@ -82,17 +82,19 @@ struct Response {
   // Instead of the body: `source_size` bytes of the source.
   std::shared_ptr<BodySource> source = nullptr;
   uint64_t source_size = 0;
+  std::string caller = {};  // Who made the request, for the access log; not sent.
 };
 
-// "OK" for 200; "Unknown" for what has no name here.
+// "OK" for 200; "Unknown" for a status that is not in the list.
 std::string_view StatusText(int status);
 
-// A reply with a body of this content type.
+// A reply with a body of this content type. Caches must not keep it, and browsers must not guess
+// another type: Cache-Control: no-store, X-Content-Type-Options: nosniff.
 Response Text(int status, std::string body);  // text/plain; charset=utf-8
 Response Json(int status, std::string body);  // application/json
 
 // application/problem+json: a title for the status, and a detail that says what was wrong and
-// what to do. `detail` may be empty: refusals that must not explain themselves have none.
+// what to do. `detail` may be empty, for refusals that must not say why.
 Response Problem(int status, std::string_view detail);
 
 }  // namespace tidemark::http

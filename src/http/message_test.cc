@@ -7,7 +7,7 @@
 namespace tidemark::http {
 namespace {
 
-// Names have no case, and repeated ones stay apart.
+// Names are compared without case, and repeated headers are kept separately.
 TEST(HeadersTest, FindsNamesWithoutRegardToCase) {
   Headers headers{{"Content-Type", "a"}, {"X-A", "1"}, {"x-a", "2"}};
   EXPECT_EQ(headers.Find("content-type"), "a");
@@ -32,8 +32,7 @@ TEST(ProblemTest, IsProblemJson) {
                            R"("detail":"no \"such\" claim"})");
 }
 
-// A refusal that explains itself to nobody.
-// A client that is told what it sent wrong must be able to read it.
+// The detail may quote bytes of the client. The body must still be valid JSON.
 TEST(ProblemTest, IsValidWhateverItQuotes) {
   const Response response = Problem(400, "the parameter '\xff\x1b[2J' is not known");
   EXPECT_TRUE(JsonDocument::Parse(response.body).has_value()) << response.body;
@@ -43,8 +42,8 @@ TEST(ProblemTest, LeavesOutAnEmptyDetail) {
   EXPECT_EQ(Problem(401, "").body, R"({"type":"about:blank","title":"Unauthorized","status":401})");
 }
 
-// The lookup is by halves: first, last and absent.
-TEST(StatusTest, NamesWhatItKnows) {
+// The lookup is a binary search: test the first, the last and a missing status.
+TEST(StatusTest, NamesTheStatusesItKnows) {
   EXPECT_EQ(StatusText(100), "Continue");
   EXPECT_EQ(StatusText(200), "OK");
   EXPECT_EQ(StatusText(431), "Request Header Fields Too Large");

@@ -8,58 +8,62 @@
 
 namespace tidemark::http {
 
-Observer::Observer(const Logger* logger, Metrics* metrics, PathForLog path_for_log)
-    : logger_(logger), path_for_log_(std::move(path_for_log)) {
-  if (metrics == nullptr) return;
+namespace {
+
+// A client may send a path of many kilobytes with each request. No path of ours is longer.
+constexpr size_t kMaxLoggedPathBytes = 512;
+
+std::string CutForLog(std::string_view path) {
+  if (path.size() <= kMaxLoggedPathBytes) return std::string(path);
+  return fmt::format("{}… ({} bytes)", path.substr(0, kMaxLoggedPathBytes), path.size());
+}
+
+}  // namespace
+
+Observer::Observer(const Logger& logger, Metrics* metrics, PathForLog path_for_log)
+    : logger_(logger),
+      path_for_log_(std::move(path_for_log)),
+      seconds_(metrics->AddHistogram(
+          {.metric = {.name = "tidemark_http_request_seconds",
+                      .help = "Time from a whole request to its reply."},
+           .bounds = {0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 3, 10}})),
+      connections_(metrics->AddGauge(
+          {.name = "tidemark_http_connections", .help = "Connections that are open."})),
+      refused_(metrics->AddCounter(
+          {.name = "tidemark_http_refused_total",
+           .help = "Requests and connections that the server refused by itself."})) {
   for (size_t i = 0; i < answered_.size(); ++i) {
     answered_[i] = &metrics->AddCounter({.name = "tidemark_http_requests_total",
                                          .help = "Requests answered, by the kind of status.",
                                          .labels = {{"status", fmt::format("{}xx", i + 1)}}});
   }
-  seconds_ = &metrics->AddHistogram(
-      {.metric = {.name = "tidemark_http_request_seconds",
-                  .help = "Time from a whole request to its reply."},
-       .bounds = {0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 3, 10}});
-  connections_ = &metrics->AddGauge(
-      {.name = "tidemark_http_connections", .help = "Connections that are open."});
-  refused_ =
-      &metrics->AddCounter({.name = "tidemark_http_refused_total",
-                            .help = "Requests and connections that the server refused by itself."});
 }
 
-void Observer::Answered(const Served& served) {
-  if (seconds_ != nullptr) {
-    const int kind = std::clamp(served.status / 100, 1, 5);
-    answered_[static_cast<size_t>(kind - 1)]->Add();
-    seconds_->Observe(std::chrono::duration<double>(served.time).count());
-  }
-  if (logger_ == nullptr) return;
-  logger_->Log(LogLevel::kInfo, "request",
-               {{"method", served.method},
-                {"path", path_for_log_ ? path_for_log_(served.path) : std::string(served.path)},
-                {"status", served.status},
-                {"bytes", served.body_bytes},
-                {"ms", std::chrono::duration<double, std::milli>(served.time).count()},
-                {"peer", served.peer},
-                {"request_id", served.request_id}});
+void Observer::RecordAnswer(const Served& served) {
+  const int kind = std::clamp(served.status / 100, 1, 5);
+  answered_[static_cast<size_t>(kind - 1)]->Add();
+  seconds_.Observe(std::chrono::duration<double>(served.time).count());
+  if (!logs()) return;
+  logger_.Log(
+      LogLevel::kInfo, "request",
+      {{"method", served.method},
+       {"path", CutForLog(path_for_log_ ? path_for_log_(served.path) : std::string(served.path))},
+       {"status", served.status},
+       {"bytes", served.body_bytes},
+       {"ms", std::chrono::duration<double, std::milli>(served.time).count()},
+       {"peer", served.peer},
+       {"token", served.caller},
+       {"request_id", served.request_id}});
 }
 
-void Observer::CutShort(std::string_view request_id, std::string_view reason) {
-  if (logger_ == nullptr) return;
-  logger_->Log(LogLevel::kError, "body cut short",
-               {{"reason", reason}, {"request_id", request_id}});
+void Observer::LogCutShort(std::string_view request_id, std::string_view reason) {
+  logger_.Log(LogLevel::kError, "body cut short", {{"reason", reason}, {"request_id", request_id}});
 }
 
-void Observer::Refused() {
-  if (refused_ != nullptr) refused_->Add();
-}
+void Observer::CountRefusal() { refused_.Add(); }
 
-void Observer::Opened() {
-  if (connections_ != nullptr) connections_->Add(1);
-}
+void Observer::CountOpened() { connections_.Add(1); }
 
-void Observer::Closed() {
-  if (connections_ != nullptr) connections_->Add(-1);
-}
+void Observer::CountClosed() { connections_.Add(-1); }
 
 }  // namespace tidemark::http

@@ -1,5 +1,5 @@
-// What a server tells about its work: a line in the access log and the metrics. Either may be
-// absent. May be called from any thread; never sees queries, headers or bodies.
+// The access log and the metrics of a server. May be called from any thread. It never gets queries,
+// headers or bodies, so it cannot log them.
 #pragma once
 
 #include <array>
@@ -15,39 +15,40 @@
 namespace tidemark::http {
 
 struct Served {
-  std::string_view method;  // Empty when the request was refused before it was known.
+  std::string_view method;  // Empty when the request was refused before its method was read.
   std::string_view path;
   std::string_view peer;
   std::string_view request_id;
+  std::string_view caller;  // The name of the caller's token; empty when it is not known.
   int status = 0;
   size_t body_bytes = 0;
-  std::chrono::nanoseconds time = {};  // From the whole request to its reply.
+  std::chrono::nanoseconds time = {};  // From the end of the request to its reply.
 };
 
 class Observer {
  public:
   using PathForLog = std::function<std::string(std::string_view)>;
-  // Logger and metrics may be null, and outlive the observer.
-  Observer(const Logger* logger, Metrics* metrics, PathForLog path_for_log);
+  // Logger and metrics outlive the observer.
+  Observer(const Logger& logger, Metrics* metrics, PathForLog path_for_log);
 
-  // Whether paths are of any use to it.
-  bool logs() const { return logger_ != nullptr; }
+  // Whether requests are logged, and so need their paths.
+  bool logs() const { return logger_.Writes(LogLevel::kInfo); }
 
-  void Answered(const Served& served);
-  // The rest of a body could not be read, so the connection ends before it does.
-  void CutShort(std::string_view request_id, std::string_view reason);
+  void RecordAnswer(const Served& served);
+  // The rest of a body could not be read, so the connection was closed in the middle of it.
+  void LogCutShort(std::string_view request_id, std::string_view reason);
   // A request or a connection that the server refused by itself.
-  void Refused();
-  void Opened();
-  void Closed();
+  void CountRefusal();
+  void CountOpened();
+  void CountClosed();
 
  private:
-  const Logger* const logger_;
-  const PathForLog path_for_log_;          // Unset: the path as it is.
-  std::array<Counter*, 5> answered_ = {};  // By the first digit of the status.
-  Histogram* seconds_ = nullptr;
-  Gauge* connections_ = nullptr;
-  Counter* refused_ = nullptr;
+  const Logger& logger_;
+  const PathForLog path_for_log_;     // Unset: the path as it is, up to a length.
+  std::array<Counter*, 5> answered_;  // By the first digit of the status.
+  Histogram& seconds_;
+  Gauge& connections_;
+  Counter& refused_;
 };
 
 }  // namespace tidemark::http

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kUnit = "bytes=";
 
-// A number beyond 64 bits is one behind every end.
+// A number of more than 64 bits is after the end of every body.
 std::optional<uint64_t> ParsePosition(std::string_view text) {
   const bool is_number =
       !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
@@ -42,7 +42,7 @@ std::optional<Range> ParseSpecifier(std::string_view text, uint64_t total) {
   }
   const auto first = ParsePosition(left);
   if (!first || (!last && !right.empty()) || (last && *last < *first)) return std::nullopt;
-  // The end is beyond the last byte, which may be the greatest number there is.
+  // `last` may be the largest 64-bit number, so adding 1 to it could overflow.
   const bool to_end = !last || *last >= total;
   return Part(*first, to_end ? std::max(total, *first) : *last + 1, total);
 }

@@ -1,13 +1,13 @@
-// Which part of a body a GET asks for by its Range header: one range of bytes, as downloads are
-// resumed and films are skipped through with.
+// Finds which part of a body a GET asks for in its Range header: one range of bytes. Clients use it
+// to resume downloads and to skip in videos.
 //
 //   const Range range = FindRange(request, total, etag);
 //   if (range.kind == Range::Kind::kUnsatisfiable) ... // 416, with ContentRange.
 //   if (range.kind == Range::Kind::kPart) ...          // 206, with ContentRange.
 //   ... send range.size bytes from range.offset on ...
 //
-// Several ranges, other units, and what is not well formed are ignored, as HTTP allows: the whole
-// is sent. May be called from any thread.
+// Several ranges, other units and malformed headers are ignored, as HTTP allows: the whole body is
+// sent. May be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Range {
   enum class Kind {
     kWhole,          // 200.
     kPart,           // 206.
-    kUnsatisfiable,  // 416: it begins behind the end. Nothing is sent.
+    kUnsatisfiable,  // 416: it begins after the end. Nothing is sent.
   };
   Kind kind = Kind::kWhole;
   uint64_t offset = 0;
@@ -30,12 +30,12 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-// Of a body of `total` bytes. `etag` is without quotes; an If-Range that names another, or a time,
-// asks for the whole, since the part would be one of something else.
+// The range in a body of `total` bytes. `etag` is without quotes. An If-Range with another ETag, or
+// with a time, gives the whole body: the client has part of another version.
 Range FindRange(const Request& request, uint64_t total, std::string_view etag);
 
-// The value of Content-Range: "bytes 0-99/1000", or "bytes */1000" of an unsatisfiable one. Not of
-// the whole.
+// The value of Content-Range: "bytes 0-99/1000" for a part, "bytes */1000" for an unsatisfiable
+// range. Not for the whole body.
 std::string ContentRange(const Range& range, uint64_t total);
 
 }  // namespace tidemark::http

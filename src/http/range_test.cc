@@ -32,8 +32,8 @@ TEST(RangeTest, FindsOneRange) {
   EXPECT_EQ(Find("bytes=-5000"), PartOf(0, 1000));
 }
 
-// What lies behind the end is refused, not answered with nothing.
-TEST(RangeTest, RefusesWhatBeginsBehindTheEnd) {
+// A range after the end is refused, not answered with an empty body.
+TEST(RangeTest, RefusesARangeThatBeginsAfterTheEnd) {
   for (const char* range : {"bytes=1000-", "bytes=1000-1001", "bytes=-0",
                             "bytes=99999999999999999999999-", "bytes=18446744073709551615-"}) {
     EXPECT_EQ(Find(range).kind, Kind::kUnsatisfiable) << range;
@@ -43,7 +43,7 @@ TEST(RangeTest, RefusesWhatBeginsBehindTheEnd) {
 }
 
 // HTTP lets a server ignore the header; guessing would send the wrong bytes.
-TEST(RangeTest, IgnoresWhatItDoesNotServe) {
+TEST(RangeTest, IgnoresRangesItDoesNotServe) {
   for (const char* range :
        {"", "bytes", "bytes=", "bytes=-", "bytes=a-b", "bytes=5", "bytes=9-5", "bytes=0-1,5-6",
         "bytes= 0-1", "bytes=+1-2", "bytes=1--2", "lines=1-2", "bytes=0x1-2"}) {
@@ -56,8 +56,8 @@ TEST(RangeTest, IgnoresWhatItDoesNotServe) {
             kWhole);
 }
 
-// A download that goes on must go on with the same object.
-TEST(RangeTest, SendsTheWholeOfAnotherObject) {
+// A download must be resumed with the same version of the object.
+TEST(RangeTest, SendsTheWholeBodyForAnotherVersion) {
   const auto find = [](const char* condition) {
     return FindRange({.headers = {{"Range", "bytes=0-1"}, {"If-Range", condition}}}, 1000, "e")
         .kind;
@@ -68,7 +68,7 @@ TEST(RangeTest, SendsTheWholeOfAnotherObject) {
   EXPECT_EQ(find("Sun, 15 Nov 2026 10:00:00 GMT"), Kind::kWhole);
 }
 
-// What the client reads its place from.
+// The header tells the client which bytes it got.
 TEST(RangeTest, WritesContentRange) {
   EXPECT_EQ(ContentRange(PartOf(10, 10), 1000), "bytes 10-19/1000");
   EXPECT_EQ(ContentRange({.kind = Kind::kUnsatisfiable}, 1000), "bytes */1000");

@@ -6,6 +6,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/ascii.h"
+
 namespace tidemark::http {
 
 namespace {
@@ -16,8 +18,6 @@ bool IsOurs(std::string_view name) {
   return std::ranges::any_of(kOurs,
                              [&](std::string_view own) { return EqualIgnoringCase(name, own); });
 }
-
-bool IsControl(char c) { return (static_cast<uint8_t>(c) < 0x20 && c != '\t') || c == 0x7f; }
 
 void AppendLine(std::string_view name, std::string_view value, std::string* out) {
   const size_t start = out->size();

@@ -1,10 +1,11 @@
-// Writes replies as bytes, by hand: one append to one string a reply.
+// Writes replies as bytes, into one string for each reply.
 //
-// Headers that frame the message are the server's alone; a handler's Content-Length, Connection,
-// Date, Transfer-Encoding and X-Request-Id are left out. Control bytes in a handler's headers
+// Only the server writes the headers that frame the message: Content-Length, Connection, Date,
+// Transfer-Encoding and X-Request-Id of a handler are ignored. Control bytes in a handler's headers
 // become spaces, so that no value can end its line.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 

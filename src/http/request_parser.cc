@@ -6,6 +6,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 
+#include "base/ascii.h"
 #include "base/check.h"
 
 namespace tidemark::http {
@@ -14,7 +15,7 @@ namespace beast = boost::beast;
 
 namespace {
 
-// A client's claim of a length is not a reason to set so much aside.
+// Memory is not reserved only because a client announces a length.
 constexpr size_t kMaxReservedBytes = 64 << 10;
 constexpr size_t kUsualHeaders = 12;
 
@@ -38,8 +39,6 @@ std::optional<Method> MethodOf(beast::http::verb verb) {
       return std::nullopt;
   }
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool IsHostCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || IsDigit(c) || c == '-' || c == '.' ||
@@ -84,12 +83,12 @@ std::string_view View(beast::string_view text) { return {text.data(), text.size(
 class RequestParser::Head final : public beast::http::basic_parser<true> {
  public:
   Head(const ServerLimits& limits, Request* request) : limits_(limits), request_(*request) {
-    // We look at the length and frame the body ourselves.
+    // Beast parses only the head. Our code reads the length and the body.
     skip(true);
     header_limit(static_cast<uint32_t>(limits.max_head_bytes));
   }
 
-  // Nothing when the head is a good one.
+  // nullopt when the head is valid.
   std::optional<Refusal> Parse(std::string_view head) {
     beast::error_code error;
     put({head.data(), head.size()}, error);
@@ -104,11 +103,11 @@ class RequestParser::Head final : public beast::http::basic_parser<true> {
   uint64_t length() const { return content_length().value_or(0); }
 
  private:
-  // What can be said only when all headers are known.
+  // The checks that need all headers.
   std::optional<Refusal> Judge() const {
     const bool is_11 = version_ == 11;
     if (hosts_ > 1) return Refusal{400, "There is more than one Host."};
-    if (hosts_ == 0 && is_11) return Refusal{400, "There is no Host."};
+    if (hosts_ == 0 && is_11) return Refusal{400, "The Host header is missing."};
     if (lengths_ > 1) return Refusal{400, "There is more than one Content-Length."};
     if (transfer_encodings_ > 0 && !is_11) {
       return Refusal{400, "HTTP/1.0 has no Transfer-Encoding."};
@@ -160,7 +159,7 @@ class RequestParser::Head final : public beast::http::basic_parser<true> {
       if (!IsHost(value)) Refuse(400, "The Host is malformed.", error);
     } else if (field == beast::http::field::content_length) {
       ++lengths_;
-      // Beast takes a list of equal lengths; a proxy may not.
+      // Beast accepts a list of equal lengths, but a proxy may understand it in another way.
       if (!std::ranges::all_of(value, IsDigit)) {
         Refuse(400, "The Content-Length is malformed.", error);
       }
@@ -177,7 +176,7 @@ class RequestParser::Head final : public beast::http::basic_parser<true> {
 
   void on_header_impl(beast::error_code&) override {}
   void on_finish_impl(beast::error_code&) override {}
-  // Of replies and bodies, neither of which come here.
+  // The errors below are about replies and bodies, which this parser never sees.
   void on_response_impl(int, beast::string_view, int, beast::error_code&) override {}
   void on_body_init_impl(const boost::optional<uint64_t>&, beast::error_code&) override {}
   size_t on_body_impl(beast::string_view body, beast::error_code&) override { return body.size(); }
@@ -231,8 +230,8 @@ size_t RequestParser::FindHeadEnd(std::string_view bytes) {
       scanned_ = bytes.size();
       return 0;
     }
-    // Beast would wait for more when a line ends in LF alone, and fold a line that begins with
-    // white space into the one before it.
+    // When a line ends in LF alone, Beast would wait for more bytes. And it would join a line that
+    // begins with white space to the line before it.
     if (end == line_start_ || bytes[end - 1] != '\r') {
       Refuse(400, "A line does not end in CRLF.");
       return 0;

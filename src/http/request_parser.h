@@ -1,12 +1,13 @@
-// Reads requests off a stream of bytes, one after the other, and refuses what cannot be framed
-// without doubt (see server.h).
+// Parses requests from a stream of bytes, one after the other. It refuses a request whose end is
+// ambiguous (see server.h).
 //
 //   bytes.remove_prefix(parser.Feed(bytes));
 //   if (parser.state() == RequestParser::State::kComplete) Use(std::move(parser.request()));
 //   parser.StartNext();
 //
-// How the bytes are cut into pieces changes nothing about the outcome. A refusal is final: nothing
-// behind it is ever read. One owner; never throws, never blocks. Memory is bounded by the limits.
+// The result does not depend on how the bytes are split into pieces. A refusal is final: no byte
+// after it is read. One thread at a time. It never throws and never blocks. The limits bound its
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -31,21 +32,21 @@ class RequestParser {
   // The limits outlive the parser.
   explicit RequestParser(const ServerLimits& limits) : limits_(limits) {}
 
-  // Returns how many bytes at the front were taken; the others must be given again, with what
-  // came after them. An incomplete head is not taken at all.
+  // Returns how many bytes at the front were used. The caller gives the others again, together with
+  // the bytes that came after them. An incomplete head is not used at all.
   size_t Feed(std::string_view bytes);
   State state() const { return state_; }
   const Refusal& refusal() const { return refusal_; }  // When refused.
 
-  // Whole when complete; without peer and id.
+  // Complete in state kComplete. Peer and id are not set.
   Request& request() { return request_; }
-  // From the head's end on: whether the client wants the connection kept, and whether it waits
-  // for a 100 before it sends the body.
+  // Valid after the head: whether the client wants to keep the connection, and whether it waits for
+  // a 100 before it sends the body.
   bool keep_alive() const { return keep_alive_; }
   bool expects_continue() const { return expects_continue_; }
   bool is_http_10() const { return is_http_10_; }
 
-  // Forgets the complete request: the next byte is another's.
+  // Forgets the complete request. The next byte belongs to another request.
   void StartNext();
 
  private:
@@ -53,7 +54,7 @@ class RequestParser {
 
   size_t FeedHead(std::string_view bytes);
   size_t FeedBody(std::string_view bytes);
-  // The length of the head, once its end is there; 0 before, or when refused.
+  // The length of the head. 0 while its end has not come, and when it is refused.
   size_t FindHeadEnd(std::string_view bytes);
   void ParseHead(std::string_view head);
   void StartBody(const Head& head);
@@ -66,9 +67,9 @@ class RequestParser {
   bool keep_alive_ = false;
   bool expects_continue_ = false;
   bool is_http_10_ = false;
-  size_t line_start_ = 0;      // Of the first line of the head that has no end yet.
+  size_t line_start_ = 0;      // Where the first incomplete line of the head begins.
   size_t scanned_ = 0;         // No line ends before this.
-  uint64_t body_missing_ = 0;  // Of a body with a length.
+  uint64_t body_missing_ = 0;  // Bytes that are still missing of a body with a length.
   std::optional<ChunkDecoder> chunks_;
 };
 

@@ -11,11 +11,11 @@ namespace {
 
 using State = RequestParser::State;
 
-// What came of a stream of bytes.
+// The result of parsing a stream of bytes.
 struct Outcome {
   std::vector<Request> requests;
-  int refused = 0;     // The status; 0 when nothing was.
-  std::string unused;  // Bytes of a request that is not whole, or behind a refusal.
+  int refused = 0;     // The status of the refusal; 0: nothing was refused.
+  std::string unused;  // Bytes of an incomplete request, or after a refusal.
   State state = State::kHead;
 };
 
@@ -67,7 +67,7 @@ std::string WithLines(std::string_view lines) {
   return "POST /a HTTP/1.1\r\nHost: a.example\r\n" + std::string(lines) + "\r\n";
 }
 
-// The plain case, all parts of it.
+// A simple request with all its parts.
 TEST(RequestParserTest, ReadsARequest) {
   const Outcome outcome = Read(
       "POST /a%20b?x=1&y HTTP/1.1\r\nHost: a.example:80\r\nX-One:  1 \r\nx-one: 2\r\n"
@@ -81,7 +81,8 @@ TEST(RequestParserTest, ReadsARequest) {
   EXPECT_EQ(request.body, "hello");
 }
 
-// Chunks are joined; extensions and trailers are dropped, so that no trailer poses as a header.
+// Chunks are joined. Extensions and trailers are dropped, so that a trailer cannot be taken for a
+// header.
 TEST(RequestParserTest, ReadsAChunkedBody) {
   const Outcome outcome = Read(
       WithLines("Transfer-Encoding: Chunked\r\n") +
@@ -92,7 +93,7 @@ TEST(RequestParserTest, ReadsAChunkedBody) {
   EXPECT_FALSE(outcome.requests[0].headers.Find("Content-Length").has_value());
 }
 
-// The methods that are served, and none besides.
+// Only the methods that the server supports.
 TEST(RequestParserTest, KnowsItsMethods) {
   for (const Method method : {Method::kGet, Method::kHead, Method::kPost, Method::kPut,
                               Method::kPatch, Method::kDelete, Method::kOptions}) {
@@ -105,7 +106,7 @@ TEST(RequestParserTest, KnowsItsMethods) {
   }
 }
 
-// Who keeps the connection is decided by the version and the Connection header.
+// The version and the Connection header decide whether the connection is kept.
 TEST(RequestParserTest, KnowsWhetherTheConnectionIsKept) {
   const auto keeps = [](std::string_view version, std::string_view line) {
     const ServerLimits limits;
@@ -122,8 +123,8 @@ TEST(RequestParserTest, KnowsWhetherTheConnectionIsKept) {
   EXPECT_TRUE(keeps("1.0", "Connection: Keep-Alive\r\n"));
 }
 
-// Framing that two readers could understand in two ways.
-TEST(RequestParserTest, RefusesDoubtfulFraming) {
+// Framing that two parsers could understand in different ways.
+TEST(RequestParserTest, RefusesAmbiguousFraming) {
   const char* lines[] = {
       "Transfer-Encoding: gzip\r\n",
       "Transfer-Encoding: gzip, chunked\r\n",
@@ -170,7 +171,7 @@ TEST(RequestParserTest, RefusesDoubtfulFraming) {
   EXPECT_EQ(RefusalOf(WithLines(std::string_view("X: a\0b\r\n", 8))), 400);
 }
 
-// HTTP/1.0 knows no chunks: what stands behind it would be taken for another request.
+// HTTP/1.0 has no chunks: an old proxy would take the bytes after the head for another request.
 TEST(RequestParserTest, RefusesAnyTransferEncodingInHttp10) {
   EXPECT_EQ(RefusalOf("POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
             400);
@@ -190,8 +191,8 @@ TEST(RequestParserTest, RefusesABadHost) {
   }
 }
 
-// A target with a host of its own competes with the Host header.
-TEST(RequestParserTest, RefusesTargetsThatAreNoPaths) {
+// A target with a host may contradict the Host header.
+TEST(RequestParserTest, RefusesTargetsThatAreNotPaths) {
   for (const char* target : {"http://a/", "a", "*", "a.example:80", "?a", "/a#b", "/\x80", ""}) {
     EXPECT_EQ(RefusalOf("GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n\r\n"), 400)
         << target;
@@ -200,7 +201,7 @@ TEST(RequestParserTest, RefusesTargetsThatAreNoPaths) {
 }
 
 // Not HTTP/1.x at all, or not in its lines.
-TEST(RequestParserTest, RefusesWhatIsNoHttp) {
+TEST(RequestParserTest, RefusesTextThatIsNotHttp) {
   for (const char* bytes :
        {"GET / HTTP/1.2\r\nHost: a\r\n\r\n", "GET / HTTP/2.0\r\nHost: a\r\n\r\n",
         "GET / http/1.1\r\nHost: a\r\n\r\n", "GET /\r\nHost: a\r\n\r\n",
@@ -212,7 +213,7 @@ TEST(RequestParserTest, RefusesWhatIsNoHttp) {
   }
 }
 
-// Sizes that another reader might take for other sizes, and lines that do not end as lines.
+// Sizes that another parser might read differently, and lines without a proper end.
 TEST(RequestParserTest, RefusesBadChunks) {
   for (const char* body : {"x\r\n",
                            "\r\n",
@@ -238,7 +239,7 @@ TEST(RequestParserTest, RefusesBadChunks) {
   }
 }
 
-// The bounds, at them and one over.
+// Each limit, exactly at it and one above it.
 TEST(RequestParserTest, KeepsToItsLimits) {
   ServerLimits limits;
   limits.max_body_bytes = 4;
@@ -249,7 +250,7 @@ TEST(RequestParserTest, KeepsToItsLimits) {
   EXPECT_EQ(RefusalOf(chunked + "3\r\nabc\r\n2\r\n", limits), 413);
   EXPECT_EQ(RefusalOf(chunked + "ffffffffffffffff\r\n", limits), 413);
 
-  // Larger ones where that is said, and nowhere else.
+  // Larger bodies are accepted only under this prefix.
   limits.large_body_prefix = "/large/";
   limits.max_large_body_bytes = 6;
   const std::string large = "PUT /large/a HTTP/1.1\r\nHost: a\r\n";
@@ -275,7 +276,8 @@ TEST(RequestParserTest, KeepsToItsLimits) {
   EXPECT_EQ(RefusalOf(chunked + "0\r\nX: " + std::string(101, 'a'), limits), 431);
 }
 
-// Expect has one meaning; a client that means another must not wait for it.
+// Only "100-continue" is supported. Another expectation is refused, so that the client does not
+// wait.
 TEST(RequestParserTest, KnowsOneExpectation) {
   const ServerLimits limits;
   RequestParser parser(limits);
@@ -297,8 +299,9 @@ const char* const kStreams[] = {
     "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n0\r\n\r\n",
 };
 
-// Where the network cuts the bytes must not matter: two cuts at every pair of places.
-TEST(RequestParserTest, ReadsTheSameHoweverTheBytesAreCut) {
+// The result must not depend on how the network splits the bytes: tries two cuts at every pair of
+// places.
+TEST(RequestParserTest, ReadsTheSameForEverySplitOfTheBytes) {
   for (const std::string_view stream : kStreams) {
     const std::string whole = Show(Read(stream));
     for (size_t first = 0; first <= stream.size(); ++first) {
@@ -312,15 +315,15 @@ TEST(RequestParserTest, ReadsTheSameHoweverTheBytesAreCut) {
   }
 }
 
-// A refusal is the last thing said about a stream.
-TEST(RequestParserTest, ReadsNothingBehindARefusal) {
+// After a refusal nothing more is read from the stream.
+TEST(RequestParserTest, ReadsNothingAfterARefusal) {
   const Outcome outcome =
       Read(WithLines("Transfer-Encoding: gzip\r\n") + "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_EQ(outcome.refused, 400);
   EXPECT_TRUE(outcome.requests.empty());
 }
 
-// What is not whole is neither a request nor a fault.
+// An incomplete request is neither returned nor refused.
 TEST(RequestParserTest, WaitsForTheRest) {
   EXPECT_EQ(Read("GET / HTTP/1.1\r\nHost: a\r\n").state, State::kHead);
   EXPECT_EQ(Read(WithLines("Content-Length: 3\r\n") + "ab").state, State::kBody);

@@ -16,7 +16,8 @@ std::vector<size_t> Rounds::Next() {
   const auto first = std::min_element(waiting_.begin(), waiting_.end(), by_due)->due;
   if (const auto now = clock_.Monotonic(); first > now) sleeper_.Sleep(first - now);
 
-  // At least the first is due now, whatever the sleeper did: the loop around this always ends.
+  // At least the first one is due now, even if the sleeper returned early. So the caller's loop
+  // always ends.
   const auto now = std::max(first, clock_.Monotonic());
   std::vector<size_t> due;
   std::erase_if(waiting_, [&](const Waiting& waiting) {

@@ -1,12 +1,13 @@
-// Rounds says what is to be tried next, when several things are tried together and each may
-// have to wait before it is tried again.
+// Rounds decides what to try next, when several things are tried together and each has its own wait
+// before the next try.
 //
 //   Rounds rounds(count, clock, sleeper);
 //   for (auto due = rounds.Next(); !due.empty(); due = rounds.Next()) {
 //     ... try each of `due`; for what failed: rounds.Again(index, wait);
 //   }
 //
-// It has one owner. It knows no deadline: the caller names no wait that would pass it.
+// One thread at a time. It has no deadline: the caller must not ask for a wait that ends after its
+// own.
 #pragma once
 
 #include <chrono>
@@ -23,7 +24,8 @@ class Rounds {
   // All of 0 … count − 1 are due at once. Clock and sleeper outlive this.
   Rounds(size_t count, const Clock* clock, Sleeper* sleeper);
 
-  // Waits until something is due, and takes out all that is, in order; empty when nothing is left.
+  // Waits until something is due, and returns everything that is due, in order. Empty when nothing
+  // is left.
   std::vector<size_t> Next();
 
   // Puts it back, due after the wait.

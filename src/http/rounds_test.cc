@@ -3,20 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/manual_time.h"
+
 namespace tidemark::http {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
-struct RoundsTest : testing::Test {
+struct RoundsTest : ::testing::Test {
   ManualClock clock;
   ManualSleeper sleeper{&clock};
 };
 
-// What succeeds at once costs no wait.
+// A first try needs no wait.
 TEST_F(RoundsTest, GivesEverythingAtOnceFirst) {
   Rounds rounds(3, &clock, &sleeper);
   EXPECT_THAT(rounds.Next(), ElementsAre(0, 1, 2));
@@ -25,7 +27,7 @@ TEST_F(RoundsTest, GivesEverythingAtOnceFirst) {
   EXPECT_THAT(Rounds(0, &clock, &sleeper).Next(), IsEmpty());
 }
 
-// A long wait of one does not hold the others up.
+// A long wait of one does not delay the others.
 TEST_F(RoundsTest, WaitsForEachOnItsOwn) {
   Rounds rounds(3, &clock, &sleeper);
   rounds.Next();
@@ -39,7 +41,7 @@ TEST_F(RoundsTest, WaitsForEachOnItsOwn) {
   EXPECT_THAT(sleeper.slept(), ElementsAre(seconds(1), seconds(2), seconds(2)));
 }
 
-// Things that are due at the same moment go together.
+// Everything that is due at the same moment is returned together.
 TEST_F(RoundsTest, JoinsWhatIsDue) {
   Rounds rounds(3, &clock, &sleeper);
   rounds.Next();

@@ -1,7 +1,6 @@
 #include "http/router.h"
 
 #include <algorithm>
-#include <exception>
 #include <optional>
 #include <utility>
 
@@ -14,7 +13,8 @@ namespace tidemark::http {
 
 namespace {
 
-// Takes the first segment off a path that begins with '/'; what is left does too, or is empty.
+// Removes the first segment from a path that begins with '/'. The rest begins with '/' too, or is
+// empty.
 std::string_view TakeSegment(std::string_view* path) {
   path->remove_prefix(1);
   const std::string_view segment = path->substr(0, path->find('/'));
@@ -38,8 +38,8 @@ struct Router::Node {
   std::map<Method, Entry> entries;
 
   // The node for a path, with what its parameters matched; null when there is none. Each segment
-  // is decoded by itself, so that an encoded slash stays inside it. A literal that leads nowhere,
-  // or not to the method when one is asked for, does not hide the parameter beside it.
+  // is decoded by itself, so that an encoded slash stays inside it. When a literal segment leads to
+  // no route, or to no route with the wanted method, the parameter at the same place is tried too.
   const Node* Find(std::string_view path, std::optional<Method> method,
                    std::vector<std::string>* matched) const {
     if (path.empty()) return IsEnd(method) ? this : nullptr;
@@ -88,31 +88,33 @@ struct Router::Node {
   }
 };
 
-Router::Router(WorkerPool* workers, const Logger* logger)
+Router::Router(WorkerPool* workers, const Logger& logger)
     : root_(std::make_unique<Node>()), workers_(*workers), logger_(logger) {}
 
-// A handler that has begun, until the last copy of its Finish is gone. What it works on is owned
-// by whoever owns the router, so the router goes first and waits for this.
-class Router::Begun {
+// Counts a request until it is answered. Handlers use objects of the router's owner. So the owner
+// destroys the router first, and its destructor waits for them.
+class Router::Unanswered {
  public:
-  explicit Begun(Router* router) : router_(*router) {
-    const std::lock_guard lock(router_.mutex_);
-    ++router_.begun_;
+  explicit Unanswered(Router* router) : router_(router) {
+    const std::lock_guard lock(router_->mutex_);
+    ++router_->unanswered_;
   }
-  ~Begun() {
-    const std::lock_guard lock(router_.mutex_);
-    if (--router_.begun_ == 0) router_.all_finished_.notify_all();
+  ~Unanswered() {
+    if (router_ == nullptr) return;
+    const std::lock_guard lock(router_->mutex_);
+    // Notified under the lock: once it is released, the router may be destroyed.
+    if (--router_->unanswered_ == 0) router_->all_answered_.notify_all();
   }
-  Begun(const Begun&) = delete;
-  Begun& operator=(const Begun&) = delete;
+  Unanswered(Unanswered&& other) noexcept : router_(std::exchange(other.router_, nullptr)) {}
+  Unanswered& operator=(Unanswered&&) = delete;
 
  private:
-  Router& router_;
+  Router* router_;
 };
 
 Router::~Router() {
   std::unique_lock lock(mutex_);
-  all_finished_.wait(lock, [&] { return begun_ == 0; });
+  all_answered_.wait(lock, [&] { return unanswered_ == 0; });
 }
 
 void Router::Add(Route route) {
@@ -140,79 +142,69 @@ std::vector<std::string> Router::List() const {
   return routes;
 }
 
-void Router::Handle(Request request, Reply reply) {
-  if (!request.path.starts_with('/')) return reply(Problem(404, "There is nothing here."));
+struct Router::Match {
+  const Node::Entry* entry = nullptr;  // Null when there is a refusal.
+  std::vector<std::string> matched = {};
+  std::optional<Response> refusal = std::nullopt;
+};
+
+Router::Match Router::FindRoute(const Request& request) const {
+  if (!request.path.starts_with('/')) return {.refusal = Problem(404, "There is nothing here.")};
   if (!PercentDecode(request.path)) {
-    return reply(Problem(400, "The path has a '%' without two hexadecimal digits."));
+    return {.refusal = Problem(400, "The path has a '%' without two hexadecimal digits.")};
   }
-  std::vector<std::string> matched;
-  const Node* node = root_->Find(request.path, request.method, &matched);
-  if (node == nullptr) {
-    const Node* other = root_->Find(request.path, std::nullopt, &matched);
-    return reply(other == nullptr ? Problem(404, "There is nothing here.")
-                                  : other->MethodNotAllowed());
+  Match match;
+  const Node* node = root_->Find(request.path, request.method, &match.matched);
+  if (node != nullptr) {
+    match.entry = node->Serving(request.method);
+    return match;
   }
-  const Node::Entry* entry = node->Serving(request.method);
+  const Node* other = root_->Find(request.path, std::nullopt, &match.matched);
+  return {.refusal = other == nullptr ? Problem(404, "There is nothing here.")
+                                      : other->MethodNotAllowed()};
+}
 
+std::optional<Response> Router::RefuseByHead(const Request& head) {
+  Match match = FindRoute(head);
+  if (match.refusal) return std::move(match.refusal);
+  return head_check_ ? head_check_(head) : std::nullopt;
+}
+
+void Router::Handle(Request request, Reply reply) {
+  Match match = FindRoute(request);
+  if (match.refusal) return reply(*std::move(match.refusal));
   RoutedRequest routed{.request = std::move(request), .parameters = {}};
-  for (size_t i = 0; i < matched.size(); ++i) {
-    routed.parameters.emplace(entry->names[i], std::move(matched[i]));
+  for (size_t i = 0; i < match.matched.size(); ++i) {
+    routed.parameters.emplace(match.entry->names[i], std::move(match.matched[i]));
   }
-  // Work is copyable, and a body is not copied for it.
+  Serve(match.entry->route, std::move(routed), std::move(reply));
+}
+
+void Router::Serve(const Route& route, RoutedRequest routed, Reply reply) {
   const auto shared = std::make_shared<const RoutedRequest>(std::move(routed));
-  const auto run = [this, entry, shared, reply] { RunRoute(entry->route, shared, reply); };
-  return entry->route.run == Run::kOnLoop ? run() : OnWorker(run, reply);
+  // In both cases an exception becomes an error.
+  Later<Response> response =
+      route.run == Run::kOnLoop
+          ? Later<Done>(Done{}).Then([&](const Status&) { return route.handler(*shared); })
+          : workers_.Run([&route, shared] { return route.handler(*shared); });
+  // This step keeps the request and the router alive until the reply is sent.
+  std::move(response).Then([this, &route, shared, reply = std::move(reply),
+                            unanswered = Unanswered(this)](Result<Response> result) {
+    reply(result ? *std::move(result) : ToResponse(route, *shared, result.error()));
+  });
 }
 
-void Router::RunRoute(const Route& route, const SharedRequest& routed, const Reply& reply) {
-  if (route.begin) return RunBegin(route, routed, reply);
-  reply(Respond(route, *routed, [&] { return route.handler(*routed); }));
-}
-
-void Router::RunBegin(const Route& route, const SharedRequest& routed, const Reply& reply) {
-  Finish finish = [this, &route, routed, reply,
-                   begun = std::make_shared<Begun>(this)](std::variant<Response, Rest> end) {
-    if (auto* response = std::get_if<Response>(&end)) return reply(std::move(*response));
-    auto work = [this, &route, routed, reply, rest = std::get<Rest>(std::move(end))] {
-      reply(Respond(route, *routed, rest));
-    };
-    // Moved: what the rest holds is gone before a reply says that nobody had time for it.
-    OnWorker(std::move(work), reply);
-  };
-  try {
-    route.begin(routed, std::move(finish));
-  } catch (const std::exception& exception) {
-    reply(Failed(route, *routed, exception.what()));
-  } catch (...) {
-    reply(Failed(route, *routed, "not a std::exception"));
+Response Router::ToResponse(const Route& route, const RoutedRequest& routed,
+                            const Error& error) const {
+  if (error.code == ErrorCode::kUnavailable) {
+    Response busy = Problem(503, "Too much is waiting already: try again in a moment.");
+    busy.headers.Add("Retry-After", "1");
+    return busy;
   }
-}
-
-Response Router::Respond(const Route& route, const RoutedRequest& routed,
-                         const std::function<Response()>& work) const {
-  try {
-    return work();
-  } catch (const std::exception& exception) {
-    return Failed(route, routed, exception.what());
-  } catch (...) {
-    return Failed(route, routed, "not a std::exception");
-  }
-}
-
-Response Router::Failed(const Route& route, const RoutedRequest& routed,
-                        const std::string& what) const {
-  if (logger_ != nullptr) {
-    logger_->Log(LogLevel::kError, "http handler failed",
-                 {{"pattern", route.pattern}, {"request_id", routed.request.id}, {"what", what}});
-  }
+  logger_.Log(
+      LogLevel::kError, "http handler failed",
+      {{"pattern", route.pattern}, {"request_id", routed.request.id}, {"what", error.message}});
   return Problem(500, "The server failed at this request; its log has the request's id.");
-}
-
-void Router::OnWorker(std::function<void()> work, const Reply& reply) {
-  if (workers_.Submit(std::move(work))) return;
-  Response busy = Problem(503, "Too much is waiting already: try again in a moment.");
-  busy.headers.Add("Retry-After", "1");
-  reply(std::move(busy));
 }
 
 }  // namespace tidemark::http

@@ -13,6 +13,9 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/manual_time.h"
+#include "tests/support/test_runtime.h"
+
 namespace tidemark::http {
 namespace {
 
@@ -22,7 +25,7 @@ class RouterTest : public ::testing::Test {
   RouterTest()
       : logger_({}, clock_, &log_),
         workers_({.threads = 1, .max_waiting = 1}),
-        router_(&workers_, &logger_) {}
+        router_(&workers_, logger_) {}
   ~RouterTest() override { workers_.Stop(); }
 
   void Add(Method method, const std::string& pattern, http::Run run = http::Run::kOnLoop) {
@@ -60,7 +63,8 @@ class RouterTest : public ::testing::Test {
   Router router_;
 };
 
-// Literals win, also when a name came first; a literal that leads nowhere hides no name.
+// A literal is preferred, also when the name was added first. A literal that leads to no route does
+// not hide a name.
 TEST_F(RouterTest, FindsTheMostLiteralRoute) {
   Add(Method::kGet, "/");
   Add(Method::kGet, "/a/{x}");
@@ -74,8 +78,9 @@ TEST_F(RouterTest, FindsTheMostLiteralRoute) {
   EXPECT_EQ(Get("/a/b/d"), "/a/b/d");
 }
 
-// Nor does one that takes other methods: POST /a/events may stand beside an a of any name.
-TEST_F(RouterTest, ALiteralOfAnotherMethodHidesNoName) {
+// A literal with other methods does not hide a name: POST /a/events and GET /a/{name} may both
+// exist.
+TEST_F(RouterTest, ALiteralOfAnotherMethodDoesNotHideAName) {
   Add(Method::kPost, "/a/b");
   Add(Method::kGet, "/a/{x}");
   EXPECT_EQ(Ask(Method::kPost, "/a/b").body, "/a/b");
@@ -84,7 +89,7 @@ TEST_F(RouterTest, ALiteralOfAnotherMethodHidesNoName) {
   EXPECT_EQ(Ask(Method::kDelete, "/a/b").status, 405);
 }
 
-// What is close to a route is still none.
+// Paths that are similar to a route.
 TEST_F(RouterTest, AnswersNotFound) {
   Add(Method::kGet, "/a/{x}");
   for (const char* path : {"/", "/a", "/a/", "/a/b/", "/a/b/c", "//a/b", "/A/b", "*"}) {
@@ -92,7 +97,7 @@ TEST_F(RouterTest, AnswersNotFound) {
   }
 }
 
-// An encoded slash belongs to the name; broken encoding is the client's fault.
+// An encoded slash is part of the name. A broken encoding is a mistake of the client.
 TEST_F(RouterTest, DecodesEachSegmentByItself) {
   Add(Method::kGet, "/claims/{key}/complete");
   EXPECT_EQ(Get("/claims/a%2Fb%20c/complete"), "/claims/{key}/complete key=a/b c");
@@ -101,7 +106,7 @@ TEST_F(RouterTest, DecodesEachSegmentByItself) {
   EXPECT_EQ(Get("/claims%2Fx/complete"), "404");
 }
 
-// Routes of one place may name their parameters differently.
+// Two routes may use different names for the parameter at the same place.
 TEST_F(RouterTest, NamesParametersByTheRouteThatMatched) {
   Add(Method::kGet, "/a/{x}");
   Add(Method::kPost, "/a/{y}");
@@ -109,7 +114,7 @@ TEST_F(RouterTest, NamesParametersByTheRouteThatMatched) {
   EXPECT_EQ(Ask(Method::kPost, "/a/1").body, "/a/{y} y=1");
 }
 
-// The path exists: the client learns what it may do there.
+// The path exists, so the client is told the allowed methods.
 TEST_F(RouterTest, AnswersOtherMethodsWithAllow) {
   Add(Method::kGet, "/a");
   Add(Method::kPost, "/a");
@@ -132,7 +137,7 @@ TEST_F(RouterTest, ListsItsRoutes) {
   EXPECT_EQ(router_.List(), (std::vector<std::string>{"GET /a", "GET /b/{x}", "POST /b/{x}"}));
 }
 
-// A handler's exception is the client's 500 and the operator's line, wherever it ran.
+// An exception in a handler gives a 500 and a log line, on the loop and on a worker.
 TEST_F(RouterTest, AnswersAFailedHandler) {
   for (const http::Run run : {http::Run::kOnLoop, http::Run::kOnWorker}) {
     const std::string path = run == http::Run::kOnLoop ? "/loop" : "/worker";
@@ -149,17 +154,22 @@ TEST_F(RouterTest, AnswersAFailedHandler) {
   EXPECT_NE(log_.str().find("the cat ate it"), std::string::npos);
 }
 
-// What was begun on one thread is finished on another, with a response or with work to do.
-TEST_F(RouterTest, FinishesWhatBegan) {
+// A response that another thread gives later, at once or after more work on a worker.
+TEST_F(RouterTest, AnswersWhenTheResponseComes) {
   for (const http::Run run : {http::Run::kOnLoop, http::Run::kOnWorker}) {
     router_.Add({.method = Method::kGet,
                  .pattern = run == http::Run::kOnLoop ? "/loop" : "/worker",
                  .run = run,
-                 .begin = [](std::shared_ptr<const RoutedRequest> routed, http::Finish finish) {
-                   std::thread([=] {
-                     if (routed->request.query == "at once") return finish(Text(200, "at once"));
-                     finish(http::Rest([=] { return Text(200, "later " + routed->request.path); }));
+                 .handler = [this](const RoutedRequest& routed) {
+                   auto [promise, later] = MakeLater<Done>();
+                   std::thread([promise = std::move(promise)]() mutable {
+                     promise.Fulfil(Done{});
                    }).detach();
+                   return std::move(later).Then([&](const Status&) -> Later<Response> {
+                     if (routed.request.query == "at once") return Text(200, "at once");
+                     return router_.workers().Run(
+                         [&] { return Text(200, "later " + routed.request.path); });
+                   });
                  }});
   }
   for (const std::string path : {"/loop", "/worker"}) {
@@ -168,51 +178,59 @@ TEST_F(RouterTest, FinishesWhatBegan) {
   }
 }
 
-TEST_F(RouterTest, AnswersWhatFailsAtItsBeginOrInItsRest) {
+// A handler may fail before it returns, in a later step, or by forgetting its promise.
+TEST_F(RouterTest, AnswersAHandlerThatFailsLater) {
   router_.Add({.method = Method::kGet,
-               .pattern = "/begin",
-               .begin = [](const std::shared_ptr<const RoutedRequest>&, const http::Finish&) {
+               .pattern = "/before",
+               .handler = [](const RoutedRequest&) -> Later<Response> {
                  throw std::runtime_error("the dog ate it");
                }});
   router_.Add(
-      {.method = Method::kGet,
-       .pattern = "/rest",
-       .begin = [](const std::shared_ptr<const RoutedRequest>&, const http::Finish& finish) {
-         finish(http::Rest([]() -> Response { throw std::runtime_error("the cow did"); }));
+      {.method = Method::kGet, .pattern = "/after", .handler = [this](const RoutedRequest&) {
+         return router_.workers().Run(
+             []() -> Response { throw std::runtime_error("the cow did"); });
        }});
-  EXPECT_EQ(Ask(Method::kGet, "/begin").status, 500);
-  EXPECT_EQ(Ask(Method::kGet, "/rest").status, 500);
+  router_.Add({.method = Method::kGet,
+               .pattern = "/forgotten",
+               .handler = [](const RoutedRequest&) { return MakeLater<Response>().later; }});
+  EXPECT_EQ(Ask(Method::kGet, "/before").status, 500);
+  EXPECT_EQ(Ask(Method::kGet, "/after").status, 500);
+  EXPECT_EQ(Ask(Method::kGet, "/forgotten").status, 500);
   EXPECT_NE(log_.str().find("the dog ate it"), std::string::npos);
   EXPECT_NE(log_.str().find("the cow did"), std::string::npos);
+  EXPECT_NE(log_.str().find("without an answer"), std::string::npos);
 }
 
-// What is thrown need not be an exception; the server goes on, on the loop and on a worker.
-TEST_F(RouterTest, AnswersABeginThatThrowsAnything) {
+// A handler may throw a value that is not a std::exception. The server continues, on the loop and
+// on a worker.
+TEST_F(RouterTest, AnswersAHandlerThatThrowsAnything) {
   for (const http::Run run : {http::Run::kOnLoop, http::Run::kOnWorker}) {
     const std::string path = run == http::Run::kOnLoop ? "/loop" : "/worker";
     router_.Add({.method = Method::kGet,
                  .pattern = path,
                  .run = run,
-                 .begin = [](const std::shared_ptr<const RoutedRequest>& routed,
-                             const http::Finish& finish) {
-                   if (routed->request.query.empty()) throw 7;
-                   finish(Text(200, "as ever"));
+                 .handler = [](const RoutedRequest& routed) -> Later<Response> {
+                   if (routed.request.query.empty()) throw 7;
+                   return Text(200, "as ever");
                  }});
     EXPECT_EQ(Ask(Method::kGet, path).status, 500);
     EXPECT_EQ(Ask(Method::kGet, path, "again").body, "as ever");
   }
 }
 
-// Who owns the router owns what its handlers work on.
-TEST(RouterEndTest, WaitsForWhatHasBegun) {
+// Handlers use objects of the router's owner, so the router must wait for them.
+TEST(RouterEndTest, WaitsUntilEveryRequestIsAnswered) {
+  testing::TestRuntime test;
   WorkerPool workers({.threads = 1, .max_waiting = 1});
-  http::Finish finish;
-  auto router = std::make_unique<Router>(&workers, nullptr);
+  std::optional<Promise<Response>> promise;
+  auto router = std::make_unique<Router>(&workers, test.logger);
   router->Add({.method = Method::kGet,
                .pattern = "/",
                .run = http::Run::kOnLoop,
-               .begin = [&](const std::shared_ptr<const RoutedRequest>&, http::Finish given) {
-                 finish = std::move(given);
+               .handler = [&](const RoutedRequest&) {
+                 auto [made, later] = MakeLater<Response>();
+                 promise.emplace(std::move(made));
+                 return std::move(later);
                }});
   Request request;
   request.path = "/";
@@ -220,22 +238,21 @@ TEST(RouterEndTest, WaitsForWhatHasBegun) {
   router->Handle(std::move(request),
                  [&](Response response) { reply.set_value(std::move(response)); });
   std::atomic<bool> going = false;
-  std::atomic<bool> finished = false;
-  std::thread other([&, taken = std::exchange(finish, nullptr)]() mutable {
-    // Time enough for a router that would not wait.
+  std::atomic<bool> answered = false;
+  std::thread other([&, taken = *std::move(promise)]() mutable {
+    // Enough time for a router that does not wait to end too early.
     for (int turn = 0; turn < 1'000 || !going; ++turn) std::this_thread::yield();
-    finished = true;
-    taken(Text(200, "in the end"));
-    taken = nullptr;
+    answered = true;
+    taken.Fulfil(Text(200, "in the end"));
   });
   going = true;
   router.reset();
-  EXPECT_TRUE(finished);
+  EXPECT_TRUE(answered);
   EXPECT_EQ(reply.get_future().get().body, "in the end");
   other.join();
 }
 
-// Blocking work runs elsewhere, and what finds no place is told to come again.
+// Blocking work runs on workers. When their queue is full, the answer is 503.
 TEST_F(RouterTest, AnswersBusyWhenTheWorkersAreFull) {
   std::promise<void> started;
   std::promise<void> go_on;
@@ -275,10 +292,11 @@ TEST_F(RouterTest, AnswersBusyWhenTheWorkersAreFull) {
   EXPECT_NE(ran_on, std::this_thread::get_id());
 }
 
-// Which of two routes should win nobody could say.
+// It would be unclear which of the two routes is meant.
 TEST(RouterDeathTest, RefusesTwoRoutesForTheSameRequests) {
   WorkerPool no_workers({.threads = 0, .max_waiting = 0});
-  Router router(&no_workers, nullptr);
+  const testing::TestRuntime test;
+  Router router(&no_workers, test.logger);
   const auto answer = [](const RoutedRequest&) { return Text(200, ""); };
   router.Add({.pattern = "/a/{x}", .handler = answer});
   EXPECT_DEATH(router.Add({.pattern = "/a/{y}", .handler = answer}), "added");

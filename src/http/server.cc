@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
 #include "base/worker_pool.h"
 #include "http/admission.h"
 #include "http/listener.h"
@@ -22,25 +21,26 @@ class Server::State {
     ServerLimits limits;
     std::unique_ptr<TlsContext> tls;
     Listeners listeners;
+    Observer::PathForLog path_for_log;
   };
 
-  State(Parts parts, Handler* handler, const ServerContext& context)
+  State(Parts parts, Handler* handler, const Runtime& runtime)
       : limits_(parts.limits),
         tls_(std::move(parts.tls)),
         address_(parts.listeners.address),
         address_text_(address_.ToText()),
-        observer_(context.logger, context.metrics, context.path_for_log),
+        observer_(runtime.logger, &runtime.metrics, std::move(parts.path_for_log)),
         admission_(limits_),
         readers_({.threads = kBodyReaders, .max_waiting = limits_.max_connections}) {
     const LoopContext shared{.limits = limits_,
                              .handler = *handler,
-                             .clock = *context.clock,
+                             .clock = runtime.clock,
                              .observer = observer_,
                              .admission = admission_,
                              .readers = readers_,
                              .tls = tls_.get()};
     for (const int socket : parts.listeners.sockets) {
-      loops_.push_back(std::make_unique<Loop>(shared, socket, context.random->Next()));
+      loops_.push_back(std::make_unique<Loop>(shared, socket, runtime.random.Next()));
     }
     for (const auto& loop : loops_) threads_.emplace_back([&loop] { loop->Run(); });
   }
@@ -70,22 +70,22 @@ class Server::State {
   Observer observer_;
   Admission admission_;
   WorkerPool readers_;
-  std::mutex mutex_;  // Of stopping.
+  std::mutex mutex_;  // Held while stopping.
   std::vector<std::unique_ptr<Loop>> loops_;
   std::vector<std::thread> threads_;
 };
 
 Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, Handler* handler,
-                                              const ServerContext& context) {
-  CHECK(handler != nullptr && context.clock != nullptr && context.random != nullptr);
+                                              const Runtime& runtime) {
   const ListenAddress address = TRY(ListenAddress::Parse(options.listen));
   State::Parts parts;
   parts.limits = options.limits;
+  parts.path_for_log = std::move(options.path_for_log);
   if (options.tls) parts.tls = TRY(TlsContext::Load(*options.tls));
   const size_t cores = std::max(std::thread::hardware_concurrency(), 1U);
   parts.listeners = TRY(Listen(address, options.loops > 0 ? options.loops : cores));
   return std::unique_ptr<Server>(
-      new Server(std::make_unique<State>(std::move(parts), handler, context)));
+      new Server(std::make_unique<State>(std::move(parts), handler, runtime)));
 }
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}

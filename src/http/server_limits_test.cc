@@ -9,18 +9,19 @@
 
 #include "http/server.h"
 #include "tests/support/server_fixture.h"
+#include "tests/support/test_runtime.h"
 
 namespace tidemark::http {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr char kGet[] = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
+constexpr char kServerLimitsGet[] = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
 constexpr char kSmuggled[] = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
 
 class ServerLimitsTest : public ServerFixture {};
 
-// A head that never ends, sent by someone who has time.
+// A client that never completes the head of its request.
 TEST_F(ServerLimitsTest, TimesOutOnAHead) {
   options_.limits.head_timeout = milliseconds(20);
   Start();
@@ -33,7 +34,7 @@ TEST_F(ServerLimitsTest, TimesOutOnAHead) {
   EXPECT_TRUE(handler_.requests().empty());
 }
 
-// The time for a head is counted from its first byte: sending more does not stretch it.
+// The timeout of a head begins with its first byte: sending more bytes does not extend it.
 TEST_F(ServerLimitsTest, TimesOutOnAHeadThatTrickles) {
   options_.limits.head_timeout = milliseconds(50);
   options_.limits.max_head_bytes = 64 << 20;
@@ -44,16 +45,16 @@ TEST_F(ServerLimitsTest, TimesOutOnAHeadThatTrickles) {
   EXPECT_TRUE(handler_.requests().empty());
 }
 
-// The time for a head holds also where more time to be idle was running before.
+// The timeout of a head holds also on a connection that was idle before, with its longer timeout.
 TEST_F(ServerLimitsTest, TimesOutOnALaterHead) {
   options_.limits.head_timeout = milliseconds(20);
   options_.limits.idle_timeout = std::chrono::hours(1);
   handler_.KeepReplies();
   Start();
   RawConnection connection(server_->port());
-  connection.Send(kGet);
+  connection.Send(kServerLimitsGet);
   const Reply reply = handler_.WaitForRequest(1);
-  // When this one has timed out, no time is running for the other, which is older.
+  // When this connection has timed out, the older one has no timeout running.
   EXPECT_TRUE(RawConnection(server_->port()).IsClosedByPeer());
   reply(Text(200, "ok"));
   EXPECT_EQ(connection.ReadReply().status, 200);
@@ -61,7 +62,7 @@ TEST_F(ServerLimitsTest, TimesOutOnALaterHead) {
   EXPECT_EQ(connection.ReadReply().status, 408);
 }
 
-// A body that is promised and not sent.
+// A client that announces a body and does not send it.
 TEST_F(ServerLimitsTest, TimesOutOnABody) {
   options_.limits.body_timeout = milliseconds(20);
   Start();
@@ -72,52 +73,52 @@ TEST_F(ServerLimitsTest, TimesOutOnABody) {
   EXPECT_TRUE(handler_.requests().empty());
 }
 
-// An idle connection is closed without a word.
+// An idle connection is closed without a reply.
 TEST_F(ServerLimitsTest, TimesOutWhenIdle) {
   options_.limits.idle_timeout = milliseconds(20);
   Start();
   RawConnection connection(server_->port());
   for (int i = 0; i < 3; ++i) {
-    connection.Send(kGet);
+    connection.Send(kServerLimitsGet);
     EXPECT_EQ(connection.ReadReply().status, 200);
   }
   EXPECT_TRUE(connection.IsClosedByPeer());
 }
 
-// The handler's time is not the client's fault.
+// A slow handler must not make the client's request time out.
 TEST_F(ServerLimitsTest, DoesNotTimeTheHandler) {
   options_.limits.head_timeout = milliseconds(5);
   options_.limits.idle_timeout = milliseconds(5);
   handler_.KeepReplies();
   Start();
   RawConnection slow(server_->port());
-  slow.Send(kGet);
+  slow.Send(kServerLimitsGet);
   const Reply reply = handler_.WaitForRequest(1);
-  // Others come and time out meanwhile.
+  // Other connections time out in the meantime.
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(RawConnection(server_->port()).IsClosedByPeer());
   reply(Text(200, "at last"));
   EXPECT_EQ(slow.ReadReply().body, "at last");
 }
 
-// A client that does not read its reply does not keep it in memory for ever.
-TEST_F(ServerLimitsTest, TimesOutOnAReplyThatNobodyReads) {
+// A client that does not read its reply cannot keep it in memory for ever.
+TEST_F(ServerLimitsTest, TimesOutWhenTheClientDoesNotReadItsReply) {
   constexpr size_t kReplyBytes = 64 << 20;
   options_.limits.write_timeout = milliseconds(20);
   options_.limits.idle_timeout = std::chrono::hours(1);
   handler_.AnswerWith([](const std::string&) { return Text(200, std::string(kReplyBytes, 'r')); });
   Start();
   RawConnection connection(server_->port());
-  connection.Send(kGet);
+  connection.Send(kServerLimitsGet);
   handler_.WaitForRequest(1);
-  // The gauge falls when the server has given up.
+  // The gauge falls when the server has closed the connection.
   while (metrics_.Expose().find("tidemark_http_connections 0") == std::string::npos) {
     std::this_thread::yield();
   }
   EXPECT_LT(connection.ReadToEnd().size(), kReplyBytes);
 }
 
-// Bodies are read before anybody looks at a token: strangers who send many large ones at once are
-// refused, and whoever sends a small one is not.
+// A signature can be checked only after the whole body was read. Clients that send many large
+// bodies at once are refused; a client with a small body is not.
 TEST_F(ServerLimitsTest, RefusesTooManyBytesOfBodiesAtOnce) {
   options_.limits.max_body_bytes_at_once = 100'000;
   handler_.KeepReplies();
@@ -137,14 +138,51 @@ TEST_F(ServerLimitsTest, RefusesTooManyBytesOfBodiesAtOnce) {
   EXPECT_EQ(small.ReadReply().status, 200);
   to_first(Text(200, "ok"));
   EXPECT_EQ(first.ReadReply().status, 200);
-  // What was answered, or refused, has given its bytes back.
+  // The bytes of answered and refused requests no longer count.
   handler_.KeepReplies(false);
   RawConnection third(server_->port());
   third.Send(large);
   EXPECT_EQ(third.ReadReply().status, 200);
 }
 
-// Heads over their bounds, in bytes and in headers.
+// Who may not send a request must not make the server read its body, or wait for it.
+// Review: F10
+TEST_F(ServerLimitsTest, AnswersBeforeTheBodyOfARequestThatItsHeadForbids) {
+  handler_.RefuseHeadsWith(Problem(401, "a token is needed"));
+  Start();
+  RawConnection connection(server_->port());
+  connection.Send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nabc");
+  const RawReply reply = connection.ReadReply();
+  EXPECT_EQ(reply.status, 401);
+  EXPECT_EQ(reply.Find("Connection"), "close");
+  EXPECT_TRUE(connection.IsClosedByPeer());
+  RawConnection waits(server_->port());
+  waits.Send(
+      "POST /a HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n");
+  EXPECT_EQ(waits.ReadReply().status, 401);
+  EXPECT_TRUE(handler_.requests().empty());
+}
+
+// The server must be able to stop while somebody has sent half a request.
+// Review: F14
+TEST_F(ServerLimitsTest, AHalfSentRequestDoesNotDelayTheStop) {
+  options_.loops = 1;
+  Start();
+  RawConnection head(server_->port());
+  head.Send("GET /a HTTP/1.1\r\n");
+  RawConnection body(server_->port());
+  body.Send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabc");
+  // One loop takes its connections in order, so both halves have come when this is answered.
+  RawConnection whole(server_->port());
+  whole.Send(kServerLimitsGet);
+  EXPECT_EQ(whole.ReadReply().status, 200);
+  // Far below the timeouts of heads and bodies; a test program that waits so long is killed.
+  server_->Stop(std::chrono::hours(1));
+  EXPECT_TRUE(head.IsClosedByPeer());
+  EXPECT_TRUE(body.IsClosedByPeer());
+}
+
+// Heads with too many bytes or too many headers.
 TEST_F(ServerLimitsTest, RefusesLargeHeads) {
   options_.limits.max_head_bytes = 1'000;
   options_.limits.max_headers = 5;
@@ -160,7 +198,7 @@ TEST_F(ServerLimitsTest, RefusesLargeHeads) {
   EXPECT_TRUE(handler_.requests().empty());
 }
 
-// Bodies over their bound, with a length and in chunks.
+// Bodies that are too large, with a length and in chunks.
 TEST_F(ServerLimitsTest, RefusesLargeBodies) {
   options_.limits.max_body_bytes = 10;
   Start();
@@ -175,17 +213,18 @@ TEST_F(ServerLimitsTest, RefusesLargeBodies) {
   EXPECT_TRUE(handler_.requests().empty());
 }
 
-// Over either cap the answer is 503, and a place that is given up is free again.
+// Above either limit the answer is 503. When a connection is closed, another one is accepted.
 TEST_F(ServerLimitsTest, RefusesTooManyConnections) {
   for (const bool by_address : {false, true}) {
     ServerOptions options = options_;
     (by_address ? options.limits.max_connections_per_address : options.limits.max_connections) = 2;
-    auto server = Server::Start(options, &handler_, {.clock = &clock_, .random = &random_});
+    tidemark::testing::TestRuntime test;
+    auto server = Server::Start(options, &handler_, test.runtime());
     ASSERT_TRUE(server.has_value());
     const uint16_t port = (*server)->port();
     std::list<RawConnection> connections;
     for (int i = 0; i < 2; ++i) {
-      connections.emplace_back(port).Send(kGet);
+      connections.emplace_back(port).Send(kServerLimitsGet);
       EXPECT_EQ(connections.back().ReadReply().status, 200);
     }
     RawConnection over(port);
@@ -194,11 +233,11 @@ TEST_F(ServerLimitsTest, RefusesTooManyConnections) {
     EXPECT_EQ(reply.Find("Retry-After"), "1");
     EXPECT_TRUE(over.IsClosedByPeer());
     connections.pop_front();
-    // The server learns of the end a moment later.
+    // The server notices the closed connection a moment later.
     int status = 503;
     while (status == 503) {
       RawConnection again(port);
-      status = again.Send(kGet) ? again.ReadReply().status : 503;
+      status = again.Send(kServerLimitsGet) ? again.ReadReply().status : 503;
       if (status == 0) status = 503;
     }
     EXPECT_EQ(status, 200);
@@ -213,8 +252,9 @@ struct Refused {
 
 class RefusalTest : public ServerFixture, public ::testing::WithParamInterface<Refused> {};
 
-// The client is refused, told so, and cut off; what stood behind is never read as a request.
-TEST_P(RefusalTest, ClosesAndReadsNothingBehind) {
+// The client gets a refusal and the connection is closed. The bytes after it are never read as a
+// request.
+TEST_P(RefusalTest, ClosesAndReadsNothingAfterIt) {
   Start();
   RawConnection connection(server_->port());
   connection.Send(GetParam().request + std::string(kSmuggled));
@@ -277,7 +317,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"Version", "GET / HTTP/2.0\r\nHost: a\r\n\r\n"}),
     [](const auto& refused) { return std::string(refused.param.why); });
 
-// A zero byte cannot stand in the table above.
+// The table above cannot contain a zero byte.
 TEST_F(ServerLimitsTest, RefusesAZeroByte) {
   Start();
   RawConnection connection(server_->port());
@@ -288,10 +328,10 @@ TEST_F(ServerLimitsTest, RefusesAZeroByte) {
 }
 
 // A good request before the refused one is answered, in order.
-TEST_F(ServerLimitsTest, AnswersWhatCameBeforeTheRefused) {
+TEST_F(ServerLimitsTest, AnswersRequestsBeforeTheRefusedOne) {
   Start();
   RawConnection connection(server_->port());
-  connection.Send(kGet + std::string("GET / HTTP/1.1\r\n\r\n") + kSmuggled);
+  connection.Send(kServerLimitsGet + std::string("GET / HTTP/1.1\r\n\r\n") + kSmuggled);
   EXPECT_EQ(connection.ReadReply().status, 200);
   EXPECT_EQ(connection.ReadReply().status, 400);
   EXPECT_TRUE(connection.IsClosedByPeer());

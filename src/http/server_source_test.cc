@@ -19,13 +19,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr char kGet[] = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
+constexpr char kServerSourceGet[] = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
 constexpr uint64_t kLarge = 50'000'000;
 
 char ByteAt(uint64_t offset) { return static_cast<char>((offset * 2'654'435'761U) >> 13); }
 
-// Bytes that are a function of their place. It counts its reads, fails where it is told to, and can
-// be held.
+// A source whose bytes depend on their offset. It counts its reads, can fail at an offset, and can
+// block.
 class PatternSource final : public BodySource {
  public:
   explicit PatternSource(uint64_t fails_at = UINT64_MAX) : fails_at_(fails_at) {}
@@ -82,7 +82,7 @@ class ServerSourceTest : public ServerFixture {
  protected:
   ~ServerSourceTest() override { server_.reset(); }
 
-  // Answers every request with so much of the source.
+  // Answers every request with `size` bytes of the source.
   void Serve(std::shared_ptr<PatternSource> source, uint64_t size) {
     source_ = std::move(source);
     handler_.AnswerWith([this, size](const std::string&) {
@@ -94,11 +94,11 @@ class ServerSourceTest : public ServerFixture {
   std::shared_ptr<PatternSource> source_;
 };
 
-// A large file arrives whole, and no large part of it was ever asked for at once.
+// A large file arrives completely, and it was read in small pieces.
 TEST_F(ServerSourceTest, SendsALargeBody) {
   Serve(std::make_shared<PatternSource>(), kLarge);
   RawConnection connection(server_->port());
-  connection.Send(kGet);
+  connection.Send(kServerSourceGet);
   const RawReply reply = connection.ReadReply();
   EXPECT_EQ(reply.Find("Content-Length"), std::to_string(kLarge));
   EXPECT_EQ(reply.Find("Content-Type"), "a/b");
@@ -110,8 +110,9 @@ TEST_F(ServerSourceTest, SendsALargeBody) {
   EXPECT_EQ(source_->largest(), kBodyPieceBytes);
 }
 
-// Sizes around the pieces, on one connection, with what was pipelined answered in its turn.
-TEST_F(ServerSourceTest, AnswersWhatIsPipelinedBehindABody) {
+// Bodies with sizes near the size of a piece, on one connection. Pipelined requests are answered in
+// order.
+TEST_F(ServerSourceTest, AnswersARequestPipelinedAfterABody) {
   source_ = std::make_shared<PatternSource>();
   handler_.AnswerWith([this](const std::string& text) {
     return Response{.source = source_, .source_size = std::stoull(text.substr(5))};
@@ -130,7 +131,7 @@ TEST_F(ServerSourceTest, AnswersWhatIsPipelinedBehindABody) {
   }
 }
 
-// HEAD says how much there is, and reads none of it.
+// The reply to HEAD has the length, and nothing is read from the source.
 TEST_F(ServerSourceTest, SendsNoBodyToHead) {
   Serve(std::make_shared<PatternSource>(), kLarge);
   RawConnection connection(server_->port());
@@ -141,7 +142,7 @@ TEST_F(ServerSourceTest, SendsNoBodyToHead) {
   EXPECT_EQ(source_->reads(), 0);
 }
 
-// A status without a body has none, whatever the handler gave.
+// A status without a body has none, even if the handler gave a source.
 TEST_F(ServerSourceTest, SendsNoBodyWithNotModified) {
   source_ = std::make_shared<PatternSource>();
   handler_.AnswerWith([this](const std::string&) {
@@ -149,16 +150,16 @@ TEST_F(ServerSourceTest, SendsNoBodyWithNotModified) {
   });
   Start();
   RawConnection connection(server_->port());
-  connection.Send(std::string(kGet) + kGet);
+  connection.Send(std::string(kServerSourceGet) + kServerSourceGet);
   EXPECT_EQ(connection.ReadReply().status, 304);
   EXPECT_EQ(connection.ReadReply().status, 304);
 }
 
-// The client can tell that it has not got everything, and so does the log.
+// The client can see that the body is incomplete, and there is a log line.
 TEST_F(ServerSourceTest, EndsTheConnectionWhenTheSourceFails) {
   Serve(std::make_shared<PatternSource>(1'000'000), kLarge);
   RawConnection connection(server_->port());
-  connection.Send(std::string(kGet) + kGet);
+  connection.Send(std::string(kServerSourceGet) + kServerSourceGet);
   const std::string all = connection.ReadToEnd();
   EXPECT_NE(all.find("Content-Length: 50000000\r\n"), std::string::npos);
   EXPECT_LT(all.size(), 1'001'000U);
@@ -166,7 +167,8 @@ TEST_F(ServerSourceTest, EndsTheConnectionWhenTheSourceFails) {
   EXPECT_NE(StopAndReadLog().find("the disk is damaged"), std::string::npos);
 }
 
-// A source that lies about its size cannot make one reply run into the next.
+// When a source gives fewer bytes than announced, the next reply must not be taken for the rest of
+// the body.
 TEST_F(ServerSourceTest, EndsTheConnectionWhenAPieceIsShort) {
   class ShortSource final : public BodySource {
     Result<std::string> Read(uint64_t, size_t) override { return std::string("few"); }
@@ -176,38 +178,38 @@ TEST_F(ServerSourceTest, EndsTheConnectionWhenAPieceIsShort) {
   });
   Start();
   RawConnection connection(server_->port());
-  connection.Send(kGet);
+  connection.Send(kServerSourceGet);
   EXPECT_EQ(connection.ReadReply().body, "");
   EXPECT_TRUE(connection.IsClosedByPeer());
 }
 
-// A client that left costs nothing more.
+// After the client has disconnected, nothing more is read.
 TEST_F(ServerSourceTest, StopsReadingWhenTheClientLeaves) {
   Serve(std::make_shared<PatternSource>(), kLarge * 1'000);
   {
     RawConnection connection(server_->port());
-    connection.Send(kGet);
+    connection.Send(kServerSourceGet);
     source_->WaitForReads(3);
   }
-  // The last user of the source is the connection.
+  // The connection holds the last reference to the source.
   const std::weak_ptr<PatternSource> left = std::exchange(source_, nullptr);
   while (!left.expired()) std::this_thread::yield();
 }
 
-// Memory is for those who read.
-TEST_F(ServerSourceTest, ReadsAheadOfASlowClientByLittle) {
+// A client that does not read must not fill the memory.
+TEST_F(ServerSourceTest, ReadsOnlyALittleAheadOfASlowClient) {
   options_.limits.write_timeout = milliseconds(200);
   Serve(std::make_shared<PatternSource>(), kLarge * 1'000);
   RawConnection connection(server_->port());
-  connection.Send(kGet);
-  // It never reads, and so is closed.
+  connection.Send(kServerSourceGet);
+  // The client never reads, so the server closes the connection.
   source_->WaitForReads(1);
   while (source_.use_count() > 1) std::this_thread::yield();
-  // What the kernel's buffers of both sides take, and two pieces.
+  // As many pieces as fit into the kernel's buffers of both sides, plus two.
   EXPECT_LT(source_->reads(), 64);
 }
 
-// A slow disk keeps nobody else waiting.
+// A slow disk does not delay other clients.
 TEST_F(ServerSourceTest, ServesOthersWhileASourceIsRead) {
   options_.loops = 1;
   source_ = std::make_shared<PatternSource>();
@@ -218,7 +220,7 @@ TEST_F(ServerSourceTest, ServesOthersWhileASourceIsRead) {
   });
   Start();
   RawConnection slow(server_->port());
-  slow.Send(kGet);
+  slow.Send(kServerSourceGet);
   source_->WaitForReads(1);
   RawConnection quick(server_->port());
   quick.Send("GET /b HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -227,12 +229,12 @@ TEST_F(ServerSourceTest, ServesOthersWhileASourceIsRead) {
   EXPECT_EQ(slow.ReadReply().body, Pattern(100));
 }
 
-// A download under way is finished when the server is patient.
+// Stop with patience lets a running download finish.
 TEST_F(ServerSourceTest, FinishesABodyBeforeItStops) {
   Serve(std::make_shared<PatternSource>(), kLarge);
   source_->Hold();
   RawConnection connection(server_->port());
-  connection.Send(kGet);
+  connection.Send(kServerSourceGet);
   source_->WaitForReads(1);
   auto stopped = std::async(std::launch::async, [&] { server_->Stop(std::chrono::seconds(60)); });
   source_->Release();
@@ -241,18 +243,18 @@ TEST_F(ServerSourceTest, FinishesABodyBeforeItStops) {
   stopped.get();
 }
 
-// And cut when it is not.
-TEST_F(ServerSourceTest, StopsAmidABody) {
+// Stop without patience ends it.
+TEST_F(ServerSourceTest, StopsInTheMiddleOfABody) {
   Serve(std::make_shared<PatternSource>(), kLarge * 1'000);
   RawConnection connection(server_->port());
-  connection.Send(kGet);
+  connection.Send(kServerSourceGet);
   source_->WaitForReads(2);
   server_->Stop(milliseconds(0));
   EXPECT_LT(connection.ReadToEnd().size(), kLarge);
 }
 
-// The old way of ending a body still has its length.
-TEST_F(ServerSourceTest, ClosesBehindABodyWhenTheClientWantsItTo) {
+// A body on a connection that will be closed has a length too.
+TEST_F(ServerSourceTest, ClosesAfterABodyWhenTheClientAsksForIt) {
   Serve(std::make_shared<PatternSource>(), 1'000'000);
   RawConnection connection(server_->port());
   connection.Send("GET / HTTP/1.0\r\n\r\n");

@@ -17,9 +17,9 @@ using std::chrono::milliseconds;
 
 class ServerTest : public ServerFixture {};
 
-constexpr char kGet[] = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
+constexpr char kServerGet[] = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
 
-// The plain case, with what every reply carries.
+// A simple request, and the headers that every reply has.
 TEST_F(ServerTest, Answers) {
   clock_.SetNow(1'794'736'800);
   Start();
@@ -38,13 +38,13 @@ TEST_F(ServerTest, Answers) {
   EXPECT_EQ(request.id.size(), 11U);
 }
 
-// A connection serves many requests, each with a name of its own.
+// A connection serves many requests, each with its own id.
 TEST_F(ServerTest, KeepsTheConnection) {
   Start();
   RawConnection connection(server_->port());
   std::string last_id;
   for (int i = 0; i < 5; ++i) {
-    connection.Send(kGet);
+    connection.Send(kServerGet);
     const RawReply reply = connection.ReadReply();
     EXPECT_EQ(reply.body, "GET /a|");
     EXPECT_NE(reply.Find("X-Request-Id"), last_id);
@@ -52,8 +52,8 @@ TEST_F(ServerTest, KeepsTheConnection) {
   }
 }
 
-// Each version's own rule for who ends the connection.
-TEST_F(ServerTest, ClosesWhenTheClientWantsItTo) {
+// HTTP/1.0 and HTTP/1.1 have different rules for closing the connection.
+TEST_F(ServerTest, ClosesWhenTheClientAsksForIt) {
   Start();
   for (const char* request :
        {"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"}) {
@@ -67,22 +67,22 @@ TEST_F(ServerTest, ClosesWhenTheClientWantsItTo) {
   RawConnection connection(server_->port());
   connection.Send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
   EXPECT_EQ(connection.ReadReply().Find("Connection"), "keep-alive");
-  connection.Send(kGet);
+  connection.Send(kServerGet);
   EXPECT_EQ(connection.ReadReply().status, 200);
 }
 
-// A client that ends its side still gets its replies.
-TEST_F(ServerTest, AnswersAClientThatSendsNoMore) {
+// A client that has closed its sending side still gets its replies.
+TEST_F(ServerTest, AnswersAClientThatHasClosedItsSide) {
   Start();
   RawConnection connection(server_->port());
-  connection.Send(std::string(kGet) + kGet);
+  connection.Send(std::string(kServerGet) + kServerGet);
   connection.EndSending();
   EXPECT_EQ(connection.ReadReply().status, 200);
   EXPECT_EQ(connection.ReadReply().status, 200);
   EXPECT_TRUE(connection.IsClosedByPeer());
 }
 
-// More than any buffer holds at once, answered in order.
+// More requests than any buffer can hold, answered in order.
 TEST_F(ServerTest, AnswersPipelinedRequestsInOrder) {
   options_.limits.max_pipelined_bytes = 512;
   options_.limits.max_head_bytes = 512;
@@ -99,8 +99,8 @@ TEST_F(ServerTest, AnswersPipelinedRequestsInOrder) {
   sender.join();
 }
 
-// The second request waits for the first reply, whoever gives it.
-TEST_F(ServerTest, HasOneRequestOfAConnectionAtTheHandler) {
+// The second request waits for the first reply, also when another thread gives it.
+TEST_F(ServerTest, HandlesOneRequestOfAConnectionAtATime) {
   handler_.KeepReplies();
   Start();
   RawConnection connection(server_->port());
@@ -114,7 +114,7 @@ TEST_F(ServerTest, HasOneRequestOfAConnectionAtTheHandler) {
 }
 
 // HEAD gets the head of the reply to GET; statuses without a body have none.
-TEST_F(ServerTest, SendsNoBodyWhereNoneBelongs) {
+TEST_F(ServerTest, SendsNoBodyWithStatusesThatHaveNone) {
   handler_.AnswerWith([](const std::string& text) {
     return Text(text.starts_with("GET /304")   ? 304
                 : text.starts_with("GET /204") ? 204
@@ -130,12 +130,12 @@ TEST_F(ServerTest, SendsNoBodyWhereNoneBelongs) {
     connection.Send("GET " + std::string(path) + " HTTP/1.1\r\nHost: a\r\n\r\n");
     EXPECT_EQ(connection.ReadReply(/*has_body=*/false).Find("Content-Length"), std::nullopt);
   }
-  connection.Send(kGet);
+  connection.Send(kServerGet);
   EXPECT_EQ(connection.ReadReply().body, "GET /a|");
 }
 
-// The client waits for leave to send its body; one that does not wait is not told.
-TEST_F(ServerTest, LetsTheClientContinue) {
+// A client that waits for 100 Continue gets it. A client that does not wait gets none.
+TEST_F(ServerTest, SendsContinueWhenTheClientExpectsIt) {
   Start();
   const std::string head =
       "POST /a HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
@@ -149,7 +149,7 @@ TEST_F(ServerTest, LetsTheClientContinue) {
 }
 
 // A body that is too large is refused before it is sent.
-TEST_F(ServerTest, RefusesInsteadOfLettingContinue) {
+TEST_F(ServerTest, RefusesInsteadOfSendingContinue) {
   options_.limits.max_body_bytes = 1;
   Start();
   RawConnection connection(server_->port());
@@ -159,8 +159,8 @@ TEST_F(ServerTest, RefusesInsteadOfLettingContinue) {
   EXPECT_TRUE(connection.IsClosedByPeer());
 }
 
-// A client is told why even while it is still sending: the end is no reset.
-TEST_F(ServerTest, TellsAClientThatSendsTooMuch) {
+// A client that is still sending gets the refusal: the connection is not reset.
+TEST_F(ServerTest, AnswersAClientThatSendsTooMuch) {
   options_.limits.max_body_bytes = 1'000;
   Start();
   RawConnection connection(server_->port());
@@ -169,7 +169,7 @@ TEST_F(ServerTest, TellsAClientThatSendsTooMuch) {
   EXPECT_EQ(connection.ReadReply().status, 413);
 }
 
-// Bodies come in one piece, however they were cut.
+// The handler gets a body in one piece, also when it arrived in many.
 TEST_F(ServerTest, ReadsLargeBodies) {
   handler_.AnswerWith([](const std::string& text) { return Text(200, text); });
   Start();
@@ -185,7 +185,7 @@ TEST_F(ServerTest, ReadsLargeBodies) {
   sender.join();
 }
 
-// A client's id is used when it can do no harm in a log.
+// The X-Request-Id of a client is used when it is safe to log.
 TEST_F(ServerTest, TakesGoodRequestIds) {
   Start();
   RawConnection connection(server_->port());
@@ -201,8 +201,8 @@ TEST_F(ServerTest, TakesGoodRequestIds) {
   EXPECT_NE(id_for(""), "");
 }
 
-// No handler can end a line, or frame a reply, by a header.
-TEST_F(ServerTest, KeepsHandlersOutOfTheFraming) {
+// A handler's header can neither end a line nor change the framing of the reply.
+TEST_F(ServerTest, IgnoresFramingHeadersFromHandlers) {
   handler_.AnswerWith([](const std::string&) {
     return Response{.status = 200,
                     .headers = {{"X-A", "a\r\nX-Evil: 1"},
@@ -213,55 +213,55 @@ TEST_F(ServerTest, KeepsHandlersOutOfTheFraming) {
   });
   Start();
   RawConnection connection(server_->port());
-  connection.Send(kGet);
+  connection.Send(kServerGet);
   const RawReply reply = connection.ReadReply();
   EXPECT_EQ(reply.Find("X-A"), "a  X-Evil: 1");
   EXPECT_EQ(reply.Find("Content-Length"), "2");
   EXPECT_EQ(reply.Find("Transfer-Encoding"), std::nullopt);
-  connection.Send(kGet);
+  connection.Send(kServerGet);
   EXPECT_EQ(connection.ReadReply().body, "ok");
 }
 
-// A handler that throws costs its request, not the server.
+// When a handler throws, only its request fails.
 TEST_F(ServerTest, AnswersWhenTheHandlerThrows) {
   handler_.AnswerWith([](const std::string&) -> Response { throw std::runtime_error("secret"); });
   Start();
   RawConnection connection(server_->port());
-  connection.Send(kGet);
+  connection.Send(kServerGet);
   const RawReply reply = connection.ReadReply();
   EXPECT_EQ(reply.status, 500);
   EXPECT_EQ(reply.body.find("secret"), std::string::npos);
 }
 
-// Replies that come too late, twice or to nobody are dropped.
-TEST_F(ServerTest, DropsRepliesThatNobodyWaitsFor) {
+// A reply is dropped when it is late, when it is the second one, or when its connection is closed.
+TEST_F(ServerTest, DropsLateAndSecondReplies) {
   handler_.KeepReplies();
   Start();
   Reply late;
   {
     RawConnection connection(server_->port());
-    connection.Send(kGet);
+    connection.Send(kServerGet);
     late = handler_.WaitForRequest(1);
   }
   late(Text(200, "to nobody"));
   RawConnection connection(server_->port());
-  connection.Send(kGet);
+  connection.Send(kServerGet);
   const Reply twice = handler_.WaitForRequest(2);
   twice(Text(200, "once"));
   twice(Text(200, "twice"));
   EXPECT_EQ(connection.ReadReply().body, "once");
-  connection.Send(kGet);
+  connection.Send(kServerGet);
   const Reply third = handler_.WaitForRequest(3);
   twice(Text(200, "to the wrong request"));
   third(Text(200, "third"));
   EXPECT_EQ(connection.ReadReply().body, "third");
-  connection.Send(kGet);
+  connection.Send(kServerGet);
   const Reply orphan = handler_.WaitForRequest(4);
   server_.reset();
   orphan(Text(200, "after the server"));
 }
 
-// Many threads answer many connections at once; under TSan this is the test of the mailbox.
+// Many threads answer many connections at once. Under TSan this finds races in the mailbox.
 TEST_F(ServerTest, TakesRepliesFromManyThreads) {
   handler_.KeepReplies();
   Start();
@@ -271,7 +271,7 @@ TEST_F(ServerTest, TakesRepliesFromManyThreads) {
     clients.emplace_back([&] {
       RawConnection connection(server_->port());
       for (int request = 0; request < 20; ++request) {
-        connection.Send(kGet);
+        connection.Send(kServerGet);
         answered += connection.ReadReply().status == 200 ? 1 : 0;
       }
     });
@@ -290,14 +290,14 @@ TEST_F(ServerTest, TakesRepliesFromManyThreads) {
   EXPECT_EQ(answered, 160);
 }
 
-// What is under way is answered, and the client is told that it was the last.
+// Running requests are answered, and the reply says that the connection is closed.
 TEST_F(ServerTest, StopLetsRequestsFinish) {
   handler_.KeepReplies();
-  options_.loops = 1;  // Both connections learn of the stop at once.
+  options_.loops = 1;  // Both connections get the stop at the same time.
   Start();
   RawConnection idle(server_->port());
   RawConnection busy(server_->port());
-  busy.Send(kGet);
+  busy.Send(kServerGet);
   const Reply reply = handler_.WaitForRequest(1);
   std::thread stopper([&] { server_->Stop(std::chrono::seconds(10)); });
   EXPECT_TRUE(idle.IsClosedByPeer());
@@ -310,24 +310,24 @@ TEST_F(ServerTest, StopLetsRequestsFinish) {
   EXPECT_FALSE(RawConnection(server_->port()).connected());
 }
 
-// A handler that never answers does not keep the server.
-TEST_F(ServerTest, StopLosesPatience) {
+// A handler that never answers does not prevent the stop.
+TEST_F(ServerTest, StopEndsWhenItsPatienceEnds) {
   handler_.KeepReplies();
   Start();
   RawConnection connection(server_->port());
-  connection.Send(kGet);
+  connection.Send(kServerGet);
   handler_.WaitForRequest(1);
   server_->Stop(milliseconds(10));
   EXPECT_TRUE(connection.IsClosedByPeer());
   server_->Stop(milliseconds(10));
 }
 
-// Addresses that cannot be listened on, and one that is taken by a server like this one.
+// Addresses that cannot be used, and one that another server uses.
 TEST_F(ServerTest, SaysWhyItCannotListen) {
   for (const char* address : {"", "localhost:80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", ":80",
                               "127.0.0.1:65536", "::1:80", "[127.0.0.1]:80", "192.0.2.1:0"}) {
     options_.listen = address;
-    const auto started = Server::Start(options_, &handler_, context());
+    const auto started = Server::Start(options_, &handler_, runtime());
     ASSERT_FALSE(started.has_value()) << address;
     EXPECT_EQ(started.error().code, ErrorCode::kInvalid) << address;
   }
@@ -335,12 +335,12 @@ TEST_F(ServerTest, SaysWhyItCannotListen) {
   Start();
   EXPECT_EQ(server_->address(), "127.0.0.1:" + std::to_string(server_->port()));
   options_.listen = server_->address();
-  const auto second = Server::Start(options_, &handler_, context());
+  const auto second = Server::Start(options_, &handler_, runtime());
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().code, ErrorCode::kInUse);
 }
 
-// One line a request, without what may be secret.
+// One line for each request, without parts that may be secret.
 TEST_F(ServerTest, WritesTheAccessLog) {
   Start();
   RawConnection connection(server_->port());
@@ -351,15 +351,15 @@ TEST_F(ServerTest, WritesTheAccessLog) {
   const std::string log = StopAndReadLog();
   EXPECT_NE(log.find("info request method=POST path=/a status=200 bytes=15"), std::string::npos)
       << log;
-  EXPECT_NE(log.find("peer=127.0.0.1 request_id=id-1"), std::string::npos) << log;
+  EXPECT_NE(log.find("peer=127.0.0.1 token=\"\" request_id=id-1"), std::string::npos) << log;
   EXPECT_EQ(log.find("secret"), std::string::npos);
 }
 
-// Every metric moves.
+// Every metric changes.
 TEST_F(ServerTest, CountsWhatItDoes) {
   Start();
   RawConnection connection(server_->port());
-  connection.Send(kGet);
+  connection.Send(kServerGet);
   EXPECT_EQ(connection.ReadReply().status, 200);
   EXPECT_NE(metrics_.Expose().find("tidemark_http_connections 1"), std::string::npos);
   connection.Send("BREW / HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -373,15 +373,6 @@ TEST_F(ServerTest, CountsWhatItDoes) {
         "tidemark_http_refused_total 1", "tidemark_http_connections 0"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
   }
-}
-
-// Without logger and metrics it serves all the same.
-TEST_F(ServerTest, NeedsNeitherLoggerNorMetrics) {
-  auto server = Server::Start(options_, &handler_, {.clock = &clock_, .random = &random_});
-  ASSERT_TRUE(server.has_value());
-  RawConnection connection((*server)->port());
-  connection.Send(kGet);
-  EXPECT_EQ(connection.ReadReply().status, 200);
 }
 
 }  // namespace

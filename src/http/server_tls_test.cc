@@ -1,4 +1,4 @@
-// The server over TLS: what it agrees to, and certificates that change under it.
+// The server over TLS: versions, cipher suites, and certificates that are replaced while it runs.
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -31,7 +31,7 @@ void WriteCertificate(const TlsFiles& files, const std::string& name) {
                                       {.certificate = files.certificate, .key = files.key});
 }
 
-// A client that trusts everybody: who is there is what the tests look at.
+// A client that accepts any certificate, because the tests check which one they get.
 class TlsClient {
  public:
   struct Options {
@@ -42,7 +42,7 @@ class TlsClient {
 
   TlsClient(uint16_t port, const Options& options)
       : connection_(port), context_(SSL_CTX_new(TLS_client_method())) {
-    // Or the client itself would not offer what is too old.
+    // Without this the client would not offer old versions.
     SSL_CTX_set_security_level(context_.get(), 0);
     SSL_CTX_set_min_proto_version(context_.get(), options.min_version);
     SSL_CTX_set_max_proto_version(context_.get(), options.max_version);
@@ -57,7 +57,7 @@ class TlsClient {
   bool connected() const { return connected_; }
   SSL* ssl() { return ssl_.get(); }
 
-  // The whole of what comes back until the server ends the connection.
+  // Everything that the server sends until it closes the connection.
   std::string Ask(const std::string& request) {
     SSL_write(ssl_.get(), request.data(), static_cast<int>(request.size()));
     std::string answer;
@@ -89,7 +89,7 @@ class TlsClient {
 class ServerTlsTest : public ServerFixture {
  protected:
   ServerTlsTest() {
-    // OpenSSL's client writes to servers that have hung up.
+    // OpenSSL may write to a closed connection, which raises SIGPIPE.
     signal(SIGPIPE, SIG_IGN);
     files_ = {.certificate = folder_.path() + "/certificate.pem",
               .key = folder_.path() + "/key.pem"};
@@ -103,7 +103,7 @@ class ServerTlsTest : public ServerFixture {
 
 constexpr char kGetAndClose[] = "GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 
-// Both versions, a reply, and a clean end.
+// Both versions of TLS, with a reply and a clean end of the connection.
 TEST_F(ServerTlsTest, AnswersOverTls) {
   Start();
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
@@ -114,7 +114,7 @@ TEST_F(ServerTlsTest, AnswersOverTls) {
   }
 }
 
-// Many records each way, both bodies whole.
+// Both bodies need many TLS records and arrive completely.
 TEST_F(ServerTlsTest, CarriesLargeBodies) {
   Start();
   TlsClient client(server_->port(), {});
@@ -124,7 +124,7 @@ TEST_F(ServerTlsTest, CarriesLargeBodies) {
   EXPECT_TRUE(answer.ends_with("\r\n\r\nPOST /a|" + body));
 }
 
-// A body that comes in pieces, while others of it are being encrypted.
+// A body from a source: pieces are read while others are encrypted.
 TEST_F(ServerTlsTest, CarriesBodiesOfASource) {
   class LetterSource final : public BodySource {
     Result<std::string> Read(uint64_t offset, size_t size) override {
@@ -144,7 +144,7 @@ TEST_F(ServerTlsTest, CarriesBodiesOfASource) {
   EXPECT_TRUE(client.ended_cleanly());
 }
 
-// Old versions, and suites whose recordings a stolen key would open.
+// Old versions, and suites without forward secrecy.
 TEST_F(ServerTlsTest, RefusesOldVersionsAndSuites) {
   Start();
   EXPECT_FALSE(
@@ -158,7 +158,8 @@ TEST_F(ServerTlsTest, RefusesOldVersionsAndSuites) {
   EXPECT_TRUE(handler_.requests().empty());
 }
 
-// A ticket is a key to old sessions that lives as long as the process.
+// Session tickets are encrypted with one key for the whole life of the process, which weakens
+// forward secrecy.
 TEST_F(ServerTlsTest, GivesNoSessionTickets) {
   Start();
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
@@ -168,7 +169,7 @@ TEST_F(ServerTlsTest, GivesNoSessionTickets) {
   }
 }
 
-// What speaks no TLS gets no reply, and reaches nobody.
+// A client without TLS gets no reply, and its request does not reach the handler.
 TEST_F(ServerTlsTest, RefusesPlainHttp) {
   Start();
   RawConnection connection(server_->port());
@@ -177,7 +178,7 @@ TEST_F(ServerTlsTest, RefusesPlainHttp) {
   EXPECT_TRUE(handler_.requests().empty());
 }
 
-// A client that connects and says nothing does not stay.
+// A client that connects and sends nothing is disconnected.
 TEST_F(ServerTlsTest, TimesOutOnTheHandshake) {
   options_.limits.head_timeout = std::chrono::milliseconds(20);
   Start();
@@ -185,7 +186,7 @@ TEST_F(ServerTlsTest, TimesOutOnTheHandshake) {
   EXPECT_TRUE(connection.IsClosedByPeer());
 }
 
-// Limits hold within TLS too, and the client is told.
+// The limits hold over TLS too, and the client gets the refusal.
 TEST_F(ServerTlsTest, RefusesWithinTls) {
   Start();
   TlsClient client(server_->port(), {});
@@ -195,7 +196,7 @@ TEST_F(ServerTlsTest, RefusesWithinTls) {
   EXPECT_TRUE(handler_.requests().empty());
 }
 
-// New connections see the new certificate; one that was open goes on.
+// New connections get the new certificate. An open connection continues with the old one.
 TEST_F(ServerTlsTest, ReloadsItsCertificate) {
   Start();
   TlsClient before(server_->port(), {});
@@ -219,10 +220,11 @@ TEST_F(ServerTlsTest, KeepsTheOldCertificateWhenTheNewIsBad) {
   EXPECT_EQ(TlsClient(server_->port(), {}).ServerName(), "first.example");
 }
 
-// A server with a bad certificate does not start; one without has none to reload.
+// A server with a bad certificate does not start. A server without TLS has no certificate to
+// reload.
 TEST_F(ServerTlsTest, SaysThatTheCertificateIsBad) {
   std::ofstream(files_.key) << "no key";
-  const auto started = Server::Start(options_, &handler_, context());
+  const auto started = Server::Start(options_, &handler_, runtime());
   ASSERT_FALSE(started.has_value());
   EXPECT_EQ(started.error().code, ErrorCode::kInvalid);
   EXPECT_NE(started.error().message.find("key"), std::string::npos);

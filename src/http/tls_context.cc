@@ -14,10 +14,10 @@ namespace tidemark::http {
 
 namespace {
 
-// Of TLS 1.2; every suite of 1.3 is forward secret.
+// The suites for TLS 1.2. All suites of TLS 1.3 have forward secrecy.
 constexpr char kSuites[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
-// What OpenSSL says about its last failure on this thread.
+// OpenSSL's text for its last error on this thread.
 std::string LastError() {
   char text[256] = "no reason given";
   const unsigned long code = ERR_get_error();
@@ -36,10 +36,10 @@ void Restrict(SSL_CTX* context) {
   CHECK(SSL_CTX_set_cipher_list(context, kSuites) == 1);
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                    SSL_OP_CIPHER_SERVER_PREFERENCE);
-  // 1.3 sends tickets of its own, whatever the option above says.
+  // The option above does not switch off the tickets of TLS 1.3.
   SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-  // Idle connections are many, and their buffers large.
+  // Most connections are idle, and the buffers of OpenSSL are large.
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
 }
 

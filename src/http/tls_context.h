@@ -1,16 +1,17 @@
-// The TLS side of a server: its certificate and key, and what it agrees to: TLS 1.2 and 1.3,
-// forward-secret suites, OpenSSL's security level 2, no session tickets.
+// The TLS configuration of a server: its certificate and key, TLS 1.2 and 1.3, suites with forward
+// secrecy, OpenSSL's security level 2, no session tickets.
 //
-// It can be loaded again while connections are made. May be used from any thread.
+// The certificate can be reloaded while the server runs. May be used from any thread.
 #pragma once
 
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "base/result.h"
 #include "http/server.h"
 
-// OpenSSL's.
+// OpenSSL's SSL_CTX.
 struct ssl_ctx_st;
 
 namespace tidemark::http {
@@ -19,12 +20,13 @@ class TlsContext {
  public:
   using Handle = std::shared_ptr<ssl_ctx_st>;
 
-  // kInvalid when the files cannot be read, are no PEM, or do not belong together.
+  // kInvalid when the files cannot be read, are not PEM, or the key does not belong to the
+  // certificate.
   static Result<std::unique_ptr<TlsContext>> Load(const TlsFiles& files);
 
-  // What new connections use.
+  // The configuration for new connections.
   Handle current() const;
-  // Reads the files again. On an error what was loaded before stays.
+  // Reads the files again. After an error the old certificate stays in use.
   Status Reload();
 
  private:

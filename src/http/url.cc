@@ -56,7 +56,7 @@ bool IsIpLiteral(const std::string& host) {
   return host.starts_with('[') || ::inet_pton(AF_INET, host.c_str(), &address) == 1;
 }
 
-// Reads the text, relative to what the handle has, if anything.
+// Parses the text. A relative text is resolved against the URL that the handle already has.
 Status Read(const std::string& text, const ParsedUrl& url) {
   const bool fits = text.size() <= kMaxUrlBytes && text.find('\0') == std::string::npos;
   const bool is_read = fits && curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK;

@@ -7,7 +7,7 @@
 namespace tidemark::http {
 namespace {
 
-// Every byte survives the way there and back, and only the safe ones stand for themselves.
+// Decoding returns every encoded byte, and only the safe bytes are not escaped.
 TEST(UrlTest, EncodesAndDecodesEveryByte) {
   std::string all;
   for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
@@ -15,7 +15,7 @@ TEST(UrlTest, EncodesAndDecodesEveryByte) {
   EXPECT_EQ(PercentEncode("aZ9-._~ /+%"), "aZ9-._~%20%2F%2B%25");
 }
 
-// Half an escape is a fault, not a text.
+// An incomplete escape is an error.
 TEST(UrlTest, RefusesBrokenEscapes) {
   for (const char* text : {"%", "%4", "a%4", "%zz", "%4g", "%%41"}) {
     EXPECT_EQ(PercentDecode(text), std::nullopt) << text;
@@ -32,14 +32,14 @@ TEST(UrlTest, ParsesQueries) {
   EXPECT_TRUE(ParseQuery("")->empty());
 }
 
-// Two values for one name would let two readers see two requests.
+// With two values for one name, two programs might read different requests.
 TEST(UrlTest, RefusesRepeatedAndBrokenNames) {
   EXPECT_EQ(ParseQuery("a=1&%61=2").error().code, ErrorCode::kInvalid);
   EXPECT_EQ(ParseQuery("a=%").error().code, ErrorCode::kInvalid);
   EXPECT_EQ(ParseQuery("%x=1").error().code, ErrorCode::kInvalid);
 }
 
-TEST(UrlTest, SaysWhomAUrlLeadsTo) {
+TEST(UrlTest, GivesTheHostOfAUrl) {
   const UrlParts parts = SplitUrl("HTTPS://Files.Slack.COM/a/b?c=d#e").value();
   EXPECT_EQ(parts.Origin(), "https://files.slack.com:443");
   EXPECT_FALSE(parts.has_user_info);
@@ -48,8 +48,8 @@ TEST(UrlTest, SaysWhomAUrlLeadsTo) {
   EXPECT_EQ(SplitUrl("http://host:8080")->Origin(), "http://host:8080");
 }
 
-// The tricks by which a URL looks as if it led to somebody else.
-TEST(UrlTest, SeesThroughDisguises) {
+// Ways to write a URL so that its host looks like another one.
+TEST(UrlTest, RecognisesHostsThatAreWrittenInUnusualWays) {
   EXPECT_EQ(SplitUrl("https://files.slack.com@evil.test/")->host, "evil.test");
   EXPECT_TRUE(SplitUrl("https://files.slack.com@evil.test/")->has_user_info);
   EXPECT_TRUE(SplitUrl("https://:x@files.slack.com/")->has_user_info);
@@ -66,7 +66,7 @@ TEST(UrlTest, KnowsIpLiteralsInAnyForm) {
   }
 }
 
-TEST(UrlTest, RefusesWhatIsNoUrlOfHttp) {
+TEST(UrlTest, RefusesUrlsThatAreNotHttpOrHttps) {
   for (const char* url :
        {"", "files.slack.com", "/path", "ftp://host/", "file:///etc/passwd", "https://",
         "https://host:99999/", "https://host:0/", "https://a b/", "javascript:alert(1)"}) {

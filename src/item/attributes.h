@@ -1,5 +1,5 @@
-// Reading attributes of stored rows, which are never trusted: what is missing or of another type
-// reads as absent.
+// Functions that read attributes of stored rows. Rows are not trusted: an attribute that is missing
+// and one of another type are both read as absent.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tidemark::item {
 
-// nullptr when there is no such text.
+// nullptr when the row has no string of this name.
 inline const std::string* FindText(const Map& row, std::string_view name) {
   const Value* value = row.Find(name);
   return value ? value->As<std::string>() : nullptr;
@@ -22,12 +22,12 @@ inline std::optional<std::string> MaybeTextIn(const Map& row, std::string_view n
   return text ? std::optional(*text) : std::nullopt;
 }
 
-// Empty when there is no such text.
+// Empty when the row has no string of this name.
 inline std::string TextIn(const Map& row, std::string_view name) {
   return MaybeTextIn(row, name).value_or("");
 }
 
-// A number that is no integer is taken down to the next one.
+// Rounds down a number that is not an integer. nullopt also for a number that does not fit.
 inline std::optional<int64_t> IntIn(const Map& row, std::string_view name) {
   const Value* value = row.Find(name);
   const Number* number = value ? value->As<Number>() : nullptr;

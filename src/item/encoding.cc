@@ -7,7 +7,7 @@ namespace tidemark::item {
 
 namespace {
 
-// docs/formats/items.md
+// The tags are stored, so they never change (docs/formats/items.md).
 constexpr uint8_t kVersion = 1;
 
 enum class Tag : uint8_t {
@@ -24,11 +24,13 @@ enum class Tag : uint8_t {
   kMap,
 };
 
-// Twice what requests may nest, so that no update can store what could not be read again.
+// Reading is recursive, so damaged bytes must not nest without limit. Requests may store 32 levels
+// (item/limits.h). This limit is twice as high, so everything that a request stored can be read
+// again.
 constexpr int kMaxStoredNesting = 64;
 
-// Room is made ahead for this many elements only: beyond it a container grows as its
-// elements prove to be there.
+// A container reserves memory for at most this many elements. Damaged bytes may claim millions, and
+// with more than this it grows only as the elements are really read.
 constexpr size_t kMaxReserve = 1'024;
 
 void AppendTag(Tag tag, std::string* out) { out->push_back(static_cast<char>(tag)); }
@@ -93,6 +95,7 @@ void AppendValue(const Value& value, std::string* out) {
 // Fails the reader on a count of elements that the bytes left cannot hold.
 size_t ReadCount(size_t min_element_bytes, Reader* reader) {
   const uint64_t count = reader->Varint();
+  // Divides and does not multiply: a product with a damaged count could overflow.
   if (count <= reader->rest().size() / min_element_bytes) return count;
   reader->Fail();
   return 0;
@@ -113,7 +116,7 @@ void ReadSet(Reader* reader, SetOf<Member>* set) {
   }
 }
 
-// Values are read into their place: moving them there would take longer than reading them.
+// Reads a value directly into its place, because moving it there would take longer than reading it.
 void ReadValue(int level, Reader* reader, Value* value);
 
 void ReadList(int level, Reader* reader, List* list) {

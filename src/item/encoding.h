@@ -14,7 +14,7 @@ void EncodeItem(const Item& item, std::string* out);
 
 // Fails with kCorrupt on anything that EncodeItem does not write.
 Result<Item> DecodeItem(std::string_view bytes);
-// From the middle of a record; fails the reader instead.
+// Reads an item from the middle of a record. Wrong bytes fail the reader and give an empty item.
 Item DecodeItem(Reader* reader);
 
 }  // namespace tidemark::item

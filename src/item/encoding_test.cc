@@ -16,7 +16,7 @@ std::string Encoded(const Item& item) {
   return bytes;
 }
 
-Number N(std::string_view text) { return *Number::Parse(text); }
+Number EncodedNumber(std::string_view text) { return *Number::Parse(text); }
 
 const Item& OneOfEverything() {
   static const Item item{
@@ -26,9 +26,9 @@ const Item& OneOfEverything() {
       {"empty", ""},
       {"emptylist", List{}},
       {"emptymap", Map{}},
-      {"m", Map{{"inner", Map{{"deep", List{Null{}, "x", N("1.5")}}}}}},
-      {"n", N("-123.456e-20")},
-      {"ns", NumberSet({N("3"), N("-1e125"), N("0")})},
+      {"m", Map{{"inner", Map{{"deep", List{Null{}, "x", EncodedNumber("1.5")}}}}}},
+      {"n", EncodedNumber("-123.456e-20")},
+      {"ns", NumberSet({EncodedNumber("3"), EncodedNumber("-1e125"), EncodedNumber("0")})},
       {"s", "h\xc3\xa9"},
       {"ss", StringSet({"", "a", "b"})},
   };
@@ -36,13 +36,13 @@ const Item& OneOfEverything() {
 }
 
 TEST(EncodingTest, WritesTheDocumentedBytes) {
-  EXPECT_EQ(Encoded(Item{{"id", "a"}, {"n", N("7")}}),
+  EXPECT_EQ(Encoded(Item{{"id", "a"}, {"n", EncodedNumber("7")}}),
             "\x01\x02\x02id\x01\x01"
             "a\x01n\x02\x01\x07"s);
   EXPECT_EQ(Encoded(Item{}), "\x01\x00"s);
 }
 
-TEST(EncodingTest, ComesBackWithEveryType) {
+TEST(EncodingTest, ReadsBackEveryType) {
   EXPECT_EQ(*DecodeItem(Encoded(OneOfEverything())), OneOfEverything());
 }
 
@@ -54,15 +54,16 @@ TEST(EncodingTest, IsReadFromTheMiddleOfARecord) {
   EXPECT_EQ(reader.rest(), "rest");
 }
 
-// Equal items must give equal bytes whatever the order in which they were built.
+// Equal items have equal bytes, in any order of setting their attributes.
 TEST(EncodingTest, IsTheSameForEqualItems) {
   Item item;
   item.Set("z", StringSet({"b", "a"}));
-  item.Set("a", N("1e3"));
-  EXPECT_EQ(Encoded(item), Encoded(Item{{"a", N("1000")}, {"z", StringSet({"a", "b"})}}));
+  item.Set("a", EncodedNumber("1e3"));
+  EXPECT_EQ(Encoded(item),
+            Encoded(Item{{"a", EncodedNumber("1000")}, {"z", StringSet({"a", "b"})}}));
 }
 
-// A torn record must be noticed wherever it was torn.
+// A record that was only partly written is noticed, at every byte where it may end.
 TEST(EncodingTest, RefusesEveryTruncationAndAnyExtraByte) {
   const std::string bytes = Encoded(OneOfEverything());
   for (size_t size = 0; size < bytes.size(); ++size) {
@@ -86,11 +87,11 @@ TEST(EncodingTest, RefusesWhatIsNotCanonical) {
       "\x01\x81\x00\x01"s + "a\x06",                        // A padded varint.
   };
   for (const std::string& bytes : cases) {
-    EXPECT_FALSE(DecodeItem(bytes).has_value()) << testing::PrintToString(bytes);
+    EXPECT_FALSE(DecodeItem(bytes).has_value()) << ::testing::PrintToString(bytes);
   }
 }
 
-// A count is only a claim: it must not make room that the bytes do not back.
+// A damaged count must not make the decoder reserve more memory than the bytes can fill.
 TEST(EncodingTest, RefusesCountsThatTheBytesCannotHold) {
   for (const std::string& type : {"\x07"s, "\x08"s, "\x09"s, "\x0a"s, "\x0b"s}) {
     EXPECT_FALSE(DecodeItem("\x01\x01\x01"s + "a" + type + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f")
@@ -100,7 +101,7 @@ TEST(EncodingTest, RefusesCountsThatTheBytesCannotHold) {
   EXPECT_FALSE(DecodeItem("\x01\xff\xff\xff\xff\x0f"s).has_value());
 }
 
-TEST(EncodingTest, BoundsTheDepthItFollows) {
+TEST(EncodingTest, LimitsTheNestingThatItReads) {
   const auto nested = [](size_t lists) {
     std::string bytes = "\x01\x01\x01"s + "a";
     for (size_t i = 0; i < lists; ++i) bytes += "\x0a\x01";

@@ -30,7 +30,7 @@ std::string_view TokenName(const Json& json) {
   }
 }
 
-// For a place that takes a scalar of the Java class named.
+// DynamoDB's text for a value that is not a scalar of this Java class.
 Error NotAScalar(const Json& json, std::string_view java_class) {
   if (json.IsObject())
     return SerializationError("Start of structure or map found where not expected");
@@ -71,7 +71,7 @@ Error SeveralTypes() {
       "the supported datatypes");
 }
 
-// The text echoes the members as they were given, as DynamoDB's does.
+// DynamoDB's text, with the members as the caller gave them. Only sets of numbers have a short one.
 Error Duplicates(Type type, const Json& json) {
   if (type == Type::kNumberSet) return Invalid("Input collection contains duplicates");
   std::string message = "One or more parameter values were invalid: Input collection [";
@@ -125,7 +125,7 @@ Result<Null> DecodeNull(const Json& json) {
       "true");
 }
 
-// Decodes one value or item; after a failure, path() says where it was.
+// Decodes one value or item. After a failure, path() is the path to the wrong value.
 class Decoder {
  public:
   Result<Map> Attributes(const Json& json, int level) {
@@ -159,7 +159,7 @@ class Decoder {
     return ValueOfType(*type, *content, level);
   }
 
-  // Empty when the value as a whole was wrong.
+  // Empty when the outermost value itself is wrong.
   const std::string& path() const { return path_; }
 
  private:
@@ -218,7 +218,8 @@ class Decoder {
     return Value(std::move(list));
   }
 
-  // The path grows from its end, as the failure is handed up.
+  // The innermost function that fails writes the last step of the path, and each of its callers
+  // adds a step at the front. So a decoding that succeeds pays nothing for the path.
   Error Named(std::string_view name, Error error) {
     const bool last = path_.empty() || path_.front() == '[';
     path_.insert(0, std::string(name) + (last ? "" : "."));

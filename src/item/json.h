@@ -1,14 +1,15 @@
 // DynamoDB JSON, both ways: {"id": {"S": "a"}, "count": {"N": "3"}}.
 //
-// Decoding checks everything that DynamoDB checks of a value on its own: one type a
-// value, canonical base64, numbers in range, no empty or repeating sets, NULL true,
-// nesting. As DynamoDB does, it takes a null for a member that is not there, passes over
-// members whose name is no type, and takes the last of attributes with one name.
-// Encoding gives names in the order of their bytes, so equal items give equal text.
+// Decoding checks a single value as DynamoDB does. A value has exactly one type. Base64 is
+// canonical, numbers are in range, a set has no duplicates and is not empty, NULL is true, and the
+// nesting is limited. As in DynamoDB, a member that is null counts as absent, a member whose name
+// is not a type is ignored, and of several attributes with one name the last is used.
 //
-// All errors are kInvalid. One whose message begins with kSerializationPrefix is about the
-// JSON's shape (a number where a string belongs, bad base64), which DynamoDB answers with a
-// SerializationException; all others are about the values, a ValidationException.
+// Encoding writes names in the order of their bytes, so equal items have equal text.
+//
+// All errors are kInvalid. If the message begins with kSerializationPrefix, the JSON has the wrong
+// shape (a number in place of a string, bad base64); DynamoDB answers with SerializationException.
+// All other errors are about the values; DynamoDB answers with ValidationException.
 #pragma once
 
 #include <string>
@@ -22,12 +23,11 @@ namespace tidemark::item {
 
 inline constexpr std::string_view kSerializationPrefix = "SerializationException: ";
 
-// From text on its own, for people: errors about a value begin with the path to it, such as
-// "orders[3].price: ".
+// Parses a text that a person wrote. An error about a value begins with the path to that value,
+// such as "orders[3].price: ".
 Result<Item> ParseItemJson(std::string_view text);
 
-// From a document already parsed, for protocol messages that contain items. Messages are
-// DynamoDB's texts, without a path.
+// Decodes a part of a protocol message. The error messages are DynamoDB's, without a path.
 Result<Value> DecodeValueJson(const Json& json);
 
 void EncodeJson(const Item& item, JsonWriter* writer);

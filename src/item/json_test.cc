@@ -13,9 +13,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-Number N(std::string_view text) { return *Number::Parse(text); }
+Number JsonNumber(std::string_view text) { return *Number::Parse(text); }
 
-// Of a value on its own, as the wire layer sees it.
+// The error for a single value, as the layer of the protocol gets it.
 std::string ErrorOf(std::string_view json) {
   const JsonDocument document = *JsonDocument::Parse(json);
   const Result<Value> value = DecodeValueJson(document.root());
@@ -37,13 +37,13 @@ TEST(ItemJsonTest, ReadsEveryType) {
       "l": {"L": [{"S": "x"}, {"L": []}]}, "m": {"M": {"k": {"M": {}}}}})");
   ASSERT_TRUE(item.has_value()) << item.error().message;
   EXPECT_EQ(*item, (Item{{"s", String("h\xc3\xa9\0", 4)},
-                         {"n", N("1000")},
+                         {"n", JsonNumber("1000")},
                          {"b", Binary{std::string("\0\xff", 2)}},
                          {"t", true},
                          {"f", false},
                          {"z", Null{}},
                          {"ss", StringSet({"", "a", "b"})},
-                         {"ns", NumberSet({N("1"), N("2")})},
+                         {"ns", NumberSet({JsonNumber("1"), JsonNumber("2")})},
                          {"bs", BinarySet({Binary{}, Binary{"x"}})},
                          {"l", List{"x", List{}}},
                          {"m", Map{{"k", Map{}}}}}));
@@ -51,14 +51,14 @@ TEST(ItemJsonTest, ReadsEveryType) {
 
 // Equal items give equal text, so names and members are sorted and numbers canonical.
 TEST(ItemJsonTest, WritesOneTextForEqualItems) {
-  const Item item{{"z", N("1e3")},
+  const Item item{{"z", JsonNumber("1e3")},
                   {"a", StringSet({"b", "a"})},
                   {"b", Binary{std::string("\0\xff", 2)}},
                   {"l", List{true, Null{}, Map{{"q\"", "\n"}}}}};
   EXPECT_EQ(ToJson(item),
             R"({"a":{"SS":["a","b"]},"b":{"B":"AP8="},"l":{"L":[{"BOOL":true},{"NULL":true},)"
             R"({"M":{"q\"":{"S":"\n"}}}]},"z":{"N":"1000"}})");
-  EXPECT_EQ(ToJson(Value(NumberSet({N("10"), N("9")}))), R"({"NS":["9","10"]})");
+  EXPECT_EQ(ToJson(Value(NumberSet({JsonNumber("10"), JsonNumber("9")}))), R"({"NS":["9","10"]})");
   EXPECT_EQ(ToJson(Item{}), "{}");
 }
 
@@ -82,12 +82,12 @@ TEST(ItemJsonTest, AsksForExactlyOneType) {
   EXPECT_THAT(ErrorOf(R"({"S": "a", "S": "b"})"), HasSubstr("more than one datatypes set"));
 }
 
-// SDKs of some languages send nulls for the types they do not set.
-TEST(ItemJsonTest, PassesOverNullsAndUnknownMembers) {
+// The SDKs of some languages send a null for each type that is not set.
+TEST(ItemJsonTest, IgnoresNullsAndUnknownMembers) {
   EXPECT_EQ(ErrorOf(R"({"N": null, "S": "a", "new": 3})"), R"(no error: {"S":"a"})");
 }
 
-TEST(ItemJsonTest, RefusesNumbersWithTheTextsOfTheirRules) {
+TEST(ItemJsonTest, RefusesWrongNumbersWithDynamoDbsTexts) {
   EXPECT_EQ(ErrorOf(R"({"N": ""})"), "The parameter cannot be converted to a numeric value: ");
   EXPECT_EQ(ErrorOf(R"({"NS": ["1", "b"]})"),
             "The parameter cannot be converted to a numeric value: b");
@@ -103,7 +103,7 @@ TEST(ItemJsonTest, RefusesEmptySetsAndFalseNulls) {
             prefix + "Null attribute value types must have the value of true");
 }
 
-// Members are compared by value: 1 and 1.0 are one number.
+// Members are compared by value: 1 and 1.0 are the same number.
 TEST(ItemJsonTest, RefusesRepeatingMembers) {
   const std::string prefix = "One or more parameter values were invalid: ";
   EXPECT_EQ(ErrorOf(R"({"SS": ["a", "a"]})"),
@@ -114,7 +114,7 @@ TEST(ItemJsonTest, RefusesRepeatingMembers) {
   EXPECT_EQ(ErrorOf(R"({"NS": ["1", "1.0"]})"), "Input collection contains duplicates");
 }
 
-// The wire layer tells these from validation errors by their prefix.
+// The layer of the protocol knows by this prefix that the error is not a validation error.
 TEST(ItemJsonTest, ReportsWrongJsonKindsAsSerializationErrors) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {R"({"S": 1})", "NUMBER_VALUE cannot be converted to String"},
@@ -150,7 +150,7 @@ TEST(ItemJsonTest, ReportsWrongJsonKindsAsSerializationErrors) {
   }
 }
 
-TEST(ItemJsonTest, BoundsNesting) {
+TEST(ItemJsonTest, LimitsNesting) {
   const auto nested = [](int wraps) {
     std::string json = R"({"S":"x"})";
     for (int i = 0; i < wraps; ++i) json = R"({"L":[)" + json + "]}";
@@ -160,8 +160,8 @@ TEST(ItemJsonTest, BoundsNesting) {
   EXPECT_THAT(ErrorOf(nested(32)), StartsWith("Nesting Levels have exceeded supported limits"));
 }
 
-// A person who pastes an item of 400 KB must be told where its fault is.
-TEST(ItemJsonTest, SaysWhereAParsedTextIsWrong) {
+// A person who pastes an item of 400 KB needs to know where the error is.
+TEST(ItemJsonTest, NamesThePathToAWrongValue) {
   EXPECT_THAT(ParseErrorOf(R"({"id": {"N": "x"}})"), StartsWith("id: The parameter cannot"));
   EXPECT_THAT(ParseErrorOf(R"({"a": {"M": {"b": {"L": [{"S": "x"}, {"M": {"c": {"N": ""}}}]}}}})"),
               StartsWith("a.b[1].c: The parameter cannot"));
@@ -179,13 +179,13 @@ TEST(ItemJsonTest, RefusesEmptyNames) {
   EXPECT_THAT(ParseErrorOf(R"({"m": {"M": {"": {"S": "a"}}}})"), HasSubstr("empty name"));
 }
 
-TEST(ItemJsonTest, TakesTheLastOfAttributesWithOneName) {
+TEST(ItemJsonTest, KeepsTheLastOfSeveralAttributesWithOneName) {
   EXPECT_EQ(ParseErrorOf(R"({"b": {"S": "1"}, "a": {"S": "2"}, "b": {"S": "3"}, "a": {"S": "4"}})"),
             R"(no error: {"a":{"S":"4"},"b":{"S":"3"}})");
   EXPECT_EQ(ParseErrorOf(R"({"a": {"S": "1"}, "a": {"S": "2"}})"), R"(no error: {"a":{"S":"2"}})");
 }
 
-// Inserting names one by one into their places would take minutes here.
+// Inserting the names one by one into a sorted vector would take minutes here.
 TEST(ItemJsonTest, ReadsManyNamesInFallingOrderQuickly) {
   constexpr int kNames = 200'000;
   std::string json = "{";

@@ -35,6 +35,7 @@ std::string EmptyText(const Value& value) {
 
 // The limits apply to the tables' keys and to the indexes' alike. `where` ends the messages.
 Status CheckLengths(const Key& key, const std::string& where) {
+  // The missing space is DynamoDB's own.
   if (LengthOf(key.partition) > kMaxPartitionKeyBytes) {
     return InvalidParameter("Size of hashkey has exceeded the maximum size limit of2048 bytes" +
                             where);
@@ -115,7 +116,8 @@ Result<Key> KeyOfAttributes(const Item& attributes, const KeySchema& schema) {
 
 Result<std::optional<Key>> IndexKeyOfItem(const Item& item, const KeySchema& schema,
                                           std::string_view index) {
-  // What is there is checked even when the other attribute is absent.
+  // As in DynamoDB, a wrong value is refused even when the other attribute is absent and the item
+  // would not be in the index.
   const Value* partition = item.Find(schema.partition.name);
   const Value* sort = schema.sort ? item.Find(schema.sort->name) : nullptr;
   if (partition != nullptr) TRY(CheckIndexValue(*partition, schema.partition, index));

@@ -30,16 +30,16 @@ struct Key {
   friend bool operator==(const Key&, const Key&) = default;
 };
 
-// Takes the key out of a whole item, as PutItem does. Refuses a missing key attribute,
-// one of another type, an empty one, and one that is too long, each with DynamoDB's text.
+// Returns the key of a whole item, as PutItem needs it. Refuses a key attribute that is missing, of
+// another type, empty or too long, each with DynamoDB's text.
 Result<Key> KeyOfItem(const Item& item, const KeySchema& schema);
 
-// Takes a key given on its own, as GetItem does: exactly the schema's attributes.
+// Returns the key of a request such as GetItem. The attributes must be exactly those of the schema.
 Result<Key> KeyOfAttributes(const Item& attributes, const KeySchema& schema);
 
-// Takes an index's key out of an item. nullopt when an attribute is absent: the item is
-// not in the index. Refuses one that is of another type, empty or too long, naming the
-// index, with DynamoDB's text.
+// Returns the key that an item has in an index. nullopt when an attribute of the key is absent: the
+// item is not in the index. Refuses an attribute that is of another type, empty or too long.
+// The error is DynamoDB's text and names the index.
 Result<std::optional<Key>> IndexKeyOfItem(const Item& item, const KeySchema& schema,
                                           std::string_view index);
 

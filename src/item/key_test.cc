@@ -35,7 +35,7 @@ TEST(KeyTest, RefusesAnItemWithoutItsKey) {
             "One or more parameter values were invalid: Missing the key at in the item");
 }
 
-TEST(KeyTest, NamesBothTypesWhenAnItemsKeyIsOfAnother) {
+TEST(KeyTest, NamesBothTypesWhenAKeyAttributeHasTheWrongType) {
   EXPECT_EQ(
       ErrorOf(KeyOfItem(Item{{"id", Number()}}, kSimple)),
       "One or more parameter values were invalid: Type mismatch for key id expected: S actual: N");
@@ -44,7 +44,7 @@ TEST(KeyTest, NamesBothTypesWhenAnItemsKeyIsOfAnother) {
       "One or more parameter values were invalid: Type mismatch for key at expected: N actual: M");
 }
 
-// Empty values are fine elsewhere, so the key alone must catch them.
+// Attributes that are not in a key may be empty, so only the check of the key refuses empty values.
 TEST(KeyTest, RefusesEmptyKeyValues) {
   const std::string text =
       "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
@@ -73,8 +73,8 @@ TEST(KeyTest, TakesKeysUpToTheirLimitsAndNoLonger) {
             "limit of 1024 bytes");
 }
 
-// Spelled out, since GetItem has one text for all three.
-TEST(KeyTest, RefusesAKeyThatIsNotExactlyTheSchemas) {
+// GetItem has one text for a missing, an additional and a wrongly typed attribute.
+TEST(KeyTest, RefusesAKeyThatDoesNotMatchTheSchema) {
   const std::string text = "The provided key element does not match the schema";
   EXPECT_EQ(ErrorOf(KeyOfAttributes(Item{}, kSimple)), text);
   EXPECT_EQ(ErrorOf(KeyOfAttributes(Item{{"id", "a"}}, kComposite)), text);
@@ -83,7 +83,7 @@ TEST(KeyTest, RefusesAKeyThatIsNotExactlyTheSchemas) {
   EXPECT_EQ(ErrorOf(KeyOfAttributes(Item{{"id", Number()}}, kSimple)), text);
 }
 
-TEST(KeyTest, GivesAttributesBack) {
+TEST(KeyTest, AttributesOfKeyIsTheInverseOfKeyOfAttributes) {
   const Item attributes{{"id", "a"}, {"at", Number::FromInt(3)}};
   EXPECT_EQ(AttributesOfKey(*KeyOfAttributes(attributes, kComposite), kComposite), attributes);
   EXPECT_EQ(AttributesOfKey(Key{.partition = "a"}, kSimple), (Item{{"id", "a"}}));

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/ascii.h"
 #include "item/limits.h"
 
 namespace tidemark::item {
@@ -14,12 +15,13 @@ namespace {
 
 __extension__ typedef unsigned __int128 Wide;
 
-// The powers of ten of the first significant digit that a number may have.
+// The magnitude of a number is the power of ten of its first significant digit: 2 for 345. These
+// are DynamoDB's limits.
 constexpr int kMinMagnitude = -130;
 constexpr int kMaxMagnitude = 125;
 
-// Beyond this no exponent in a text matters any more; far from the ends of int64_t, so that
-// adding the length of the text cannot overflow.
+// A larger exponent in a text is read as this one: the number is out of range in both cases. It is
+// so far below the maximum of int64_t that adding the length of the text cannot overflow.
 constexpr int64_t kHugeExponent = 1'000'000'000'000'000;
 
 constexpr std::array<Wide, 39> MakePowersOfTen() {
@@ -49,7 +51,7 @@ int DigitCount(Wide value) {
 
 bool EndsInZero(Wide value) { return High(value) != 0 ? value % 10 == 0 : Low(value) % 10 == 0; }
 
-// Takes trailing decimal zeros off the coefficient; returns how many.
+// Removes the trailing decimal zeros of the coefficient, and returns how many there were.
 int StripZeros(Wide* coefficient) {
   int stripped = 0;
   // 128-bit division is slow and most numbers are short.
@@ -118,17 +120,16 @@ Error NotANumber(std::string_view text) {
   return Invalid("The parameter cannot be converted to a numeric value: " + std::string(text));
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// What stands before the exponent in a number's text.
+// The part of a number's text before its exponent. Trailing zeros are not significant here.
 struct Mantissa {
-  Wide coefficient = 0;            // The first 38 significant digits, trailing zeros left out.
-  int64_t significant_digits = 0;  // All of them, trailing zeros left out.
-  int64_t exponent = 0;            // Of the last significant digit.
+  Wide coefficient = 0;            // The significant digits; meaningless if there are more than 38.
+  int64_t significant_digits = 0;  // How many there are, which may be more than 38.
+  int64_t exponent = 0;            // The power of ten of the last significant digit.
   bool negative = false;
 };
 
-// Gathers the digits of a mantissa one by one, in constant memory.
+// Reads the digits of a mantissa one by one, in constant memory. A zero is significant only if a
+// digit other than zero follows, so zeros are counted first and added when that digit comes.
 class MantissaBuilder {
  public:
   void AddDigit(char c) {
@@ -196,7 +197,7 @@ std::optional<Mantissa> TakeMantissa(std::string_view* text) {
 }
 
 // Reads "" or "e5" to the end of the text; nullopt when it is anything else. Huge exponents are
-// cut to kHugeExponent, which is out of range whatever the mantissa is.
+// cut to kHugeExponent, which is out of range with every mantissa.
 std::optional<int64_t> TakeExponent(std::string_view text) {
   if (text.empty()) return 0;
   if (text.front() != 'e' && text.front() != 'E') return std::nullopt;
@@ -208,7 +209,7 @@ std::optional<int64_t> TakeExponent(std::string_view text) {
   return negative ? -exponent : exponent;
 }
 
-// For a number whose last of `digits` digits stands at `exponent`.
+// The number has this many digits, and the power of ten of the last one is `exponent`.
 bool InRange(int64_t digits, int64_t exponent) {
   const int64_t magnitude = exponent + digits - 1;
   return magnitude >= kMinMagnitude && magnitude <= kMaxMagnitude;
@@ -221,6 +222,7 @@ Status CheckMagnitude(int64_t digits, int64_t exponent) {
   return Done{};
 }
 
+// 0, -1, 1, -2, … become 0, 1, 2, 3, …, so that small negative exponents have short varints too.
 uint64_t ZigZag(int value) {
   return value < 0 ? static_cast<uint64_t>(-value) * 2 - 1 : static_cast<uint64_t>(value) * 2;
 }
@@ -230,20 +232,23 @@ int64_t UnZigZag(uint64_t value) {
   return value % 2 == 0 ? half : -half - 1;
 }
 
-// docs/formats/keys.md: how a number begins and what it is made of.
+// The bytes of an ordered number (docs/formats/keys.md). The first byte is the class, so that all
+// negative numbers sort before zero, and zero before all positive ones.
 constexpr uint8_t kNegativeClass = 1;
 constexpr uint8_t kZeroClass = 2;
 constexpr uint8_t kPositiveClass = 3;
 constexpr uint8_t kEndMark = 0;
 constexpr int kMaxPairs = kMaxNumberDigits / 2;
 
-// docs/formats/items.md: the head of a compact number.
+// The first byte of a compact number (docs/formats/items.md).
 constexpr uint8_t kLengthMask = 0x1f;
 constexpr uint8_t kReservedFlag = 0x20;
 constexpr uint8_t kExponentFlag = 0x40;
 constexpr uint8_t kNegativeFlag = 0x80;
 
-// The pairs of an ordered number up to their end mark; fails the reader on what no pairs encode to.
+// Reads the pairs of digits of an ordered number up to the end mark. Each pair is stored as its
+// value plus one, so that the end mark, a zero, sorts before every pair. Fails the reader on bytes
+// that EncodeOrdered does not write: there would be two keys for one number.
 Wide ReadPairs(Reader* reader, uint8_t flip) {
   Wide coefficient = 0;
   uint8_t last = 0;
@@ -260,7 +265,7 @@ Wide ReadPairs(Reader* reader, uint8_t flip) {
 
 }  // namespace
 
-// Makes Numbers from their parts; the one place that knows how the halves are laid out.
+// Makes Numbers from their parts, and takes them apart.
 class NumberParts {
  public:
   // The coefficient has no trailing zero and the magnitude is in range.
@@ -273,7 +278,9 @@ class NumberParts {
     return number;
   }
 
-  // Any parts of which the coefficient is below 3 × 10^38, as arithmetic gives them.
+  // For results of arithmetic. The coefficient is below 3 × 10^38, which fits into 128 bits. It may
+  // end in zeros and may have 39 digits: only after the zeros are removed is it known whether it
+  // fits.
   static Result<Number> Normalize(bool negative, Wide coefficient, int exponent) {
     if (coefficient == 0) return Number();
     exponent += StripZeros(&coefficient);
@@ -299,7 +306,8 @@ class NumberParts {
     const int left_magnitude = Magnitude(left);
     const int right_magnitude = Magnitude(right);
     if (left_magnitude != right_magnitude) return left_magnitude <=> right_magnitude;
-    // Of equal magnitude, so the one with fewer digits has room for the other's.
+    // Both have the same magnitude, so the one with the higher exponent has fewer digits. With
+    // zeros appended it has as many digits as the other, at most 38: the product cannot overflow.
     const int common = std::min(left.exponent_, right.exponent_);
     return Order(Coefficient(left) * PowerOfTen(left.exponent_ - common),
                  Coefficient(right) * PowerOfTen(right.exponent_ - common));
@@ -328,6 +336,8 @@ Result<Number> Number::Parse(std::string_view text) {
   if (!exponent) return NotANumber(text);
   if (mantissa->significant_digits == 0) return Number();
   const int64_t last_digit = mantissa->exponent + *exponent;
+  // The range is checked first, so a number that has too many digits and is out of range gets the
+  // error about the range.
   TRY(CheckMagnitude(mantissa->significant_digits, last_digit));
   if (mantissa->significant_digits > kMaxNumberDigits) return TooManyDigits();
   return NumberParts::Make(mantissa->negative, mantissa->coefficient, last_digit);
@@ -355,10 +365,12 @@ std::optional<int64_t> Number::Floor() const {
   Wide magnitude = Join(coefficient_high_, coefficient_low_);
   if (exponent_ > 18) return std::nullopt;
   if (exponent_ >= 0) {
+    // Checked before the multiplication, so that it cannot overflow: 2^63 × 10^18 is below 2^128.
     if (magnitude > kMaxInt + 1) return std::nullopt;
     magnitude *= PowerOfTen(exponent_);
   } else {
-    // There is always a fraction here, for the last digit is not zero.
+    // The last digit is not zero and is behind the point, so there is always a fraction. The
+    // division cuts it off, which for a negative number rounds up: hence the increment.
     magnitude = exponent_ < -kMaxNumberDigits ? 0 : magnitude / PowerOfTen(-exponent_);
     if (negative_) ++magnitude;
   }
@@ -370,7 +382,8 @@ std::optional<int64_t> Number::Floor() const {
 size_t Number::SizeBytes() const {
   const int digits = DigitCount(Join(coefficient_high_, coefficient_low_));
   if (digits == 0) return 1;
-  // The digits before and after the point take two to a byte each.
+  // DynamoDB packs two digits into a byte, separately before and after the point. One more byte is
+  // for the exponent, and one for a negative sign.
   const int integer_digits = std::clamp(digits + exponent_, 0, digits);
   const int fraction_digits = digits - integer_digits;
   const int pairs = (integer_digits + 1) / 2 + (fraction_digits + 1) / 2;
@@ -385,8 +398,10 @@ Result<Number> Add(const Number& left, const Number& right) {
   if (high == 0) return lower;
   if (low == 0) return upper;
 
-  // Brought to one exponent, the result is within 10^38 of the upper number. If that is 2 × 10^38
-  // or more the result cannot fit: its last digit is the lower number's, which is not zero.
+  // `high` is multiplied so that both have the lower exponent. `low` is below 10^38. If `high` is
+  // then 2 × 10^38 or more, the result has more than 38 digits even after subtraction. Its last
+  // digit is that of the lower number, which is not zero, so no zeros can be removed to make it
+  // fit. The check divides, because the multiplication could overflow.
   const int shift = upper.exponent_ - lower.exponent_;
   if (shift > kMaxNumberDigits || high > 2 * kCoefficientEnd / PowerOfTen(shift)) return Overflow();
   high *= PowerOfTen(shift);
@@ -422,6 +437,7 @@ void Number::EncodeOrdered(std::string* out) const {
   }
   const Digits digits(coefficient);
   const std::string_view text = digits.text();
+  // The larger the magnitude of a negative number, the earlier it sorts: so its bytes are inverted.
   const uint8_t flip = negative_ ? 0xff : 0;
   const auto append = [out, flip](int byte) { out->push_back(static_cast<char>(byte ^ flip)); };
 
@@ -468,7 +484,8 @@ Number Number::DecodeCompact(Reader* reader) {
 
   const bool shortest = !bytes.empty() && bytes.front() != 0 && bytes.size() <= sizeof(Wide) &&
                         !EndsInZero(coefficient) && (exponent != 0 || (head & kExponentFlag) == 0);
-  // The bounds of the exponent keep its sum with the digits from overflowing.
+  // Damaged bytes can hold any exponent. Its limits are checked first, so that adding the number of
+  // digits cannot overflow.
   const bool in_range = coefficient < kCoefficientEnd && exponent > -1'000 && exponent < 1'000 &&
                         InRange(DigitCount(coefficient), exponent);
   if ((head & kReservedFlag) != 0 || !shortest || !in_range) {

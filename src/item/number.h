@@ -30,7 +30,7 @@ class Number {
   // Rounded towards minus infinity; nullopt when it does not fit.
   std::optional<int64_t> Floor() const;
 
-  // Bytes DynamoDB counts for the number.
+  // The bytes that DynamoDB counts for the number.
   size_t SizeBytes() const;
 
   friend Result<Number> Add(const Number& left, const Number& right);
@@ -39,9 +39,9 @@ class Number {
   friend std::strong_ordering operator<=>(const Number& left, const Number& right);
   friend bool operator==(const Number& left, const Number& right) = default;
 
-  // Bytes that sort as the numbers do and end by themselves (docs/formats/keys.md).
+  // Bytes in the order of the numbers. A reader sees where they end (docs/formats/keys.md).
   void EncodeOrdered(std::string* out) const;
-  static Number DecodeOrdered(Reader* reader);  // Fails the reader on what no Number encodes to.
+  static Number DecodeOrdered(Reader* reader);  // Fails the reader on any other bytes.
 
   // Compact bytes for stored items (docs/formats/items.md).
   void EncodeCompact(std::string* out) const;

@@ -12,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/long_run.h"
+
 namespace tidemark::item {
 namespace {
 
@@ -47,7 +49,7 @@ std::string Bytes(std::initializer_list<int> bytes) {
   return std::string(bytes.begin(), bytes.end());
 }
 
-// The text DynamoDB gives back is canonical whatever form came in.
+// DynamoDB returns a canonical text for every form of input.
 TEST(NumberTest, GivesPlainDecimalForEveryFormOfInput) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"0", "0"},
@@ -74,7 +76,7 @@ TEST(NumberTest, GivesPlainDecimalForEveryFormOfInput) {
 }
 
 // Java's and C's parsers take some of these; DynamoDB takes none.
-TEST(NumberTest, RefusesWhatIsNoNumberAndNamesIt) {
+TEST(NumberTest, RefusesTextThatIsNotANumberAndQuotesIt) {
   for (const std::string text :
        {"",  " 1", "1 ", "NaN", "Infinity", "-Infinity", "0x1F", "1e",    "1e+", "e5",
         ".", "-",  "+",  "--1", "1.2.3",    "1_000",     "1,5",  "1e5.0", "1f",  "١"}) {
@@ -94,7 +96,7 @@ TEST(NumberTest, RefusesMagnitudesOutOfRange) {
   EXPECT_EQ(ErrorOf(Number::Parse("-9.9e-131")), kUnderflow);
 }
 
-// Exponents beyond any integer type must neither allocate nor wrap round.
+// Exponents that fit no integer type must neither overflow nor make the parser write out the zeros.
 TEST(NumberTest, RefusesHugeExponentsWithoutExpandingThem) {
   for (const char* text :
        {"1e2147483647", "1e2147483648", "1e99999999999999999999", "1e18446744073709551616"}) {
@@ -105,7 +107,7 @@ TEST(NumberTest, RefusesHugeExponentsWithoutExpandingThem) {
   }
 }
 
-// Zeros outside the significant digits are free, however many there are.
+// Zeros before the first and after the last significant digit do not count, even if there are many.
 TEST(NumberTest, CountsSignificantDigitsOnly) {
   const std::string digits = "12345678901234567890123456789012345678";
   EXPECT_EQ(N(digits).ToString(), digits);
@@ -123,7 +125,7 @@ TEST(NumberTest, RejectsThirtyNineDigits) {
   EXPECT_EQ(ErrorOf(Number::Parse("340282366920938463463374607431768211457")), kTooManyDigits);
 }
 
-TEST(NumberTest, IsMadeOfEveryInteger) {
+TEST(NumberTest, FromIntTakesEveryInteger) {
   EXPECT_EQ(Number::FromInt(0), Number());
   EXPECT_EQ(Number::FromInt(1'000), N("1e3"));
   EXPECT_EQ(Number::FromInt(-17).ToString(), "-17");
@@ -145,14 +147,14 @@ TEST(NumberTest, FloorsTowardsMinusInfinity) {
   EXPECT_EQ(N("-9223372036854775807.5").Floor(), std::numeric_limits<int64_t>::min());
 }
 
-TEST(NumberTest, HasNoFloorOutsideInt64) {
+TEST(NumberTest, FloorIsAbsentOutsideTheRangeOfInt64) {
   for (const char* text : {"9223372036854775808", "-9223372036854775808.5", "-9223372036854775809",
                            "1e19", "1e125", "-1e125", "36893488147419103233"}) {
     EXPECT_EQ(N(text).Floor(), std::nullopt) << text;
   }
 }
 
-// Figures from dynamodb-facts 4.1 and their neighbours.
+// DynamoDB's documented sizes (dynamodb-facts 4.1), and numbers with one digit more or less.
 TEST(NumberTest, CountsBytesAsDynamoDbDoes) {
   const std::vector<std::pair<std::string, size_t>> cases = {
       {"0", 1},
@@ -229,7 +231,7 @@ TEST(NumberTest, RefusesOrderedBytesThatNoNumberEncodesTo) {
   for (const std::string& bytes : cases) {
     Reader reader(bytes);
     EXPECT_EQ(Number::DecodeOrdered(&reader), Number());
-    EXPECT_FALSE(reader.ok()) << testing::PrintToString(bytes);
+    EXPECT_FALSE(reader.ok()) << ::testing::PrintToString(bytes);
   }
 }
 
@@ -252,12 +254,12 @@ TEST(NumberTest, RefusesCompactBytesThatAreNotCanonical) {
   for (const std::string& bytes : cases) {
     Reader reader(bytes);
     EXPECT_EQ(Number::DecodeCompact(&reader), Number());
-    EXPECT_FALSE(reader.ok()) << testing::PrintToString(bytes);
+    EXPECT_FALSE(reader.ok()) << ::testing::PrintToString(bytes);
   }
 }
 
-// Schoolbook arithmetic on one digit a place, from 10^-200 to 10^199: slow, and so simple that
-// it can be believed.
+// Schoolbook arithmetic with one digit for each power of ten, from 10^-200 to 10^199. It is slow,
+// and so simple that a reader can see that it is right.
 class Oracle {
  public:
   static Oracle Of(bool negative, const std::string& digits, int exponent) {
@@ -286,7 +288,7 @@ class Oracle {
     return place == places_.rend() ? 0 : (*place > 0 ? 1 : -1);
   }
 
-  // What Number says of this value: its text, or the error of arithmetic.
+  // What Number should give for this value: its text, or the error of the arithmetic.
   std::string Text() const {
     if (Sign() == 0) return "0";
     int top = kTop;
@@ -331,7 +333,10 @@ struct Sample {
   Oracle oracle;
 };
 
-class NumberPropertyTest : public testing::Test {
+// Each run has another seed, so that many runs together try many numbers.
+int NumbersToTry() { return testing::AmountOf({.usual = 20'000, .release = 1'000'000}); }
+
+class NumberPropertyTest : public ::testing::Test {
  protected:
   // A failure is replayed with --gtest_random_seed.
   NumberPropertyTest() {
@@ -344,7 +349,7 @@ class NumberPropertyTest : public testing::Test {
 
   int Between(int low, int high) { return std::uniform_int_distribution<int>(low, high)(engine_); }
 
-  // Digits that carry and cancel are common; `magnitude` is the power of ten of the first.
+  // Digits that carry or cancel are frequent. `magnitude` is the power of ten of the first digit.
   Sample Near(int magnitude) {
     std::string digits;
     const int style = Between(0, 3);
@@ -376,7 +381,7 @@ std::string TextOf(const Result<Number>& result) {
 }
 
 TEST_F(NumberPropertyTest, AgreesWithSchoolbookArithmetic) {
-  for (int i = 0; i < 100'000; ++i) {
+  for (int i = 0; i < NumbersToTry(); ++i) {
     const auto [left, right] = Pair();
     ASSERT_EQ(left.number.ToString(), left.oracle.Text());
     ASSERT_EQ(TextOf(Add(left.number, right.number)), left.oracle.Plus(right.oracle).Text())
@@ -390,15 +395,15 @@ TEST_F(NumberPropertyTest, AgreesWithSchoolbookArithmetic) {
 }
 
 TEST_F(NumberPropertyTest, OrderedBytesSortAsTheNumbersDo) {
-  for (int i = 0; i < 100'000; ++i) {
+  for (int i = 0; i < NumbersToTry(); ++i) {
     const auto [left, right] = Pair();
     ASSERT_EQ(Ordered(left.number) <=> Ordered(right.number), left.number <=> right.number)
         << left.number.ToString() << " " << right.number.ToString();
   }
 }
 
-TEST_F(NumberPropertyTest, ComesBackFromTextAndBytes) {
-  for (int i = 0; i < 100'000; ++i) {
+TEST_F(NumberPropertyTest, IsTheSameAfterWritingAndReading) {
+  for (int i = 0; i < NumbersToTry(); ++i) {
     const Number number = Any().number;
     ASSERT_EQ(N(number.ToString()), number);
     const std::string ordered = Ordered(number);
@@ -413,7 +418,7 @@ TEST_F(NumberPropertyTest, ComesBackFromTextAndBytes) {
 }
 
 // Every power of ten and its neighbours: where digit counts change.
-TEST(NumberTest, KeepsEveryPowerOfTenApart) {
+TEST(NumberTest, DistinguishesEveryPowerOfTenFromItsNeighbours) {
   for (int power = 0; power < 38; ++power) {
     const Number ten = N("1e" + std::to_string(power));
     const Number below = *Subtract(ten, N("1"));

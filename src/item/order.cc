@@ -6,6 +6,8 @@ namespace tidemark::item {
 
 namespace {
 
+// A zero byte needs a mark, because the text of a key may contain zeros and is followed by other
+// parts of the key. The end mark is the smaller one, so that "a" sorts before "a\0".
 constexpr char kZero = '\0';
 constexpr char kEscapedZero = '\xff';  // After a zero: the zero is part of the text.
 constexpr char kEnd = '\0';            // After a zero: the text ends.

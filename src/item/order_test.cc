@@ -22,9 +22,9 @@ std::string Prefix(const Value& value) {
   return bytes;
 }
 
-Number N(std::string_view text) { return *Number::Parse(text); }
+Number OrderedNumber(std::string_view text) { return *Number::Parse(text); }
 
-// Ascending by unsigned bytes, with everything that escaping could get wrong.
+// In ascending order of unsigned bytes. The texts contain the bytes that escaping could get wrong.
 const std::vector<std::string> kAscending = {"",          "\0"s,
                                              "\0\0"s,     "\0\1"s,
                                              "\0\xfe"s,   "\0\xff"s,
@@ -50,14 +50,15 @@ TEST(OrderTest, ComparesTextsByUnsignedBytes) {
 }
 
 TEST(OrderTest, ComparesNumbersByValue) {
-  EXPECT_EQ(Compare(N("10"), N("9")), std::partial_ordering::greater);
-  EXPECT_EQ(Compare(N("-10"), N("9")), std::partial_ordering::less);
-  EXPECT_EQ(Compare(N("1e3"), N("1000")), std::partial_ordering::equivalent);
+  EXPECT_EQ(Compare(OrderedNumber("10"), OrderedNumber("9")), std::partial_ordering::greater);
+  EXPECT_EQ(Compare(OrderedNumber("-10"), OrderedNumber("9")), std::partial_ordering::less);
+  EXPECT_EQ(Compare(OrderedNumber("1e3"), OrderedNumber("1000")),
+            std::partial_ordering::equivalent);
 }
 
 // Conditions on mixed types are false in both directions, so there must be no order at all.
 TEST(OrderTest, HasNoOrderAcrossTypesAndForOtherTypes) {
-  EXPECT_EQ(Compare("1", N("1")), std::partial_ordering::unordered);
+  EXPECT_EQ(Compare("1", OrderedNumber("1")), std::partial_ordering::unordered);
   EXPECT_EQ(Compare("1", Binary{"1"}), std::partial_ordering::unordered);
   EXPECT_EQ(Compare(true, true), std::partial_ordering::unordered);
   EXPECT_EQ(Compare(Null{}, Null{}), std::partial_ordering::unordered);
@@ -68,7 +69,7 @@ TEST(OrderTest, HasNoOrderAcrossTypesAndForOtherTypes) {
 TEST(OrderTest, EncodedTextsSortAsTheTextsDo) {
   for (size_t i = 0; i < kAscending.size(); ++i) {
     for (size_t j = 0; j < kAscending.size(); ++j) {
-      // Something follows in a row's key; it must not change the order.
+      // In the key of a row other bytes follow. They must not change the order.
       const std::string left = Ordered(kAscending[i]) + "\xff";
       const std::string right = Ordered(kAscending[j]) + "\0"s;
       if (i == j) continue;
@@ -77,13 +78,14 @@ TEST(OrderTest, EncodedTextsSortAsTheTextsDo) {
   }
 }
 
-// Keys are written one after another, so an encoding may not run into its neighbour.
-TEST(OrderTest, ReadsBackWhatStandsTogether) {
+// The parts of a key are written one after another, so each part must show where it ends.
+TEST(OrderTest, ReadsValuesThatAreWrittenOneAfterAnother) {
   for (const std::string& text : kAscending) {
-    const std::string bytes = Ordered(text) + Ordered(N("-12.5")) + Ordered(Binary{text}) + "rest";
+    const std::string bytes =
+        Ordered(text) + Ordered(OrderedNumber("-12.5")) + Ordered(Binary{text}) + "rest";
     Reader reader(bytes);
     EXPECT_EQ(DecodeOrdered(Type::kString, &reader), Value(text));
-    EXPECT_EQ(DecodeOrdered(Type::kNumber, &reader), Value(N("-12.5")));
+    EXPECT_EQ(DecodeOrdered(Type::kNumber, &reader), Value(OrderedNumber("-12.5")));
     EXPECT_EQ(DecodeOrdered(Type::kBinary, &reader), Value(Binary{text}));
     EXPECT_EQ(reader.rest(), "rest");
   }
@@ -96,12 +98,13 @@ TEST(OrderTest, WritesTheDocumentedBytes) {
   EXPECT_EQ(Prefix("a\0"s), "a\0\xff"s);
 }
 
-// begins_with seeks the prefix: it must cover all that begin with it and nothing else.
+// begins_with reads all rows from the prefix on: these must be all texts that begin with it, and no
+// others.
 TEST(OrderTest, PrefixBeginsExactlyTheTextsThatBeginWithIt) {
   for (const std::string& prefix : kAscending) {
     for (const std::string& text : kAscending) {
       EXPECT_EQ(Ordered(text).starts_with(Prefix(prefix)), text.starts_with(prefix))
-          << testing::PrintToString(prefix) << " " << testing::PrintToString(text);
+          << ::testing::PrintToString(prefix) << " " << ::testing::PrintToString(text);
     }
   }
 }
@@ -110,11 +113,11 @@ TEST(OrderTest, RefusesTextsThatDoNotEndOrHaveAnUnknownMark) {
   for (const std::string& bytes : {""s, "a"s, "a\0"s, "a\0\1"s, "a\0\xff"s, "a\0\xfe\0\0"s}) {
     Reader reader(bytes);
     EXPECT_EQ(DecodeOrdered(Type::kString, &reader), Value(""));
-    EXPECT_FALSE(reader.ok()) << testing::PrintToString(bytes);
+    EXPECT_FALSE(reader.ok()) << ::testing::PrintToString(bytes);
   }
 }
 
-TEST(OrderTest, RefusesTypesThatCanBeNoKey) {
+TEST(OrderTest, RefusesTypesThatCannotBeKeys) {
   const std::string bytes = Ordered("a");
   for (Type type : {Type::kBool, Type::kNull, Type::kList, Type::kMap, Type::kStringSet}) {
     Reader reader(bytes);

@@ -1,4 +1,4 @@
-// Random items through both of their forms: what one writes the same one reads.
+// Random items are written and read again, as JSON and as stored bytes.
 #include <cstdio>
 #include <random>
 #include <string>
@@ -15,7 +15,7 @@
 namespace tidemark::item {
 namespace {
 
-class RoundTripTest : public testing::Test {
+class RoundTripTest : public ::testing::Test {
  protected:
   // A failure is replayed with --gtest_random_seed.
   RoundTripTest() {
@@ -107,7 +107,7 @@ TEST_F(RoundTripTest, ItemsComeBackFromJsonAndFromBytes) {
   }
 }
 
-// Damage is noticed, or it gives another item that is itself canonical; never a crash.
+// Damaged bytes are refused, or they are the canonical bytes of another item. Nothing crashes.
 TEST_F(RoundTripTest, DamagedBytesNeverDecodeToSomethingThatEncodesOtherwise) {
   for (int i = 0; i < 5'000; ++i) {
     std::string bytes;

@@ -1,4 +1,4 @@
-// The size of items as DynamoDB counts it; limits and pages are measured by it.
+// The size of items as DynamoDB counts it. The limits of items and of pages are in these bytes.
 #pragma once
 
 #include <cstddef>

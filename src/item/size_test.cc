@@ -5,21 +5,21 @@
 namespace tidemark::item {
 namespace {
 
-Number N(std::string_view text) { return *Number::Parse(text); }
+Number SizedNumber(std::string_view text) { return *Number::Parse(text); }
 
 // The 400 KB limit, pages and capacity are all measured by these figures.
 TEST(SizeTest, CountsScalars) {
   EXPECT_EQ(SizeBytes(Value("")), 0U);
   EXPECT_EQ(SizeBytes(Value("h\xc3\xa9")), 3U);
   EXPECT_EQ(SizeBytes(Value(Binary{"abc"})), 3U);
-  EXPECT_EQ(SizeBytes(Value(N("3.14159"))), 5U);
+  EXPECT_EQ(SizeBytes(Value(SizedNumber("3.14159"))), 5U);
   EXPECT_EQ(SizeBytes(Value(true)), 1U);
   EXPECT_EQ(SizeBytes(Value(Null{})), 1U);
 }
 
 TEST(SizeTest, CountsSetsAsTheSumOfTheirMembers) {
   EXPECT_EQ(SizeBytes(Value(StringSet({"a", "bc", ""}))), 3U);
-  EXPECT_EQ(SizeBytes(Value(NumberSet({N("1"), N("123")}))), 5U);
+  EXPECT_EQ(SizeBytes(Value(NumberSet({SizedNumber("1"), SizedNumber("123")}))), 5U);
   EXPECT_EQ(SizeBytes(Value(BinarySet({Binary{"ab"}}))), 2U);
 }
 
@@ -32,7 +32,7 @@ TEST(SizeTest, CountsThreeBytesForAContainerAndOneForEachElement) {
 
 TEST(SizeTest, CountsNamesAndValuesOfAnItem) {
   EXPECT_EQ(SizeBytes(Item{}), 0U);
-  EXPECT_EQ(SizeBytes(Item{{"id", "a"}, {"h\xc3\xa9", N("1")}}), (2U + 1) + (3 + 2));
+  EXPECT_EQ(SizeBytes(Item{{"id", "a"}, {"h\xc3\xa9", SizedNumber("1")}}), (2U + 1) + (3 + 2));
 }
 
 }  // namespace

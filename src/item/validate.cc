@@ -16,6 +16,8 @@ Status ValidateText(std::string_view text) {
       "use a binary for other bytes");
 }
 
+// These call each other for each level. The recursion ends at kMaxNesting, because ValidateAt
+// checks the level before it looks at the contents.
 Status ValidateAttributes(const Map& map, int level);
 Status ValidateAt(const Value& value, int level);
 

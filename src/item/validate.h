@@ -1,8 +1,8 @@
-// What every value must keep to, wherever it comes from: requests built in C++ call
-// ValidateItem or ValidateValue, DynamoDB JSON is checked by the same rules while it is read.
+// The rules for every value of a request. ValidateItem and ValidateValue check requests that were
+// built in C++. The decoder of DynamoDB JSON checks the same rules while it reads.
 //
-// What the types already guarantee (numbers in range, sets sorted and distinct) is not
-// checked again. Keys have rules of their own: see key.h. Sizes: see size.h.
+// Some rules need no check, because the types guarantee them: numbers are in range, and sets are
+// sorted and have no duplicates. key.h has the rules for keys, and size.h the sizes.
 #pragma once
 
 #include <string_view>
@@ -17,11 +17,11 @@ namespace tidemark::item {
 Status ValidateItem(const Item& item);
 Status ValidateValue(const Value& value);
 
-// The single rules, for decoders that check as they read.
-// The level of an attribute's value is 1, that of what its list or map contains 2.
+// The single rules, for decoders that check while they read. The value of an attribute has level 1,
+// the elements of its list or map have level 2.
 Status ValidateLevel(int level);
 Status ValidateName(std::string_view name);
-// What to answer when a set of this type has no member.
+// The error for a set of this type without members.
 Error EmptySet(Type type);
 
 }  // namespace tidemark::item

@@ -25,8 +25,8 @@ Value Wrapped(int wraps) {
   return value;
 }
 
-// DynamoDB takes 31 wraps and refuses 32 (dynamodb-facts 4.3).
-TEST(ValidateTest, TakesThirtyTwoLevelsAndNoMore) {
+// DynamoDB accepts a string inside 31 lists and maps, and refuses 32 (dynamodb-facts 4.3).
+TEST(ValidateTest, AcceptsThirtyTwoLevelsAndRefusesMore) {
   EXPECT_EQ(ErrorOf(ValidateItem(Item{{"a", Wrapped(31)}})), "no error");
   EXPECT_EQ(ErrorOf(ValidateValue(Wrapped(31))), "no error");
   const std::string text =
@@ -46,7 +46,7 @@ TEST(ValidateTest, RefusesEmptySetsWhereverTheyAre) {
   EXPECT_EQ(ErrorOf(ValidateValue(StringSet({""}))), "no error");
 }
 
-TEST(ValidateTest, BoundsAttributeNames) {
+TEST(ValidateTest, LimitsTheLengthOfAttributeNames) {
   const std::string longest(kMaxAttributeNameBytes, 'n');
   EXPECT_EQ(ErrorOf(ValidateItem(Item{{longest, true}})), "no error");
   EXPECT_THAT(ErrorOf(ValidateItem(Item{{longest + "n", true}})), HasSubstr("has 65536 bytes"));
@@ -65,13 +65,13 @@ TEST(ValidateTest, TakesEveryKindOfUtf8) {
 }
 
 // A string that is not UTF-8 could be stored but never be given back as JSON.
-TEST(ValidateTest, RefusesWhatIsNotUtf8) {
+TEST(ValidateTest, RefusesStringsThatAreNotUtf8) {
   for (const char* text :
        {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc3", "\xc3(", "\xe0\x9f\xbf", "\xe2\x82",
         "\xe2\x82(", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf0\x9f\x8c", "\xf4\x90\x80\x80",
         "\xf5\x80\x80\x80", "\xff", "1234567\x80", "12345678\x80", "a\xc3\xa9\xc3"}) {
     EXPECT_THAT(ErrorOf(ValidateValue(text)), HasSubstr("not valid UTF-8"))
-        << testing::PrintToString(text);
+        << ::testing::PrintToString(text);
     EXPECT_THAT(ErrorOf(ValidateValue(StringSet({"a", text}))), HasSubstr("not valid UTF-8"));
     EXPECT_THAT(ErrorOf(ValidateItem(Item{{text, true}})), HasSubstr("not valid UTF-8"));
     EXPECT_EQ(ErrorOf(ValidateValue(Binary{text})), "no error");

@@ -74,11 +74,13 @@ Map Map::FromAttributes(std::vector<Attribute> attributes) {
     return !before(left, right);
   };
   Map map;
+  // Input that is sorted and has each name once, such as our own writers give, needs no work.
   if (std::adjacent_find(attributes.begin(), attributes.end(), not_before) == attributes.end()) {
     map.attributes_ = std::move(attributes);
     return map;
   }
-  // Pointers are sorted, so that each attribute is moved once.
+  // An attribute is large and a pointer is small, so this sorts pointers and moves each attribute
+  // once. The sort is stable: of several attributes with one name, the last stays last.
   std::vector<Attribute*> order;
   order.reserve(attributes.size());
   for (Attribute& attribute : attributes) order.push_back(&attribute);

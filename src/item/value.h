@@ -37,7 +37,7 @@ template <typename Member>
 class SetOf {
  public:
   SetOf() = default;
-  // Sorts, and drops what is there twice.
+  // Sorts the members and removes duplicates.
   explicit SetOf(std::vector<Member> members) : members_(std::move(members)) {
     std::sort(members_.begin(), members_.end());
     members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
@@ -48,8 +48,8 @@ class SetOf {
   bool Contains(const Member& member) const {
     return std::binary_search(members_.begin(), members_.end(), member);
   }
-  // Adds a member that sorts after all that are there; for decoders that read sorted
-  // input. False, and nothing is added, when it does not.
+  // Adds a member that sorts after the last one. Otherwise adds nothing and returns false. Decoders
+  // of sorted input use this: it is fast, and they must refuse input in any other order.
   bool Append(Member member) {
     if (!members_.empty() && !(members_.back() < member)) return false;
     members_.push_back(std::move(member));
@@ -71,11 +71,11 @@ using List = std::vector<Value>;
 
 class Map {
  public:
-  // Defined behind Attribute: the vector needs it whole.
+  // Defined below Attribute, because a vector needs the complete type.
   Map();
   Map(std::initializer_list<Attribute> attributes);
-  // In any order; of several with one name the last stays. Sorts once, where setting them
-  // one by one would be quadratic.
+  // The attributes may be in any order. Of several with one name, the last is kept. This sorts
+  // once; calling Set for each attribute would take quadratic time.
   static Map FromAttributes(std::vector<Attribute> attributes);
   Map(const Map&);
   Map(Map&&) noexcept;
@@ -91,10 +91,10 @@ class Map {
   void Set(std::string_view name, Value value);
   // False when there was none.
   bool Erase(std::string_view name);
-  // Adds an attribute whose name sorts after all that are there; for decoders that
-  // read sorted input. False, and nothing is added, when it does not.
+  // Adds an attribute whose name sorts after the last one. Otherwise adds nothing and returns
+  // false. For decoders of sorted input.
   bool Append(std::string name, Value value);
-  // The same, for decoding in place: the null under the new name, or nullptr.
+  // The same for decoding in place: returns the new value, a NULL, or nullptr if none was added.
   Value* Append(std::string_view name);
 
   // In the order of their names.

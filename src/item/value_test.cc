@@ -5,7 +5,7 @@
 namespace tidemark::item {
 namespace {
 
-TEST(MapTest, KeepsNamesSortedWhateverTheOrderOfSetting) {
+TEST(MapTest, KeepsNamesSortedInAnyOrderOfSetting) {
   Map map;
   for (const char* name : {"m", "z", "a", "m"}) map.Set(name, name);
   std::string names;
@@ -34,7 +34,7 @@ TEST(MapTest, AppendsOnlyWhatSortsAfterTheLast) {
   EXPECT_EQ(map, (Map{{"b", "1"}, {"c", "2"}}));
 }
 
-TEST(MapTest, TakesTheLastOfAttributesWithOneName) {
+TEST(MapTest, KeepsTheLastOfSeveralAttributesWithOneName) {
   EXPECT_EQ(Map::FromAttributes({{"b", "1"}, {"a", "2"}, {"b", "3"}, {"c", "4"}, {"b", "5"}}),
             (Map{{"a", "2"}, {"b", "5"}, {"c", "4"}}));
   EXPECT_EQ(Map::FromAttributes({{"a", "1"}, {"a", "2"}}), (Map{{"a", "2"}}));
@@ -57,7 +57,7 @@ TEST(SetTest, AppendsOnlyWhatSortsAfterTheLast) {
   EXPECT_EQ(set, NumberSet({Number::FromInt(9), Number::FromInt(10)}));
 }
 
-TEST(TypeTest, ComesBackFromItsLetters) {
+TEST(TypeTest, ParseTypeReadsWhatToStringWrites) {
   for (int i = 0; i < 10; ++i) {
     const Type type = static_cast<Type>(i);
     EXPECT_EQ(ParseType(ToString(type)), type);

@@ -1,5 +1,5 @@
-// What every implementation of Objects refuses alike, before it does anything. May be called from
-// any thread.
+// The checks that every implementation of Objects makes before it does anything. Any thread may
+// call them.
 #pragma once
 
 #include <string_view>
@@ -9,11 +9,11 @@
 
 namespace tidemark::objects {
 
-// kInvalid when it is empty, too long, not UTF-8, or has "." or ".." between slashes.
+// Fails with kInvalid if the key is empty, too long, not UTF-8, or has "." or ".." between slashes.
 Status ValidateKey(std::string_view key);
-// The key, the content type, the metadata, the conditions.
+// Checks the key, the content type, the metadata and the conditions.
 Status Validate(const PutRequest& request);
-// The limit is at least 1 and at most kMaxPage.
+// Checks that the limit is at least 1 and at most kMaxPage.
 Status Validate(const ListRequest& request);
 
 }  // namespace tidemark::objects

@@ -14,8 +14,8 @@ bool Takes(PutRequest request) { return Validate(request).has_value(); }
 
 }  // namespace
 
-// What S3 takes is taken, odd as it may look.
-TEST(ValidateTest, TakesEveryKeyOfS3) {
+// Every key that S3 accepts is accepted.
+TEST(ValidateTest, AcceptsEveryKeyOfS3) {
   for (const std::string& key :
        {std::string("a"), std::string("a/b"), std::string("/"), std::string("a//b/"),
         std::string("..."), std::string("a/.b"), std::string("\0\x01", 2),
@@ -24,8 +24,8 @@ TEST(ValidateTest, TakesEveryKeyOfS3) {
   }
 }
 
-// A key is never a way out of the bucket, and never text that only some programs can read.
-TEST(ValidateTest, RefusesWhatIsNoKey) {
+// A key must not lead out of the bucket, and must be valid text.
+TEST(ValidateTest, RefusesInvalidKeys) {
   for (const std::string& key :
        {std::string(), std::string("."), std::string(".."), std::string("a/../b"),
         std::string("a/."), std::string("./a"), std::string("\xff"), std::string("a\xc3"),
@@ -35,7 +35,7 @@ TEST(ValidateTest, RefusesWhatIsNoKey) {
   }
 }
 
-// Metadata travels in headers: what could not is refused before anything is written.
+// Metadata is sent in HTTP headers, so values that headers cannot hold are refused.
 TEST(ValidateTest, ChecksMetadataContentTypeAndConditions) {
   EXPECT_TRUE(Takes({.key = "k", .metadata = {{"team", "T1"}, {"a-b_c.d", ""}}}));
   EXPECT_FALSE(Takes({.key = "k", .metadata = {{"Team", "T1"}}}));
@@ -47,8 +47,8 @@ TEST(ValidateTest, ChecksMetadataContentTypeAndConditions) {
   EXPECT_FALSE(Takes({.key = "k", .if_absent = true, .if_match = "e"}));
 }
 
-// A page has an end.
-TEST(ValidateTest, BoundsAPage) {
+// The size of a page is limited.
+TEST(ValidateTest, LimitsTheSizeOfAPage) {
   EXPECT_TRUE(Validate(ListRequest{.limit = kMaxPage}).has_value());
   EXPECT_FALSE(Validate(ListRequest{.limit = kMaxPage + 1}).has_value());
   EXPECT_FALSE(Validate(ListRequest{.limit = 0}).has_value());

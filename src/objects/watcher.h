@@ -1,13 +1,13 @@
-// A Watcher tells which objects other programs change past us, for stores that can tell.
+// A Watcher reports which objects other programs have changed, for stores that can notice this.
 //
 //   for (;;) {
 //     News news = TRY(watcher.Wait(std::chrono::seconds(60)));
 //     for (const std::string& key : news.keys) ...  // Look at the object.
 //   }
 //
-// News are hints: an object that is named may have been written, or be gone, or be as it was. What
-// changed is named, or `all` is set, or a problem says what is not watched; nothing is left out in
-// silence. Wait is for one thread; Stop may be called from any.
+// News are hints: an object that is named may have been written or deleted, or may be unchanged.
+// Every change is reported: by its key, by `all`, or by a problem that says what is not watched.
+// Only one thread may call Wait. Any thread may call Stop.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,8 @@ namespace tidemark::objects {
 
 struct News {
   std::vector<std::string> keys = {};
-  bool all = false;  // Some changes were missed: every object may be another one.
-  // What is not watched from now on, and what to do about it; each is told once.
+  bool all = false;  // Some changes were missed: every object may have changed.
+  // What is no longer watched, and what to do about it. Each problem is reported once.
   std::vector<std::string> problems = {};
 };
 
@@ -29,10 +29,11 @@ class Watcher {
  public:
   virtual ~Watcher() = default;
 
-  // What was noticed since the last call; waits so long for the first of it. Empty when nothing
-  // came, and after Stop. kUnavailable when nothing will be noticed any more.
+  // Returns the changes since the last call, and waits for the first one if there are none. Returns
+  // empty news after the timeout and after Stop. Fails with kUnavailable if it cannot watch any
+  // more.
   virtual Result<News> Wait(std::chrono::milliseconds patience) = 0;
-  // Wait returns at once, now and from now on.
+  // Ends a Wait in progress, and makes every later one return at once.
   virtual void Stop() = 0;
 };
 

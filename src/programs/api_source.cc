@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/secret.h"
 #include "base/sleeper.h"
 #include "base/worker_pool.h"
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::chrono::hours kDownloadTimeout(6);
 constexpr size_t kPieceBytes = 1 << 20;
-// A page of a thousand documents has its place.
+// Enough for a page of a thousand documents.
 constexpr size_t kMaxAnswerBytes = 256 << 20;
 constexpr const char* kTokenVariable = "TIDEMARK_API_TOKEN";
 
@@ -61,7 +62,9 @@ class RouterSource final : public ApiSource {
 
   const std::shared_ptr<void> owner_;
   WorkerPool workers_{{.threads = 1, .max_waiting = 1}};
-  http::Router router_{&workers_, nullptr};
+  const SystemClock clock_;
+  const Logger logger_{{.level = LogLevel::kError}, clock_};
+  http::Router router_{&workers_, logger_};
 };
 
 // ---- At a server ----
@@ -79,7 +82,7 @@ class ServerSource final : public ApiSource {
         .headers = {{"Authorization", fmt::format("Bearer {}", token_.Reveal())}},
         .body = asked.body,
         .timeout = take ? std::chrono::milliseconds(kDownloadTimeout) : asked.patience,
-        // What is taken piece by piece is in nobody's memory.
+        // `take` gets the body piece by piece, so its size needs no limit.
         .max_answer_bytes = take ? std::numeric_limits<size_t>::max() : kMaxAnswerBytes};
     Status taken = Done{};
     if (take != nullptr) {
@@ -108,21 +111,21 @@ Result<Secret> ReadToken(const std::optional<std::string>& file) {
   if (file) {
     std::ifstream stream(*file);
     if (!(stream >> text)) {
-      return Invalid(fmt::format("there is no token in '{}'", *file));
+      return Invalid(fmt::format("cannot read an API token from the file '{}'", *file));
     }
   } else if (const char* variable = std::getenv(kTokenVariable)) {
     text = variable;
   }
   if (text.empty()) {
     return Invalid(fmt::format(
-        "a server asks for a token: name a file that has one with --token-file, or set {} "
-        "('tidemark token create NAME' makes one)",
+        "a server needs an API token: name a file that contains it with --token-file, or set {} "
+        "('tidemark token create NAME' creates one)",
         kTokenVariable));
   }
   return Secret(std::move(text));
 }
 
-// What a problem says, as an error with the code by which the program ends.
+// The error for a refusal. Its code decides the exit code of the program.
 Error ToError(const http::Response& response, const std::string& path) {
   std::string detail;
   if (const auto problem = JsonDocument::Parse(response.body)) {
@@ -158,7 +161,7 @@ std::unique_ptr<ApiSource> MakeRouterSource(std::shared_ptr<void> owner,
 
 Error WithServerHint(Error error) {
   if (error.code == ErrorCode::kUnavailable) {
-    error.message += "; while a server runs on it, ask the server: add --server URL";
+    error.message += "; if a server uses it, ask the server: add --server URL";
   }
   return error;
 }
@@ -169,7 +172,7 @@ Result<std::optional<JsonDocument>> ApiSource::Answer(const ApiRequest& request)
   if (response.status != 200) return ToError(response, request.path);
   auto document = JsonDocument::Parse(response.body);
   if (!document) {
-    return Error{ErrorCode::kUnavailable, fmt::format("what answers at {} is no Tidemark: {}",
+    return Error{ErrorCode::kUnavailable, fmt::format("the answer for {} is not from Tidemark: {}",
                                                       request.path, document.error().message)};
   }
   return std::optional<JsonDocument>(*std::move(document));
@@ -185,7 +188,8 @@ Result<JsonDocument> ApiSource::Send(const ApiRequest& request) {
   std::optional<JsonDocument> document = TRY(Answer(request));
   if (document) return *std::move(document);
   return Invalid(fmt::format(
-      "there is nothing at {}: is it Tidemark, with this part of it enabled?", request.path));
+      "the server has no route {}: check the URL, and that this part is enabled in its settings",
+      request.path));
 }
 
 Result<bool> ApiSource::Read(const std::string& path, const Take& take) {

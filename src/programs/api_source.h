@@ -1,10 +1,10 @@
-// Where commands get their answers: from the API of a running server, or, without one, from the
-// same routes run in this process over the data folder.
+// Sends API requests for commands: to a running server, or to the same routes in this process, over
+// the data folder.
 //
 //   auto source = TRY(OpenServerSource(options));
 //   std::optional<JsonDocument> status = TRY(source->Get("/api/v1/archive/status"));
 //
-// One thread at a time.
+// A source may be used by one thread at a time.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ struct ApiRequest {
   http::Method method = http::Method::kGet;
   std::string path;  // With its query, if any.
   std::string body = {};
-  // For the answer of a server: some of them copy or compare everything first.
+  // How long to wait for the answer of a server. Some routes copy or compare everything first.
   std::chrono::seconds patience = std::chrono::seconds(60);
 };
 
@@ -42,30 +42,31 @@ class ApiSource {
 
   virtual ~ApiSource() = default;
 
-  // nullopt when there is nothing at the path (404). Other refusals are errors with the server's
-  // own words.
+  // Returns nullopt if there is nothing at the path (404). Every other refusal is an error with the
+  // text of the server.
   Result<std::optional<JsonDocument>> Get(const std::string& path);
-  // As Get, for what must be there.
+  // The same as Get, but 404 is an error.
   Result<JsonDocument> Need(const std::string& path);
-  // Likewise, for what changes something.
+  // The same as Need, for any method.
   Result<JsonDocument> Send(const ApiRequest& request);
-  // The bytes at the path, piece by piece; false when there are none.
+  // Passes the bytes at the path to `take`, piece by piece. Returns false if there are none (404).
   Result<bool> Read(const std::string& path, const Take& take);
 
  private:
   Result<std::optional<JsonDocument>> Answer(const ApiRequest& request);
-  // `take` gets the body of a success; without one it is in the response.
+  // `take` gets the body of a successful answer. If it is null, the body is in the response.
   virtual Result<http::Response> Ask(const ApiRequest& request, const Take& take) = 0;
 };
 
-// The server that the options name. kInvalid without a token for it.
+// Uses the server that the options name. Fails with kInvalid if there is no token for it.
 Result<std::unique_ptr<ApiSource>> OpenServerSource(const SourceOptions& options);
 
-// The routes that `add` adds, in this process. `owner` is what they need, and lives as long.
+// Uses the routes that `add` adds, in this process. The source keeps `owner`, which the routes
+// need.
 std::unique_ptr<ApiSource> MakeRouterSource(std::shared_ptr<void> owner,
                                             const std::function<void(http::Router*)>& add);
 
-// Of a folder that cannot be opened: adds what to do when it is a server that has it.
+// For a folder that cannot be opened: adds what to do if a server uses it.
 Error WithServerHint(Error error);
 
 }  // namespace tidemark::programs

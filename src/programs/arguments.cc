@@ -61,8 +61,10 @@ std::optional<tables::IndexProjection> ParseProjection(std::string_view text) {
   if (text == "all") return tables::IndexProjection{.kind = tables::ProjectionKind::kAll};
   if (text == "keys") return tables::IndexProjection{.kind = tables::ProjectionKind::kKeysOnly};
   if (!text.starts_with(kInclude)) return std::nullopt;
+  std::vector<std::string> included = Split(text.substr(kInclude.size()), ',');
+  if (std::ranges::any_of(included, &std::string::empty)) return std::nullopt;
   return tables::IndexProjection{.kind = tables::ProjectionKind::kInclude,
-                                 .included = Split(text.substr(kInclude.size()), ',')};
+                                 .included = std::move(included)};
 }
 
 // Takes NAME:TYPE from the front; nullopt, and nothing is taken, when it is not there.
@@ -77,6 +79,15 @@ std::optional<item::KeyAttribute> TakeKeyAttribute(std::span<const std::string>*
 std::optional<tables::IndexProjection> TakeProjection(std::span<const std::string> parts) {
   if (parts.empty()) return tables::IndexProjection{};
   return parts.size() == 1 ? ParseProjection(parts[0]) : std::nullopt;
+}
+
+// DynamoDB's texts do not say how a value is written. Most people begin with plain JSON.
+template <typename T>
+Result<T> WithExample(Result<T> result, std::string_view example) {
+  if (result) return result;
+  Error error = std::move(result).error();
+  error.message += fmt::format("; each value is written with its type, as in {}", example);
+  return error;
 }
 
 Result<JsonDocument> ParseObject(const Argument& argument, std::string_view example) {
@@ -149,7 +160,11 @@ Result<tables::Tags> ParseTags(std::string_view option, const std::vector<std::s
 }
 
 Result<item::Item> ParseItem(const Argument& argument) {
-  return item::ParseItemJson(argument.text).WithContext(argument.option);
+  return ParseItemLine(argument.text).WithContext(argument.option);
+}
+
+Result<item::Item> ParseItemLine(std::string_view text) {
+  return WithExample(item::ParseItemJson(text), R"({"id":{"S":"a"},"count":{"N":"1"}})");
 }
 
 Result<tables::Names> ParseNames(const Argument& argument) {
@@ -173,8 +188,8 @@ Result<tables::Values> ParseValues(const Argument& argument) {
   if (argument.text.empty()) return values;
   JsonDocument document = TRY(ParseObject(argument, R"({":one":{"N":"1"}})"));
   for (const auto& [name, value] : document.root().Members()) {
-    item::Value decoded =
-        TRY(item::DecodeValueJson(value).WithContext(fmt::format("{}: {}", argument.option, name)));
+    item::Value decoded = TRY(WithExample(item::DecodeValueJson(value), R"({":one":{"N":"1"}})")
+                                  .WithContext(fmt::format("{}: {}", argument.option, name)));
     values.insert_or_assign(std::string(name), std::move(decoded));
   }
   return values;

@@ -1,8 +1,8 @@
-// The shorthands of the command line, from text to the types of tables: keys (id:S), indexes
-// (by-team:team:S:created:N:keys), stream views, tags (owner=ann), and items, names and values
-// as JSON.
+// Parses the short forms of the command line: keys (id:S), indexes
+// (by-team:team:S:created:N:keys), stream views, tags (owner=ann), and items, names and values as
+// JSON.
 //
-// Every error begins with the option it is about, and ends with what would be right.
+// Every error begins with the name of the option, and ends with a correct example.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace tidemark::programs {
 
-// An option and the text it was given.
+// An option and its value.
 struct Argument {
   std::string_view option;  // "--key"
   std::string_view text;
@@ -41,9 +41,11 @@ Result<tables::Tags> ParseTags(std::string_view option, const std::vector<std::s
 
 // {"id":{"S":"a"}}
 Result<item::Item> ParseItem(const Argument& argument);
-// {"#c":"count"}; empty text gives none.
+// The same for a line of a file, whose errors name no option.
+Result<item::Item> ParseItemLine(std::string_view text);
+// {"#c":"count"}; an empty text is no names.
 Result<tables::Names> ParseNames(const Argument& argument);
-// {":one":{"N":"1"}}; empty text gives none.
+// {":one":{"N":"1"}}; an empty text is no values.
 Result<tables::Values> ParseValues(const Argument& argument);
 
 }  // namespace tidemark::programs

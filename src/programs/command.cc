@@ -14,12 +14,13 @@ CLI::App* DeclareCommand(CLI::App& parent, const CommandText& text, Action* acti
 }
 
 std::string GroupFooter(const std::string& words) {
-  return "Exit codes: 0 done; 1 a condition is not met, or something is missing or was found "
-         "wrong;\n"
-         "2 the command is wrong; 3 a folder, file or server is in use, damaged or not to be "
-         "had.\n\n"
-         "Help of a command: " +
-         words + " COMMAND --help";
+  return "Exit codes:\n"
+         "  0  success\n"
+         "  1  a condition does not hold, an item does not exist, or a check found a problem\n"
+         "  2  the command line is wrong\n"
+         "  3  a folder, file or server is in use, damaged or not available\n\n"
+         "Run '" +
+         words + " COMMAND --help' for the help of a command.";
 }
 
 CLI::App* AddGroup(CLI::App& parent, const std::string& name, const std::string& help) {
@@ -35,31 +36,35 @@ CLI::App* AddGroup(CLI::App& parent, const std::string& name, const std::string&
 
 void AddFolder(CLI::App& command, FolderOptions& options) {
   command.add_option("--data", options.data,
-                     "The folder that holds the tables (TIDEMARK_DATA; default tidemark-data)");
-  command.add_option("--settings", options.settings,
-                     "A settings file (TIDEMARK_SETTINGS; default tidemark.toml, if there)");
+                     "The data folder (or TIDEMARK_DATA; default tidemark-data)");
+  command.add_option(
+      "--settings", options.settings,
+      "The settings file (or TIDEMARK_SETTINGS; default tidemark.toml, if it exists)");
 }
 
 void AddSource(CLI::App& command, SourceOptions& options) {
-  CLI::Option* server =
-      command.add_option("--server", options.server,
-                         "Ask this server, such as http://127.0.0.1:8080, and not the folder");
+  CLI::Option* server = command.add_option(
+      "--server", options.server,
+      "Ask this server, such as http://127.0.0.1:8080, instead of the data folder");
   command
       .add_option("--token-file", options.token_file,
-                  "A file with the token for the server (or TIDEMARK_API_TOKEN)")
+                  "A file with the API token for the server (or TIDEMARK_API_TOKEN)")
       ->needs(server);
   AddFolder(command, options.folder);
 }
 
 void AddOutput(CLI::App& command, OutputOptions& options) {
-  CLI::Option* json = command.add_flag("--json", options.json, "Print JSON, one value a line");
-  command.add_flag("--table", options.table, "Print a table, also when nobody looks at it")
+  CLI::Option* json =
+      command.add_flag("--json", options.json, "Print JSON, one value on each line");
+  command
+      .add_flag("--table", options.table,
+                "Print a table, even if standard output is not a terminal")
       ->excludes(json);
 }
 
 void AddProgress(CLI::App& command, FolderOptions& options) {
   command.add_flag("--progress", options.progress,
-                   "Say every second how far it is, also when standard error is no terminal");
+                   "Print the progress every second, even if standard error is not a terminal");
 }
 
 }  // namespace tidemark::programs

@@ -1,4 +1,4 @@
-// How a command of `tidemark` is declared: its name, help and example, and what runs it.
+// Declares the commands of `tidemark`: name, help, example, and the function that runs.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ class App;
 
 namespace tidemark::programs {
 
-// What the command line asked for; set by parsing it.
+// The function to run. Parsing the command line sets it.
 using Action = std::function<Result<ExitCode>()>;
 
 struct CommandText {
@@ -27,10 +27,10 @@ struct CommandText {
   std::string example;
 };
 
-// Declares a command; when the command line asks for it, `action` becomes `run`.
+// Declares a command. If the command line names it, parsing sets `*action` to `run`.
 CLI::App* DeclareCommand(CLI::App& parent, const CommandText& text, Action* action, Action run);
 
-// Likewise, for what runs with options that parsing fills in.
+// The same for a function with options, which parsing fills in.
 template <typename Options>
 std::pair<CLI::App*, std::shared_ptr<Options>> AddCommand(CLI::App& parent, const CommandText& text,
                                                           Action* action,
@@ -41,18 +41,19 @@ std::pair<CLI::App*, std::shared_ptr<Options>> AddCommand(CLI::App& parent, cons
   return {command, options};
 }
 
-// What the help of a command that holds others ends with; `words` are how it is called.
+// The end of the help of a group: exit codes, and how to get the help of a command. `words` is the
+// group as the user types it, such as "tidemark tables".
 std::string GroupFooter(const std::string& words);
-// A command that only holds others.
+// Declares a command that only contains other commands.
 CLI::App* AddGroup(CLI::App& parent, const std::string& name, const std::string& help);
 
-// The flags of commands on a data folder: --data and --settings.
+// Adds the flags of commands that use a data folder: --data and --settings.
 void AddFolder(CLI::App& command, FolderOptions& options);
-// Likewise --progress, of those that may take long.
+// Adds --progress, for commands that may take long.
 void AddProgress(CLI::App& command, FolderOptions& options);
-// --server and --token-file too, of those that ask a server instead when they are told.
+// Adds --server and --token-file as well, for commands that can ask a server instead.
 void AddSource(CLI::App& command, SourceOptions& options);
-// The flags that choose between a table and JSON.
+// Adds --json and --table.
 void AddOutput(CLI::App& command, OutputOptions& options);
 
 }  // namespace tidemark::programs

@@ -1,4 +1,5 @@
-// Says in an error which table it is about: DynamoDB's texts, which the tables use, do not.
+// Adds the name of the table to an error, and for a reserved word the option that helps. DynamoDB's
+// texts, which the tables use, have neither.
 //
 //   TRY(InTable(options.table, tables->Put(request)));
 #pragma once
@@ -12,6 +13,11 @@ namespace tidemark::programs {
 
 template <typename T>
 Result<T> InTable(const std::string& table, Result<T> result) {
+  if (!result && result.error().message.find("reserved keyword: ") != std::string::npos) {
+    Error error = std::move(result).error();
+    error.message += R"(; write #x in its place and add --names '{"#x":"that word"}')";
+    result = std::move(error);
+  }
   return std::move(result).WithContext("table '" + table + "'");
 }
 

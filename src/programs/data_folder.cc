@@ -15,15 +15,16 @@ namespace tidemark::programs {
 
 namespace {
 
-// Other commands have the folder for a moment each; a server has it for longer than we wait.
+// Another command holds the folder only for a moment, so it is worth waiting a second. A server
+// holds it for longer; then we give up.
 constexpr int kMaxOpenAttempts = 20;
 constexpr std::chrono::milliseconds kOpenPause(50);
 
 Error Explain(Error error, const std::string& folder) {
   if (error.code == ErrorCode::kNotFound) {
     error.message = fmt::format(
-        "there is no data folder '{}': name one with --data or TIDEMARK_DATA, or make one by "
-        "creating a table in it",
+        "there is no data folder '{}': name one with --data or TIDEMARK_DATA, or create one with "
+        "'tidemark tables create'",
         folder);
   }
   return HeldByAnother(std::move(error));
@@ -70,7 +71,8 @@ Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOpt
 }
 
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenForServing(const Settings& settings,
-                                                                 Logger* logger, Metrics* metrics) {
+                                                                 const Logger* logger,
+                                                                 Metrics* metrics) {
   embedded::Options store = StoreOptions(settings);
   store.logger = logger;
   store.metrics = metrics;

@@ -1,4 +1,4 @@
-// Opening the data folder that a command works on.
+// Opens the data folder for a command.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace tidemark::programs {
 
-// What every command on a data folder can be told.
+// The options of every command that uses a data folder.
 struct FolderOptions {
   std::optional<std::string> data = std::nullopt;      // --data
   std::optional<std::string> settings = std::nullopt;  // --settings, a TOML file
@@ -27,33 +27,33 @@ struct FolderOptions {
 enum class Use {
   kRead,
   kWrite,
-  kCreate,  // Write, and make the folder when it is missing.
+  kCreate,  // Write, and create the folder if it is missing.
 };
 
-// With the flags of the command above what the file and the environment say.
+// Loads the settings. The flags of the command override the environment and the file.
 Result<Settings> LoadSettings(const FolderOptions& options);
 
-// Where the tables are: the flag, the variable TIDEMARK_DATA, the settings file, the default.
+// The data folder: from the flag, the variable TIDEMARK_DATA, the settings file, or the default.
 Result<std::string> FindDataFolder(const FolderOptions& options);
 
-// kNotFound when there is no such folder, kUnavailable when another process has it open and
-// keeps it for more than a moment.
+// Fails with kNotFound if there is no such folder, and with kUnavailable if another process keeps
+// it open for longer than a second.
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOptions& options,
                                                                  Use use);
 
-// For a server: makes the folder when it is missing, and does the housekeeping. Both outlive what
-// is returned.
+// Opens the folder for a server: creates it if it is missing, and runs the housekeeping in the
+// background. Logger and metrics must outlive the result.
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenForServing(const Settings& settings,
-                                                                 Logger* logger, Metrics* metrics);
+                                                                 const Logger* logger,
+                                                                 Metrics* metrics);
 
-// The folder of objects that belongs to the data: that of the setting objects.folder, or "objects"
-// beside the tables.
+// The folder of objects: the setting objects.folder, or "objects" in the data folder.
 std::string FindObjectsFolder(const Settings& settings);
-// It is made when it is missing; kUnavailable when another process has it open. Clock and random
-// outlive what is returned.
+// Opens the folder of objects, and creates it if it is missing. Fails with kUnavailable if another
+// process has it open. Clock and random must outlive the result.
 Result<std::unique_ptr<objects::Objects>> OpenObjects(const Settings& settings, const Clock& clock,
                                                       Random& random);
-// Notices what other programs do to the documents in that folder, which is open.
+// Watches what other programs do to the documents in that folder, which must be open.
 Result<std::unique_ptr<objects::Watcher>> OpenWatcher(const Settings& settings);
 
 }  // namespace tidemark::programs

@@ -1,4 +1,4 @@
-// What the program tells its caller when it ends.
+// The exit codes of the program.
 #pragma once
 
 #include "base/result.h"
@@ -7,9 +7,9 @@ namespace tidemark::programs {
 
 enum class ExitCode {
   kOk = 0,
-  kNotMet = 1,       // A condition did not hold, something is not there, or was found wrong.
-  kInvalid = 2,      // The command line, or what it names, is wrong: change it.
-  kEnvironment = 3,  // The folder is in use or damaged, the disk is full: the command may be right.
+  kNotMet = 1,       // A condition does not hold, an item does not exist, or a check failed.
+  kInvalid = 2,      // The command line is wrong: change it.
+  kEnvironment = 3,  // A folder is in use or damaged, or the disk is full.
 };
 
 constexpr ExitCode ExitCodeOf(ErrorCode code) {
@@ -20,6 +20,9 @@ constexpr ExitCode ExitCodeOf(ErrorCode code) {
       return ExitCode::kInvalid;
     case ErrorCode::kConflict:
     case ErrorCode::kUnavailable:
+    case ErrorCode::kThrottled:
+    case ErrorCode::kUnreachable:
+    case ErrorCode::kCancelled:
     case ErrorCode::kUnknown:
     case ErrorCode::kDenied:
     case ErrorCode::kCorrupt:
@@ -29,8 +32,9 @@ constexpr ExitCode ExitCodeOf(ErrorCode code) {
   return ExitCode::kEnvironment;
 }
 
-// Within tables kInUse says that a name is taken, which another name helps; of a folder or a port
-// it says that a process has it, which only waiting helps.
+// For a table, kInUse means that the name is taken: the caller must choose another. For a folder or
+// a port it means that another process uses it: the caller can only wait. This makes the second
+// case kUnavailable.
 inline Error HeldByAnother(Error error) {
   if (error.code == ErrorCode::kInUse) error.code = ErrorCode::kUnavailable;
   return error;

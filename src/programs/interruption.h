@@ -1,10 +1,10 @@
-// Interruption notices Ctrl-C (SIGINT) and SIGTERM, so that work in pieces ends between two of them
-// and says how to go on. The second one ends the program at once, as usual.
+// Interruption notices Ctrl-C (SIGINT) and SIGTERM, so that long work can stop after the current
+// piece and print how to continue. A second signal ends the program at once.
 //
 //   Interruption interruption;
 //   while (!interruption.IsAsked()) DoPiece();
 //
-// One at a time in a process.
+// There may be only one in a process at a time.
 #pragma once
 
 #include <atomic>

@@ -9,6 +9,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/shown_text.h"
 #include "programs/output.h"
 #include "slack/timestamp.h"
 
@@ -23,7 +24,7 @@ size_t CountCharacters(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char byte) { return !IsContinuation(byte); }));
 }
 
-// The text in this many characters: filled up with spaces, or cut.
+// The text with exactly `width` characters: filled with spaces, or cut.
 std::string Fit(std::string_view text, size_t width) {
   const size_t length = CountCharacters(text);
   if (length <= width) return std::string(text) + std::string(width - length, ' ');
@@ -34,14 +35,6 @@ std::string Fit(std::string_view text, size_t width) {
   return std::string(text.substr(0, end)) + "…";
 }
 
-// C1 controls are the two bytes C2 80 to C2 9F.
-bool IsControl(std::string_view text, size_t at) {
-  const auto byte = static_cast<unsigned char>(text[at]);
-  if (byte < 0x20 || byte == 0x7F) return true;
-  const bool begins_pair = byte == 0xC2 && at + 1 < text.size();
-  return begins_pair && static_cast<unsigned char>(text[at + 1]) < 0xA0;
-}
-
 }  // namespace
 
 bool IsTable(const OutputOptions& options) {
@@ -49,18 +42,7 @@ bool IsTable(const OutputOptions& options) {
   return isatty(STDOUT_FILENO) != 0;
 }
 
-std::string Printable(std::string_view text) {
-  std::string clean;
-  for (size_t at = 0; at < text.size(); ++at) {
-    if (!IsControl(text, at)) {
-      clean += text[at];
-      continue;
-    }
-    clean += ' ';
-    if (text[at] == '\xC2') ++at;
-  }
-  return clean;
-}
+std::string Printable(std::string_view text) { return WithoutDisplayChanges(text); }
 
 std::string FormatTable(const std::vector<Column>& columns, const std::vector<Cells>& rows) {
   std::vector<size_t> widths;
@@ -103,16 +85,6 @@ std::string FormatTime(EpochSeconds at) {
 std::string FormatTime(std::string_view ts) {
   const auto parsed = slack::Timestamp::Parse(ts);
   return parsed ? FormatTime(parsed->seconds()) : Printable(ts);
-}
-
-std::string TextIn(const Json& object, std::string_view member) {
-  const auto value = object.Find(member);
-  return std::string(value ? value->AsString().value_or("") : "");
-}
-
-bool IsTrueIn(const Json& object, std::string_view member) {
-  const auto value = object.Find(member);
-  return value && value->AsBool().value_or(false);
 }
 
 std::string CellOf(const Json& object, std::string_view member) {

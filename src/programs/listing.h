@@ -1,5 +1,5 @@
-// What commands that list things print: tables for people, JSON lines for programs. Standard output
-// that is a terminal gets a table, unless a flag says otherwise.
+// Prints lists: as a table for people, or as JSON lines for programs. If standard output is a
+// terminal, the default is a table.
 #pragma once
 
 #include <functional>
@@ -18,18 +18,18 @@ struct OutputOptions {
 };
 bool IsTable(const OutputOptions& options);
 
-// The text on one line and without control characters, which could steer a terminal.
+// The text on one line. Characters that could change the terminal become spaces.
 std::string Printable(std::string_view text);
 
 struct Column {
   std::string title;
-  size_t max_width = 40;  // In characters; what is longer is cut.
+  size_t max_width = 40;  // In characters; a longer text is cut.
 };
 using Cells = std::vector<std::string>;
-// A line of titles and one a row, each column as wide as its widest cell.
+// A line with the titles and a line for each row. A column is as wide as its widest cell.
 std::string FormatTable(const std::vector<Column>& columns, const std::vector<Cells>& rows);
 
-// Prints values as they come: JSON lines at once, a table at the end, when its widths are known.
+// Prints JSON lines at once. Prints a table in the destructor, when the widths are known.
 class Printer {
  public:
   using ToCells = std::function<Cells(const Json&)>;
@@ -47,16 +47,12 @@ class Printer {
   std::vector<Cells> rows_;
 };
 
-// "2024-05-01 10:00:00", of UTC.
+// "2024-05-01 10:00:00", in UTC.
 std::string FormatTime(EpochSeconds at);
-// The same of a ts; the text itself when it is none.
+// The same for a Slack ts. If the text is not a ts, returns the text.
 std::string FormatTime(std::string_view ts);
 
-// A member as text: what is no text as JSON; empty when it is missing.
+// A member as text. If it is not a string, its JSON. Empty if it is missing.
 std::string CellOf(const Json& object, std::string_view member);
-// The text of a member, as it is; empty when it is missing or no text.
-std::string TextIn(const Json& object, std::string_view member);
-// Whether a member is there, and true.
-bool IsTrueIn(const Json& object, std::string_view member);
 
 }  // namespace tidemark::programs

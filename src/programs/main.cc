@@ -1,7 +1,8 @@
-// The program `tidemark`: reads the command line, runs the command it asks for, and turns
-// the outcome into an exit code.
+// The program `tidemark`: it reads the command line, runs the command, and turns the outcome into
+// an exit code.
 #include <cstdio>
 #include <string>
+#include <sys/stat.h>
 #include <vector>
 
 #include <CLI/App.hpp>
@@ -9,14 +10,14 @@
 #include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
-#include "programs/archive_commands.h"
-#include "programs/attempts_commands.h"
+#include "programs/archive/commands.h"
+#include "programs/attempts/commands.h"
 #include "programs/command.h"
-#include "programs/documents_commands.h"
+#include "programs/documents/commands.h"
 #include "programs/exit_code.h"
 #include "programs/output.h"
-#include "programs/serve_commands.h"
-#include "programs/tables_commands.h"
+#include "programs/serve/commands.h"
+#include "programs/tables/commands.h"
 
 namespace tidemark::programs {
 
@@ -28,28 +29,30 @@ ExitCode Run(const Action& action) {
     PrintMessage(fmt::format("tidemark: {}", outcome.error().message));
     return ExitCodeOf(outcome.error().code);
   }
-  // A full disk or a closed pipe shows here at the latest: what was printed is not all there is.
+  // Standard output is buffered, so a full disk or a closed pipe may show only now.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    PrintMessage("tidemark: the output could not be written in full");
+    PrintMessage("tidemark: could not write all of the output to standard output");
     return ExitCode::kEnvironment;
   }
   return *outcome;
 }
 
-// CLI11 says first that a command is missing, and not that the one given is unknown.
-std::string Explain(const CLI::App* program, const CLI::Error& error) {
+// CLI11 would report a missing command before an unknown one, which is less helpful.
+std::string ExplainUsage(const CLI::App* program, const CLI::Error& error) {
   std::vector<std::string> unknown = program->remaining(/*recurse=*/true);
   std::string what = unknown.empty() ? std::string(error.what())
-                                     : fmt::format("'{}' is not known here", unknown.front());
+                                     : fmt::format("unknown argument '{}'", unknown.front());
   return fmt::format("tidemark: {}; see --help\n", what);
 }
 
 ExitCode Main(int argc, char** argv) {
-  CLI::App program("Tidemark keeps what must last and forgets what must not, and can prove both.",
+  // Every file and folder that the program makes is for its user alone.
+  umask(S_IRWXG | S_IRWXO);
+  CLI::App program("Tidemark keeps what must last, forgets what must not, and proves both.",
                    "tidemark");
   program.set_version_flag("--version", "tidemark " TIDEMARK_VERSION);
   program.require_subcommand(1);
-  program.failure_message(Explain);
+  program.failure_message(ExplainUsage);
   program.footer(GroupFooter("tidemark"));
   Action action;
   AddServeCommands(program, &action);
@@ -60,7 +63,7 @@ ExitCode Main(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // Help and version come this way too, with the exit code 0.
+    // --help and --version throw too, with the exit code 0.
     return program.exit(error) == 0 ? ExitCode::kOk : ExitCode::kInvalid;
   }
   return Run(action);

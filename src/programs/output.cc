@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "base/shown_text.h"
 #include "item/json.h"
 #include "programs/arguments.h"
 
@@ -68,7 +69,7 @@ std::string ToShorthand(const tables::IndexProjection& projection) {
   return "";
 }
 
-// An object that is written member by member.
+// Writes a JSON object, member by member.
 class Object {
  public:
   Object() { writer_.BeginObject(); }
@@ -147,10 +148,16 @@ void PrintTo(std::FILE* file, std::string_view line) {
 
 }  // namespace
 
-void PrintLine(std::string_view json) { PrintTo(stdout, json); }
+void PrintLine(std::string_view json) { PrintTo(stdout, EscapeDisplayChanges(json)); }
 void PrintText(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-void PrintMessage(std::string_view text) { PrintTo(stderr, text); }
+void PrintMessage(std::string_view text) {
+  for (size_t at = 0; at <= text.size();) {
+    const std::string_view line = text.substr(at, text.find('\n', at) - at);
+    PrintTo(stderr, WithoutDisplayChanges(line));
+    at += line.size() + 1;
+  }
+}
 
 std::string ToJson(const tables::TableDescription& description) {
   Object object;

@@ -30,12 +30,12 @@ void Progress::Run() {
     Show(text_());
     shown = true;
   }
-  // The report takes the line's place.
+  // Clears the line, so that the report can take its place.
   if (shown && is_terminal_) Show("");
 }
 
 void Progress::Show(const std::string& text) const {
-  // To the line's beginning; the text; away with the rest of what stood there.
+  // Go to the beginning of the line, print the text, and clear the rest of the line.
   if (is_terminal_) {
     fmt::print(stderr, "\r{}\x1b[K", text);
     std::fflush(stderr);

@@ -1,11 +1,11 @@
-// Progress shows on standard error how far long work has come: on a terminal in one line that is
-// drawn anew each second, elsewhere in a line a second.
+// Progress prints the progress of long work to standard error, once a second: on a terminal it
+// rewrites one line, otherwise it prints a new line.
 //
 //   std::atomic<uint64_t> items = 0;
 //   Progress progress(options.progress, [&] { return fmt::format("{} items read", items); });
 //
-// The text is made on a thread of its own, from construction to destruction; work that
-// takes less than a second shows nothing.
+// A thread of its own calls the function, from construction to destruction. Nothing is printed in
+// the first second.
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +18,7 @@ namespace tidemark::programs {
 
 class Progress {
  public:
-  // Shows nothing unless it is asked for or standard error is a terminal.
+  // Prints nothing unless `asked_for` is set or standard error is a terminal.
   Progress(bool asked_for, std::function<std::string()> text);
   ~Progress();
   Progress(const Progress&) = delete;

@@ -5,19 +5,22 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <string_view>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "programs/program_settings.h"
 
 namespace tidemark::programs {
 
 namespace {
 
 constexpr size_t kTextWidth = 90;
+constexpr const char* kFileVariable = "TIDEMARK_SETTINGS";
 
-// The words of a text as comment lines.
+// The text as comment lines.
 std::string Comment(std::string_view text) {
   std::string lines;
   std::string line = "#";
@@ -45,10 +48,10 @@ std::string Quoted(const Setting& setting) {
 
 std::string DefaultFile() {
   std::string text =
-      "# Settings of Tidemark. Each is shown with its default; take the # away to change it.\n"
-      "# A secret may be \"file:PATH\". Every setting is also a variable, such as\n"
-      "# TIDEMARK_LOG_LEVEL for log.level, and all but the secrets are flags of `tidemark serve`,\n"
-      "# such as --log-level.\n";
+      "# Settings of Tidemark. Each is shown with its default. To change one, remove the #.\n"
+      "# A secret can be read from a file: \"file:PATH\". Every setting can also be set with an\n"
+      "# environment variable, such as TIDEMARK_LOG_LEVEL for log.level. All settings except\n"
+      "# secrets are also flags of `tidemark serve`, such as --log-level.\n";
   for (const Setting& setting : ProgramSettings()) {
     text += "\n" + Comment(FullHelp(setting));
     text += fmt::format("#{} = {}\n", setting.name, Quoted(setting));
@@ -56,9 +59,24 @@ std::string DefaultFile() {
   return text;
 }
 
+// The file is used because it lies in the working folder. In a folder such as /tmp somebody else
+// may have put it there, with the address of a server of theirs.
+Status CheckFoundFile() {
+  struct stat file = {};
+  if (::stat(kSettingsFile, &file) != 0) return Done{};
+  const bool is_owned = file.st_uid == ::geteuid() || file.st_uid == 0;
+  if (is_owned && (file.st_mode & S_IWOTH) == 0) return Done{};
+  return Error{ErrorCode::kDenied,
+               fmt::format("{} in this folder {}: check what it says and name it with --settings "
+                           "{}, or make it your own",
+                           kSettingsFile,
+                           is_owned ? "can be written by everybody" : "belongs to another user",
+                           kSettingsFile)};
+}
+
 Error CannotWrite(const std::string& path) {
   const ErrorCode code = errno == EEXIST ? ErrorCode::kInUse : ErrorCode::kDenied;
-  return {code, fmt::format("{}: cannot write this settings file: {}", path, std::strerror(errno))};
+  return {code, fmt::format("cannot write the settings file '{}': {}", path, std::strerror(errno))};
 }
 
 }  // namespace
@@ -66,7 +84,7 @@ Error CannotWrite(const std::string& path) {
 std::optional<std::string> FindSettingsFile(const std::optional<std::string>& flag) {
   if (flag) return flag;
   const Environment environment = ReadEnvironment();
-  const auto variable = environment.find("TIDEMARK_SETTINGS");
+  const auto variable = environment.find(kFileVariable);
   if (variable != environment.end() && !variable->second.empty()) return variable->second;
   std::error_code ignored;
   if (std::filesystem::exists(kSettingsFile, ignored)) return kSettingsFile;
@@ -74,9 +92,11 @@ std::optional<std::string> FindSettingsFile(const std::optional<std::string>& fl
 }
 
 Result<Settings> LoadSettings(const SettingsOptions& options) {
-  return Settings::Load(ProgramSettings(), {.file = FindSettingsFile(options.file),
-                                            .environment = ReadEnvironment(),
-                                            .flags = options.flags});
+  const auto file = FindSettingsFile(options.file);
+  const bool was_named = options.file.has_value() || ReadEnvironment().contains(kFileVariable);
+  if (file && !was_named) TRY(CheckFoundFile());
+  return Settings::Load(ProgramSettings(),
+                        {.file = file, .environment = ReadEnvironment(), .flags = options.flags});
 }
 
 Status WriteSettingsFile(const std::string& path) {

@@ -1,6 +1,6 @@
-// Where the settings come from: flags, the environment, and the settings file, which is the one
-// that --settings or TIDEMARK_SETTINGS names, or else tidemark.toml in the working folder when it
-// is there.
+// Loads the settings from flags, the environment and the settings file. The settings file is the
+// one that --settings or TIDEMARK_SETTINGS names, or tidemark.toml in the working folder if it
+// exists.
 #pragma once
 
 #include <map>
@@ -19,13 +19,13 @@ struct SettingsOptions {
   std::map<std::string, std::string> flags = {};   // By the setting's name.
 };
 
-// nullopt when there is none.
+// Returns nullopt if there is none.
 std::optional<std::string> FindSettingsFile(const std::optional<std::string>& flag);
 
 Result<Settings> LoadSettings(const SettingsOptions& options);
 
-// Writes a file with every setting, its help and its default, all commented out, readable by its
-// owner alone because secrets will go into it. kInUse when the file is there.
+// Writes a file with every setting, its help and its default, all commented out. Only its owner can
+// read it, because it will contain secrets. Fails with kInUse if the file exists.
 Status WriteSettingsFile(const std::string& path);
 
 }  // namespace tidemark::programs

@@ -1,5 +1,5 @@
-// Signals as something to wait for. They are blocked in every thread, so that the one that waits
-// gets them; made before any other thread is started, which inherits that.
+// Waits for signals. The constructor blocks them in this thread, and threads that start later
+// inherit this. So construct it before any other thread starts; then only Wait() gets the signals.
 //
 //   StopSignals signals;
 //   int signal = signals.Wait();
@@ -12,8 +12,8 @@ namespace tidemark::programs {
 
 class StopSignals {
  public:
-  // Takes SIGINT, SIGTERM and SIGHUP. A write to a closed socket is an error of that socket and no
-  // longer a signal.
+  // Blocks SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE: a write to a closed socket then returns
+  // an error.
   StopSignals() {
     sigemptyset(&signals_);
     for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals_, signal);
@@ -21,7 +21,7 @@ class StopSignals {
     std::signal(SIGPIPE, SIG_IGN);
   }
 
-  // The next of them.
+  // Waits for the next of these signals.
   int Wait() const {
     int signal = 0;
     sigwait(&signals_, &signal);

@@ -24,13 +24,14 @@ struct Address {
   std::string host;
   int port = 6379;
   std::string database = "0";
-  std::string path;  // Of a unix socket; empty for TCP.
+  std::string path;  // The path of a unix socket; empty for TCP.
 };
 
 Error NoAddress(std::string_view text) {
-  return Invalid(fmt::format(
-      "\"{}\" is no address of a Redis: redis://HOST:PORT, redis://HOST:PORT/DATABASE or unix:PATH",
-      text));
+  return Invalid(
+      fmt::format("\"{}\" is not the address of a Redis: redis://HOST:PORT, "
+                  "redis://HOST:PORT/DATABASE or unix:PATH",
+                  text));
 }
 
 std::optional<int> ParseWhole(std::string_view text, int most) {
@@ -50,7 +51,7 @@ Result<Address> ParseAddress(std::string_view text) {
   }
   if (!text.starts_with(kTcpScheme)) return NoAddress(text);
   std::string_view rest = text.substr(kTcpScheme.size());
-  // A password in an address ends up in logs; it has a setting of its own.
+  // A password in an address would appear in logs, so it has a setting of its own.
   if (rest.find('@') != std::string_view::npos) return NoAddress("redis://…@…");
   if (const size_t slash = rest.find('/'); slash != std::string_view::npos) {
     address.database = rest.substr(slash + 1);
@@ -74,8 +75,8 @@ timeval TimeOf(std::chrono::milliseconds length) {
           .tv_usec = std::chrono::microseconds(length - seconds).count()};
 }
 
-// hiredis writes to a connection whose other end may have gone, which would end the process. The
-// signal is held back on this thread alone, and forgotten.
+// If the server has closed the connection, a write of hiredis raises SIGPIPE, which would end the
+// process. The signal is blocked on this thread and discarded.
 class WithoutPipeSignal {
  public:
   WithoutPipeSignal() {
@@ -189,13 +190,13 @@ class Client::Connection {
   }
 
   bool is_broken() const { return is_broken_; }
-  // The other end has closed it.
+  // The server has closed the connection.
   bool is_gone() const { return is_gone_; }
 
  private:
   explicit Connection(redisContext* context) : context_(context, redisFree) {}
 
-  // Nothing that was asked for has been sent yet: whatever fails here leaves nothing unknown.
+  // The command of the caller has not been sent yet, so a failure here is never kUnknown.
   Status Greet(const ClientOptions& options, const Address& address) {
     std::vector<std::vector<std::string>> commands;
     if (!options.password.empty()) {
@@ -238,7 +239,7 @@ Result<std::unique_ptr<Client::Connection>> Client::Take() {
 void Client::GiveBack(std::unique_ptr<Connection> connection) {
   const std::lock_guard lock(mutex_);
   if (connection->is_broken()) {
-    // The others were made to the same server and have most likely gone with it.
+    // The other connections are to the same server and are probably closed too.
     idle_.clear();
   } else if (idle_.size() < kMaxIdle) {
     idle_.push_back(std::move(connection));

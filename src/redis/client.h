@@ -1,17 +1,19 @@
-// Client speaks to one Redis server: commands out, replies as values.
+// Client sends commands to one Redis server and returns the replies as values.
 //
 //   Client client({.address = "redis://localhost:6379"});
 //   Reply reply = TRY(client.Run({"GET", "key"}));
 //
-// A connection is made when one is needed, kept for the next command, and dropped after any
-// failure. kUnavailable: the command was not done, because it was not sent (nobody listens, the
-// password is wrong), or because the server answered with an error, which the message has: it is
-// loading, read-only, out of memory, busy. kUnknown: it was sent, and no reply came within the
-// time. kInvalid: the address is none. It repeats nothing unless it is told that it may.
+// A connection is opened when it is needed, kept for the next command, and closed after any
+// failure. The errors are:
+//   kUnavailable  The command was not executed: it was not sent (no connection, wrong password), or
+//                 the server answered with an error (loading, read-only, out of memory, busy).
+//   kUnknown      The command was sent, and no reply came in time.
+//   kInvalid      The address is not valid.
+// A command is repeated only if the caller allows it.
 //
-// May be called from any thread; a command blocks for at most the two timeouts. The password is in
-// no message. It never speaks TLS: Debian 12's hiredis cannot; where the way is not your own, a
-// tunnel ends at a unix socket.
+// Any thread may call it. A command blocks for at most the two timeouts. No error message contains
+// the password. It does not support TLS, because hiredis in Debian 12 does not; over an untrusted
+// network use a tunnel that ends at a unix socket.
 #pragma once
 
 #include <chrono>
@@ -28,30 +30,29 @@
 namespace tidemark::redis {
 
 struct ClientOptions {
-  // "redis://HOST:PORT", with "/DATABASE" behind it when it is not 0, or "unix:PATH".
+  // "redis://HOST:PORT", "redis://HOST:PORT/DATABASE" or "unix:PATH".
   std::string address = "redis://127.0.0.1:6379";
-  std::string user = {};  // Empty: the default one.
+  std::string user = {};  // Empty: the default user.
   Secret password = {};   // Empty: none is sent.
   std::chrono::milliseconds connect_timeout = std::chrono::milliseconds(500);
   std::chrono::milliseconds reply_timeout = std::chrono::milliseconds(500);
 };
 
-// Nothing, a number, a text, or a list of replies.
+// A reply is nothing, a number, a text, or a list of replies.
 struct Reply {
   std::variant<std::monostate, int64_t, std::string, std::vector<Reply>> value;
 
-  bool IsNil() const { return std::holds_alternative<std::monostate>(value); }
-  // What is not of the kind is 0, empty, or none.
+  // If the reply is of another kind, these return 0, an empty text, or no replies.
   int64_t AsInt() const;
   const std::string& AsText() const;
   const std::vector<Reply>& AsList() const;
 };
 
-// Whether a command may be sent twice, as one that changes nothing may: once more on a new
-// connection when the kept one turns out to be gone. What times out is not repeated.
+// Whether a command may be sent twice. Commands that change nothing may. It is sent again on a new
+// connection if the kept one turns out to be closed. A command that times out is not repeated.
 enum class Repeat { kNo, kYes };
 
-// kInvalid when it is no address of the two forms.
+// Fails with kInvalid if the address has none of these forms.
 Status CheckAddress(const std::string& address);
 
 class Client {

@@ -9,7 +9,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(AddressTest, HasTwoForms) {
+TEST(AddressTest, AcceptsTwoForms) {
   for (const char* address : {"redis://localhost", "redis://localhost:6380", "redis://10.0.0.1:1/3",
                               "unix:/run/redis.sock"}) {
     EXPECT_TRUE(CheckAddress(address).has_value()) << address;
@@ -21,14 +21,14 @@ TEST(AddressTest, HasTwoForms) {
   }
 }
 
-// People put passwords there; the message must not carry it on.
-TEST(AddressTest, WithAPasswordIsRefusedWithoutShowingIt) {
+// People put passwords into addresses. The error must not show them.
+TEST(AddressTest, RefusesAPasswordWithoutShowingIt) {
   const auto status = CheckAddress("redis://user:hunter2@host:6379");
   ASSERT_FALSE(status.has_value());
   EXPECT_THAT(status.error().message, Not(HasSubstr("hunter2")));
 }
 
-TEST(ClientTest, NobodyListeningIsUnavailable) {
+TEST(ClientTest, FailsWithUnavailableIfNobodyListens) {
   Client client({.address = "unix:/nonexistent/redis.sock"});
   const auto reply = client.Run({"PING"});
   ASSERT_FALSE(reply.has_value());

@@ -13,24 +13,46 @@ constexpr Scope kScopes[] = {
     {"app_mentions:read", "the event app_mention"},
     {"channels:history", "messages in public channels the app is in"},
     {"channels:read", "conversations.info and the events of public channels"},
+    {"emoji:read", "the event emoji_changed"},
     {"files:read", "files.info and the events of files"},
     {"groups:history", "messages in private channels the app is in"},
     {"groups:read", "conversations.info and the events of private channels"},
-    {"im:history", "messages people send to the app"},
-    {"im:read", "conversations.info of these"},
-    {"mpim:history", "messages in group conversations the app is in"},
-    {"mpim:read", "conversations.info of these"},
-    {"team:read", "team.info"},
+    {"pins:read", "the events of pins"},
+    {"reactions:read", "the events of reactions"},
+    {"team:read", "team.info and the name of the team"},
     {"users:read", "users.info, and users who are deactivated"},
 };
 
 constexpr std::string_view kEvents[] = {
-    "app_mention",       "app_uninstalled",    "channel_archive", "channel_created",
-    "channel_deleted",   "channel_id_changed", "channel_left",    "channel_rename",
-    "channel_unarchive", "file_shared",        "group_archive",   "group_deleted",
-    "group_left",        "group_rename",       "group_unarchive", "message.channels",
-    "message.groups",    "message.im",         "message.mpim",    "team_join",
-    "tokens_revoked",    "user_change",
+    "app_mention",
+    "app_uninstalled",
+    "channel_archive",
+    "channel_created",
+    "channel_deleted",
+    "channel_id_changed",
+    "channel_left",
+    "channel_rename",
+    "channel_unarchive",
+    "emoji_changed",
+    "file_shared",
+    "group_archive",
+    "group_deleted",
+    "group_left",
+    "group_rename",
+    "group_unarchive",
+    "member_joined_channel",
+    "member_left_channel",
+    "message.channels",
+    "message.groups",
+    "pin_added",
+    "pin_removed",
+    "reaction_added",
+    "reaction_removed",
+    "team_domain_change",
+    "team_join",
+    "team_rename",
+    "tokens_revoked",
+    "user_change",
 };
 
 std::string Quoted(std::string_view text) {
@@ -51,7 +73,6 @@ std::string Lines(const Range& range, Name name, std::string_view indent) {
 }  // namespace
 
 std::span<const Scope> RequiredScopes() { return kScopes; }
-std::span<const std::string_view> SubscribedEvents() { return kEvents; }
 
 std::string AppManifest(std::string_view url) {
   const std::string scopes = Lines(

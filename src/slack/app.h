@@ -1,5 +1,5 @@
-// What the Slack app must be allowed to do and told of: one table each, from which the app's
-// manifest is made and against which `tidemark doctor` compares a token.
+// The scopes and event subscriptions that the Slack app needs. The app's manifest is made from
+// them, and `tidemark doctor` compares a token's scopes with them.
 #pragma once
 
 #include <span>
@@ -13,13 +13,11 @@ struct Scope {
   std::string_view why;
 };
 
-// Every scope that something here uses, and no other.
+// Exactly the scopes that this program uses.
 std::span<const Scope> RequiredScopes();
-// The events that the app subscribes to.
-std::span<const std::string_view> SubscribedEvents();
 
-// The manifest to make the app from, as JSON for people. `url` is where Slack reaches the server,
-// "https://tidemark.example.com".
+// The manifest from which Slack creates the app, as indented JSON. `url` is the address under which
+// Slack reaches the server: "https://tidemark.example.com".
 std::string AppManifest(std::string_view url);
 
 }  // namespace tidemark::slack

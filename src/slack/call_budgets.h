@@ -1,10 +1,10 @@
-// CallBudgets counts the calls of each Web API method that each token makes, so that we stay
-// below Slack's limits by ourselves and a flood of one kind cannot use up what others need.
+// CallBudgets limits the calls per minute for each token and Web API method. It keeps us below
+// Slack's own rate limits, and a flood of calls to one method leaves the others their budget.
 //
-// The bound is exact: in no 60 seconds, counted on the monotonic clock, are there more calls
-// than the budget. Tokens are remembered by their hash, a bounded number of them; when it is
-// reached, one that has not called for a minute makes room, and without such a one calls are
-// refused. May be called from any thread.
+// The limit is exact: no span of 60 seconds on the monotonic clock has more calls than the budget.
+// Tokens are stored as hashes, and their number is limited. When it is reached, tokens without a
+// call in the last minute are removed; if there is none, calls of a new token are refused.
+// May be called from any thread.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ inline constexpr size_t kApiMethods = 6;
 // "users.info"
 std::string_view ToString(ApiMethod method);
 
-// Calls a minute, by method.
+// Calls per minute, indexed by method.
 using MethodBudgets = std::array<uint32_t, kApiMethods>;
 
 class CallBudgets {
@@ -36,10 +36,10 @@ class CallBudgets {
   CallBudgets(MethodBudgets budgets, size_t max_tokens, const Clock* clock)
       : budgets_(budgets), max_tokens_(max_tokens), clock_(*clock) {}
 
-  // Counts a call that is about to be made; false when it must not be made.
+  // Counts one call. False when the budget is used up: the caller must not make the call.
   bool Take(const Secret& token, ApiMethod method);
 
-  // Slack asked for a pause: no call of the method for this long.
+  // Refuses calls of the method for this long, because Slack asked for a pause.
   void Rest(const Secret& token, ApiMethod method, std::chrono::nanoseconds length);
 
  private:

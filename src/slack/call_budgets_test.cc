@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/manual_time.h"
+
 namespace tidemark::slack {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-struct CallBudgetsTest : testing::Test {
+struct CallBudgetsTest : ::testing::Test {
   static Secret Token(std::string text = "xoxb-one") { return Secret(std::move(text)); }
   bool Take(ApiMethod method = ApiMethod::kUsersInfo) { return budgets.Take(Token(), method); }
 
@@ -29,7 +31,7 @@ TEST_F(CallBudgetsTest, AllowsTheBudgetInAnyMinute) {
   EXPECT_FALSE(Take()) << "the other two are not";
 }
 
-// Each method and each workspace has limits of its own at Slack.
+// Slack limits each method and each workspace on its own.
 TEST_F(CallBudgetsTest, CountsMethodsAndTokensApart) {
   while (Take()) {
   }
@@ -37,7 +39,7 @@ TEST_F(CallBudgetsTest, CountsMethodsAndTokensApart) {
   EXPECT_TRUE(budgets.Take(Token("xoxb-two"), ApiMethod::kUsersInfo));
 }
 
-TEST_F(CallBudgetsTest, RestsAsLongAsAsked) {
+TEST_F(CallBudgetsTest, PausesAsLongAsAsked) {
   budgets.Rest(Token(), ApiMethod::kUsersInfo, seconds(30));
   budgets.Rest(Token(), ApiMethod::kUsersInfo, seconds(5));
   EXPECT_FALSE(Take());
@@ -48,7 +50,7 @@ TEST_F(CallBudgetsTest, RestsAsLongAsAsked) {
   EXPECT_TRUE(Take());
 }
 
-// The wall clock may be set; a budget must neither grow nor freeze by it.
+// Setting the wall clock must not change a budget.
 TEST_F(CallBudgetsTest, IgnoresTheWallClock) {
   while (Take()) {
   }
@@ -56,8 +58,8 @@ TEST_F(CallBudgetsTest, IgnoresTheWallClock) {
   EXPECT_FALSE(Take());
 }
 
-// What guards something is not forgotten to make room; what guards nothing any more is.
-TEST_F(CallBudgetsTest, BoundsTheTokensRemembered) {
+// A token with recent calls is not forgotten to make room; an idle one is.
+TEST_F(CallBudgetsTest, LimitsTheNumberOfTokens) {
   EXPECT_TRUE(budgets.Take(Token("one"), ApiMethod::kUsersInfo));
   budgets.Rest(Token("two"), ApiMethod::kUsersInfo, seconds(90));
   EXPECT_FALSE(budgets.Take(Token("three"), ApiMethod::kUsersInfo));

@@ -1,7 +1,8 @@
-// A Directory tells whether teams, users and channels exist, as Slack sees it. WebApi asks
-// Slack; tests put their own in its place.
+// A Directory says whether teams, users and channels exist in Slack. WebApi implements it with
+// calls to Slack; tests implement it with fixed answers.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,24 +24,28 @@ struct Lookup {
 };
 
 enum class LookupOutcome {
-  kActive,       // It is there.
-  kInactive,     // It is there, but the user is deactivated or the channel archived.
-  kNotFound,     // Slack says there is none, or answered with another one.
-  kTimeout,      // No answer in time. From here on, nothing is known.
-  kRateLimited,  // Slack asked us to wait longer than we may, or our own budget is used up.
-  kApiError,     // Anything else: a 5xx, a bad token, a missing scope, no JSON.
+  kActive,    // It exists.
+  kInactive,  // It exists, but the user is deactivated or the channel is archived.
+  kNotFound,  // Slack says that it does not exist, or answered with another id.
+  // With the outcomes below we do not know whether it exists.
+  kTimeout,
+  kRateLimited,  // Slack asked for a longer wait than the deadline allows, or our budget is used
+                 // up.
+  kApiError,     // Anything else: a 5xx, a bad token, a missing scope, an answer that is not JSON.
 };
 
 struct LookupReply {
   LookupOutcome outcome = LookupOutcome::kApiError;
-  std::string error = {};  // Slack's word for it ("user_not_found"), or ours; for the log.
-  uint32_t attempts = 0;   // Calls that were made.
+  bool is_public = false;  // Slack says that this channel is public.
+  std::string error = {};  // Slack's error code ("user_not_found") or our own; for the log.
+  uint32_t attempts = 0;   // Calls made to Slack.
 };
 
 class Directory {
  public:
   virtual ~Directory() = default;
-  // Looks all up at the same time, and returns one reply a lookup, in order, by the deadline.
+  // Looks up all ids at the same time. Returns one reply for each lookup, in the same order, not
+  // later than the deadline.
   virtual std::vector<LookupReply> LookUp(const Secret& token, std::span<const Lookup> lookups,
                                           const Deadline& deadline) = 0;
 };

@@ -22,13 +22,18 @@ namespace {
 constexpr std::array<std::string_view, 2> kSlackOrigins = {"https://files.slack.com:443",
                                                            "https://files-origin.slack.com:443"};
 
-// Read beyond the size that Slack told, so that a page to sign in can be named for what it is.
+// How many bytes beyond the announced size are read. A sign-in page may be longer than a small
+// file, and must be read to its end so that the error can say "sign-in page" and not "too long".
 constexpr uint64_t kRoomForAPage = 256 << 10;
 
-constexpr char kTooLong[] = "more bytes came than it has";
+constexpr char kTooLong[] = "the answer is longer than the file's size in Slack";
 
-DownloadError Retryable(std::string reason) { return {true, std::move(reason)}; }
-DownloadError Final(std::string reason) { return {false, std::move(reason)}; }
+DownloadError Retryable(std::string reason) {
+  return {.retryable = true, .reason = std::move(reason)};
+}
+DownloadError Final(std::string reason) {
+  return {.retryable = false, .reason = std::move(reason)};
+}
 
 bool IsRedirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
@@ -43,7 +48,7 @@ bool IsHtml(std::string_view type) {
   return lower == "text/html" || lower == "application/xhtml+xml";
 }
 
-// The local file: counts and hashes what goes into it.
+// The local file. Counts and hashes the bytes that are written to it.
 class Spool {
  public:
   explicit Spool(const std::string& path)
@@ -56,7 +61,7 @@ class Spool {
   Spool(const Spool&) = delete;
   Spool& operator=(const Spool&) = delete;
 
-  // False when the disk does not take it.
+  // False when writing failed; see failure().
   bool Write(std::string_view piece) {
     size_ += piece.size();
     hash_.Add(piece);
@@ -82,35 +87,40 @@ class Spool {
   Sha256Stream hash_;
 };
 
-// What is wrong with an answer that is no success.
-DownloadError JudgeStatus(int status) {
+// The error for an answer with a status other than 200.
+DownloadError JudgeStatus(const http::Response& response) {
+  const int status = response.status;
   std::string reason = fmt::format("the server answered {}", status);
-  const bool passes = status == 408 || status == 429 || status >= 500;
-  return passes ? Retryable(std::move(reason)) : Final(std::move(reason));
+  const bool is_temporary = status == 408 || status == 429 || status >= 500;
+  if (!is_temporary) return Final(std::move(reason));
+  DownloadError error = Retryable(std::move(reason));
+  error.retry_after = http::RetryAfter(response.headers);
+  return error;
 }
 
 DownloadError JudgeFailure(const http::Exchange& exchange, const Spool& spool) {
   if (!spool.failure().empty()) {
-    return Retryable("the file cannot be kept on the way: " + spool.failure());
+    return Retryable("the download cannot be written to disk: " + spool.failure());
   }
   if (exchange.outcome == http::Outcome::kTooLarge) return Final(kTooLong);
-  return Retryable("the download did not end: " + exchange.detail);
+  return Retryable("the download failed: " + exchange.detail);
 }
 
-// Whether what came is the file that was asked for.
+// The error when the answer is not the requested file; nullopt when it is.
 std::optional<DownloadError> JudgeContent(const DownloadRequest& request, uint64_t size,
                                           std::string_view type) {
   if (IsHtml(type) && !IsHtml(request.mimetype)) {
     return Final(
-        "a page came instead, such as one to sign in: check the bot's scopes and channels");
+        "the answer is an HTML page, probably a sign-in page: check the bot's scopes and channels");
   }
+  // An HTML file and a sign-in page differ only in their size.
   if (IsHtml(type) && request.size <= 0) {
-    return Final("without a known size it cannot be told from a page to sign in");
+    return Final("an HTML file of unknown size may be a sign-in page");
   }
   const auto told = static_cast<uint64_t>(request.size);
   if (request.size <= 0 || size == told) return std::nullopt;
   if (size > told) return Final(kTooLong);
-  return Retryable(fmt::format("{} of {} bytes came", size, told));
+  return Retryable(fmt::format("only {} of {} bytes arrived", size, told));
 }
 
 }  // namespace
@@ -122,18 +132,20 @@ Downloader::Downloader(DownloadOptions options, http::Client* client)
   }
 }
 
-std::variant<Downloader::Trust, DownloadError> Downloader::Check(const http::UrlParts& url) const {
-  if (url.has_user_info) return Final("its URL names a user");
+std::variant<Downloader::Trust, DownloadError> Downloader::CheckOrigin(
+    const http::UrlParts& url) const {
+  if (url.has_user_info) return Final("the file's URL contains a user name");
   const std::string origin = url.Origin();
   if (configured_.contains(origin)) return Trust::kConfigured;
   if (std::ranges::find(kSlackOrigins, origin) != kSlackOrigins.end()) return Trust::kSlack;
-  return Final(fmt::format("{} is not where Slack keeps files", origin));
+  return Final(
+      fmt::format("{} is not a server of Slack's files; allow it in archive.file-origins", origin));
 }
 
-std::variant<Downloaded, DownloadError, Downloader::Redirect> Downloader::Ask(
+std::variant<Downloaded, DownloadError, Downloader::Redirect> Downloader::Fetch(
     const http::UrlParts& url, const DownloadRequest& request, const Secret& token,
     const Deadline& deadline) {
-  const auto trust = Check(url);
+  const auto trust = CheckOrigin(url);
   if (const auto* refused = std::get_if<DownloadError>(&trust)) return *refused;
   const auto told = static_cast<uint64_t>(request.size);
   Spool spool(request.to);
@@ -144,6 +156,7 @@ std::variant<Downloaded, DownloadError, Downloader::Redirect> Downloader::Ask(
        .timeout = options_.timeout,
        .max_answer_bytes = request.size > 0 ? told + kRoomForAPage : options_.max_bytes,
        .sink = [&spool](std::string_view piece) { return spool.Write(piece); },
+       .stop = request.stop,
        .public_addresses_only = std::get<Trust>(trust) == Trust::kSlack},
       deadline);
   if (exchange.outcome != http::Outcome::kAnswered) return JudgeFailure(exchange, spool);
@@ -151,7 +164,7 @@ std::variant<Downloaded, DownloadError, Downloader::Redirect> Downloader::Ask(
   if (IsRedirect(response.status)) {
     return Redirect{std::string(response.headers.Find("Location").value_or(""))};
   }
-  if (response.status != 200) return JudgeStatus(response.status);
+  if (response.status != 200) return JudgeStatus(response);
   const std::string type(response.headers.Find("Content-Type").value_or(""));
   if (auto wrong = JudgeContent(request, spool.size(), type)) return *std::move(wrong);
   return Downloaded{.size = spool.size(), .sha256 = spool.Hash(), .content_type = type};
@@ -161,17 +174,18 @@ DownloadResult Downloader::Download(const DownloadRequest& request, const Secret
                                     const Deadline& deadline) {
   const bool is_known = request.size > 0;
   if (is_known && static_cast<uint64_t>(request.size) > options_.max_bytes) {
-    return Final("it is larger than is kept");
+    return Final(fmt::format("the file has {} bytes, more than the limit of {}", request.size,
+                             options_.max_bytes));
   }
   auto url = http::SplitUrl(request.url);
   for (uint32_t redirects = 0; url; ++redirects) {
-    auto outcome = Ask(*url, request, token, deadline);
-    if (auto* downloaded = std::get_if<Downloaded>(&outcome)) return std::move(*downloaded);
-    if (auto* error = std::get_if<DownloadError>(&outcome)) return std::move(*error);
-    if (redirects == options_.max_redirects) return Final("it is redirected too often");
-    url = http::ResolveUrl(*url, std::get<Redirect>(outcome).location);
+    auto fetched = Fetch(*url, request, token, deadline);
+    if (auto* downloaded = std::get_if<Downloaded>(&fetched)) return std::move(*downloaded);
+    if (auto* error = std::get_if<DownloadError>(&fetched)) return std::move(*error);
+    if (redirects == options_.max_redirects) return Final("too many redirects");
+    url = http::ResolveUrl(*url, std::get<Redirect>(fetched).location);
   }
-  return Final("it has no proper URL");
+  return Final("the file's URL is not valid");
 }
 
 }  // namespace tidemark::slack

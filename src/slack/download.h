@@ -1,20 +1,24 @@
-// Downloads a file from Slack into a local file, and makes sure that it is the file.
+// Downloads a file from Slack into a local file and verifies that it is the file.
 //
-// The bot token goes only to the allowed origins: by default https://files.slack.com and
-// https://files-origin.slack.com, and others that were configured, each compared as scheme, host
-// and port: so a URL with an IP literal is refused unless its origin was configured. A URL with
-// user info is refused always, and a built-in origin whose name leads to a private, loopback,
-// link-local or mapped address is not connected to. Redirects are followed by hand, at most three,
-// each checked anew; the token goes along only after the check. Slack answers 200 with a page to
-// sign in when a token has no rights: what is HTML and should not be, and what has not exactly the
-// size that Slack told, is no file.
+// Where the token may go. URLs come from events, so they are not trusted. The bot token is sent
+// only to allowed origins: https://files.slack.com, https://files-origin.slack.com and those that
+// were configured. Scheme, host and port must all match, so a URL with an IP address is refused
+// unless that origin was configured. A URL with user info is always refused. When a built-in
+// origin's name resolves to a private, loopback, link-local or mapped address, no connection is
+// made. At most three redirects are followed; each target is checked in the same way before the
+// token is sent to it.
 //
-// May be called from any thread.
+// Whether it is the file. Slack answers 200 with a sign-in page when the token has no rights.
+// Therefore an HTML answer is refused unless the file itself is HTML, and so is a file that does
+// not have exactly the size that Slack announced.
+//
+// May be called from any thread. It never retries.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <variant>
 #include <vector>
@@ -27,8 +31,8 @@
 namespace tidemark::slack {
 
 struct DownloadOptions {
-  // Besides Slack's own: "http://127.0.0.1:9000". Their addresses may be private. What is no URL
-  // matches nothing.
+  // In addition to Slack's own: "http://127.0.0.1:9000". Their addresses may be private. A text
+  // that is not a URL matches nothing.
   std::vector<std::string> origins = {};
   uint64_t max_bytes = 1'100'000'000;  // Slack takes files of up to 1 GB.
   std::chrono::seconds timeout = std::chrono::seconds(300);
@@ -37,20 +41,22 @@ struct DownloadOptions {
 
 struct DownloadRequest {
   std::string url;
-  std::string to;             // The local file; made or emptied.
-  int64_t size = 0;           // As Slack told; 0: not known.
-  std::string mimetype = {};  // Likewise.
+  std::string to;             // The local file; created, or truncated if it exists.
+  int64_t size = 0;           // As announced by Slack; 0: unknown.
+  std::string mimetype = {};  // As announced by Slack.
+  std::stop_token stop = {};  // Ends the download within a second, as an error.
 };
 
 struct Downloaded {
   uint64_t size = 0;
   std::string sha256 = {};        // Lower-case hex.
-  std::string content_type = {};  // Of the answer.
+  std::string content_type = {};  // The header of the answer.
 };
 
 struct DownloadError {
-  bool retryable = false;  // Trying later may help.
-  std::string reason;      // For people; never holds the token, nor a URL's query.
+  bool retryable = false;  // A later try may succeed.
+  std::string reason;      // For people. Never contains the token or the query of a URL.
+  std::chrono::seconds retry_after = std::chrono::seconds(0);  // The server asks for this wait.
 };
 
 using DownloadResult = std::variant<Downloaded, DownloadError>;
@@ -60,23 +66,23 @@ class Downloader {
   // The client outlives this.
   Downloader(DownloadOptions options, http::Client* client);
 
-  // On an error the local file may be there, in part.
+  // After an error the local file may exist with a part of the content.
   DownloadResult Download(const DownloadRequest& request, const Secret& token,
                           const Deadline& deadline);
 
  private:
-  // By what right the token is sent somewhere.
+  // Why an origin is allowed to get the token.
   enum class Trust { kSlack, kConfigured };
   struct Redirect {
     std::string location;
   };
 
-  std::variant<Trust, DownloadError> Check(const http::UrlParts& url) const;
-  // One request, to this URL and no other.
-  std::variant<Downloaded, DownloadError, Redirect> Ask(const http::UrlParts& url,
-                                                        const DownloadRequest& request,
-                                                        const Secret& token,
-                                                        const Deadline& deadline);
+  std::variant<Trust, DownloadError> CheckOrigin(const http::UrlParts& url) const;
+  // Makes one request and does not follow a redirect.
+  std::variant<Downloaded, DownloadError, Redirect> Fetch(const http::UrlParts& url,
+                                                          const DownloadRequest& request,
+                                                          const Secret& token,
+                                                          const Deadline& deadline);
 
   const DownloadOptions options_;
   std::set<std::string> configured_;  // Origins.

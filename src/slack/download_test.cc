@@ -10,7 +10,8 @@
 
 #include "base/hashing.h"
 #include "base/random.h"
-#include "http/scripted_server.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/scripted_server.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark::slack {
@@ -19,12 +20,12 @@ namespace {
 using http::ScriptedServer;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using testing::Each;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
 
 constexpr char kToken[] = "xoxb-canary-5Qy2";
 constexpr char kLoginPage[] = "<!DOCTYPE html><html><title>Sign in</title></html>";
@@ -53,7 +54,7 @@ std::string OriginOf(const ScriptedServer& server) {
 }
 
 // The real client, and servers on loopback that are configured as origins.
-struct DownloadTest : testing::Test {
+struct DownloadTest : ::testing::Test {
   DownloadResult Get(const ScriptedServer& server, DownloadRequest request,
                      DownloadOptions options = {}) {
     options.origins.push_back(OriginOf(server));
@@ -95,28 +96,28 @@ TEST_F(DownloadTest, FetchesAFileWithTheToken) {
               ElementsAre(HasSubstr("Authorization: Bearer " + std::string(kToken) + "\r\n")));
 }
 
-// What was there before does not show through.
-TEST_F(DownloadTest, EmptiesTheLocalFileFirst) {
+// Nothing of the old content may remain.
+TEST_F(DownloadTest, TruncatesTheLocalFileFirst) {
   std::ofstream(path()) << "something longer of before";
   ScriptedServer server(Always("bytes"));
   Get(server, {});
   EXPECT_EQ(ReadAll(path()), "bytes");
 }
 
-// Slack's way of saying no: 200, and a page.
-TEST_F(DownloadTest, APageToSignInIsNoFile) {
+// Slack refuses a download with status 200 and a sign-in page.
+TEST_F(DownloadTest, RefusesASignInPage) {
   for (const char* type : {"text/html", "Text/HTML; charset=utf-8", "application/xhtml+xml"}) {
     ScriptedServer server(Always(kLoginPage, "200 OK", fmt::format("Content-Type: {}\r\n", type)));
-    // Also when it happens to be as long as the file, or longer, or nobody knows.
+    // Even if the page is as long as the file, or longer, or the file's size is unknown.
     for (const int64_t size : {int64_t{sizeof(kLoginPage) - 1}, int64_t{5}, int64_t{0}}) {
       const DownloadError error = Fail(server, {.size = size});
       EXPECT_FALSE(error.retryable);
-      EXPECT_THAT(error.reason, HasSubstr("sign in")) << type << size;
+      EXPECT_THAT(error.reason, HasSubstr("sign-in page")) << type << size;
     }
   }
 }
 
-TEST_F(DownloadTest, AFileThatIsAPageIsTakenByItsSize) {
+TEST_F(DownloadTest, AcceptsAnHtmlFileOnlyWithItsExactSize) {
   ScriptedServer server(Always(kLoginPage, "200 OK", "Content-Type: text/html\r\n"));
   const int64_t size = sizeof(kLoginPage) - 1;
   EXPECT_TRUE(
@@ -125,7 +126,7 @@ TEST_F(DownloadTest, AFileThatIsAPageIsTakenByItsSize) {
   EXPECT_FALSE(Fail(server, {.size = 0, .mimetype = "text/html"}).retryable);
 }
 
-TEST_F(DownloadTest, ARedirectToAPageToSignInIsNoFile) {
+TEST_F(DownloadTest, RefusesARedirectToASignInPage) {
   ScriptedServer login(Always(kLoginPage, "200 OK", "Content-Type: text/html\r\n"));
   ScriptedServer server(RedirectTo(login.url("/?redir=files&t=query-canary")));
   const DownloadError error = Fail(server);
@@ -134,8 +135,8 @@ TEST_F(DownloadTest, ARedirectToAPageToSignInIsNoFile) {
   EXPECT_THAT(login.requests(), IsEmpty());
 }
 
-// Where a redirect leads is checked anew; Slack's own go from one of its hosts to another.
-TEST_F(DownloadTest, FollowsRedirectsAmongTheAllowed) {
+// The target of a redirect is checked too. Slack redirects from one of its hosts to another.
+TEST_F(DownloadTest, FollowsRedirectsToAllowedOrigins) {
   ScriptedServer second(Always("bytes"));
   ScriptedServer first(RedirectTo(second.url("/x")));
   const DownloadResult result = Get(first, {.size = 5}, {.origins = {OriginOf(second)}});
@@ -158,18 +159,18 @@ TEST_F(DownloadTest, GivesUpOnARedirectLoop) {
   ScriptedServer server(RedirectTo("/again"));
   const DownloadError error = Fail(server);
   EXPECT_FALSE(error.retryable);
-  EXPECT_THAT(error.reason, HasSubstr("redirected too often"));
+  EXPECT_THAT(error.reason, HasSubstr("too many redirects"));
   EXPECT_THAT(server.requests(), SizeIs(4));
 }
 
-TEST_F(DownloadTest, ARedirectToNowhereIsNoFile) {
+TEST_F(DownloadTest, RefusesARedirectWithoutAValidLocation) {
   ScriptedServer server(Always("", "302 Found", ""));
   EXPECT_FALSE(Fail(server, {.size = 5}, {.max_redirects = 1}).retryable);
   ScriptedServer odd(RedirectTo("ftp://host/file"));
-  EXPECT_THAT(Fail(odd).reason, HasSubstr("no proper URL"));
+  EXPECT_THAT(Fail(odd).reason, HasSubstr("URL is not valid"));
 }
 
-TEST_F(DownloadTest, AShortBodyIsNoFile) {
+TEST_F(DownloadTest, RefusesAShortBody) {
   ScriptedServer whole(Always("byte"));
   EXPECT_TRUE(Fail(whole).retryable);
   ScriptedServer torn([](ScriptedServer::Connection& connection) {
@@ -180,23 +181,23 @@ TEST_F(DownloadTest, AShortBodyIsNoFile) {
   EXPECT_TRUE(Fail(torn, {.size = 0}).retryable);
 }
 
-TEST_F(DownloadTest, ALongBodyIsNoFile) {
+TEST_F(DownloadTest, RefusesALongBody) {
   ScriptedServer server(Always("bytes!"));
   EXPECT_FALSE(Fail(server).retryable);
-  // And is not read to its end.
+  // It is not read to its end.
   ScriptedServer huge(Always(std::string(2 << 20, 'x')));
   EXPECT_FALSE(Fail(huge).retryable);
   EXPECT_LT(ReadAll(path()).size(), size_t{1} << 20);
 }
 
-TEST_F(DownloadTest, KeepsToTheBoundOfWhatIsKept) {
+TEST_F(DownloadTest, RefusesFilesOverTheSizeLimit) {
   ScriptedServer server(Always("bytes"));
   EXPECT_FALSE(Fail(server, {.size = 5}, {.max_bytes = 4}).retryable);
   EXPECT_THAT(server.requests(), IsEmpty());
   EXPECT_FALSE(Fail(server, {.size = 0}, {.max_bytes = 4}).retryable);
 }
 
-TEST_F(DownloadTest, KnowsWhichAnswersMayChange) {
+TEST_F(DownloadTest, SaysWhichStatusesMayBeRetried) {
   for (const char* status : {"408 Late", "429 Slow Down", "500 Oops", "502 Bad", "503 Away"}) {
     ScriptedServer server(Always("bytes", status));
     EXPECT_TRUE(Fail(server).retryable) << status;
@@ -208,7 +209,7 @@ TEST_F(DownloadTest, KnowsWhichAnswersMayChange) {
   }
 }
 
-TEST_F(DownloadTest, WhatHangsMayBeTriedAgain) {
+TEST_F(DownloadTest, SaysThatATimeoutMayBeRetried) {
   ScriptedServer server([](ScriptedServer::Connection& connection) {
     while (!connection.ReadRequest().empty()) {
     }
@@ -220,7 +221,7 @@ TEST_F(DownloadTest, WhatHangsMayBeTriedAgain) {
   EXPECT_TRUE(std::get<DownloadError>(result).retryable);
 }
 
-TEST_F(DownloadTest, WhatTheDiskRefusesMayBeTriedAgain) {
+TEST_F(DownloadTest, SaysThatAFailedWriteMayBeRetried) {
   ScriptedServer server(Always("bytes"));
   Downloader downloader({.origins = {OriginOf(server)}}, &client);
   const DownloadResult result =
@@ -230,7 +231,7 @@ TEST_F(DownloadTest, WhatTheDiskRefusesMayBeTriedAgain) {
   EXPECT_THAT(server.requests(), IsEmpty());
 }
 
-// Stands in for the internet: answers what it is told for a URL, and keeps who was sent the token.
+// A client that answers with the test's redirects, and records which URLs got the token.
 class PretendInternet final : public http::Client {
  public:
   std::vector<http::Exchange> SendAll(std::span<const http::OutgoingRequest> requests,
@@ -253,7 +254,7 @@ class PretendInternet final : public http::Client {
   std::vector<bool> judged;
 };
 
-struct OriginTest : testing::Test {
+struct OriginTest : ::testing::Test {
   bool Fetch(const std::string& url, DownloadOptions options = {}) {
     Downloader downloader(std::move(options), &internet);
     return std::holds_alternative<Downloaded>(
@@ -266,13 +267,13 @@ struct OriginTest : testing::Test {
   PretendInternet internet;
 };
 
-TEST_F(OriginTest, SlacksOwnHostsAreAllowed) {
+TEST_F(OriginTest, AllowsSlacksOwnHosts) {
   EXPECT_TRUE(Fetch("https://files.slack.com/files-pri/T1-F1/a.png"));
   EXPECT_TRUE(Fetch("https://FILES-origin.slack.com:443/files-pri/T1-F1/a.png"));
   EXPECT_THAT(internet.judged, Each(true));
 }
 
-TEST_F(OriginTest, NothingIsAskedOfAnybodyElse) {
+TEST_F(OriginTest, SendsNothingToOtherOrigins) {
   for (const char* url :
        {"http://files.slack.com/a", "https://files.slack.com:8443/a", "https://slack.com/a",
         "https://evil.slack.com/a", "https://evil-files.slack.com/a",
@@ -286,8 +287,8 @@ TEST_F(OriginTest, NothingIsAskedOfAnybodyElse) {
   EXPECT_THAT(internet.asked, IsEmpty());
 }
 
-// An origin is a scheme, a host and a port: each of them counts.
-TEST_F(OriginTest, ConfiguredOriginsAreComparedWhole) {
+// An origin is a scheme, a host and a port. All three must match.
+TEST_F(OriginTest, ComparesSchemeHostAndPortOfConfiguredOrigins) {
   const DownloadOptions options = {.origins = {"http://127.0.0.1:9000", "not a url"}};
   EXPECT_TRUE(Fetch("http://127.0.0.1:9000/a", options));
   EXPECT_THAT(internet.judged, ElementsAre(false));
@@ -298,7 +299,7 @@ TEST_F(OriginTest, ConfiguredOriginsAreComparedWhole) {
   EXPECT_THAT(internet.asked, SizeIs(1));
 }
 
-// Whatever redirects lead where, the token stays with those who may have it.
+// Random redirects: the token is sent only to allowed origins.
 TEST_F(OriginTest, TheTokenNeverReachesAnOriginOutsideTheAllowList) {
   const std::vector<std::string> origins = {"https://files.slack.com",
                                             "https://files-origin.slack.com",

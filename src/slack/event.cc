@@ -22,23 +22,12 @@ MaybeJson First(const MaybeJson& array) {
   return std::nullopt;
 }
 
-// Empty when it is missing, null or of another kind.
+// As TextIn, for an object that may be missing.
 std::string Text(const MaybeJson& json, std::string_view name) {
-  const auto value = Find(json, name);
-  return std::string(value ? value->AsString().value_or("") : "");
+  return json ? TextIn(*json, name) : "";
 }
 
-int64_t Int(const MaybeJson& json, std::string_view name) {
-  const auto value = Find(json, name);
-  return value ? value->AsInt().value_or(0) : 0;
-}
-
-bool Bool(const MaybeJson& json, std::string_view name) {
-  const auto value = Find(json, name);
-  return value && value->AsBool().value_or(false);
-}
-
-// Slack gives an entity as its id or, in other events, as an object that has the id.
+// Some events give a user or channel as its id, others as an object with the member "id".
 std::string Id(const MaybeJson& json, std::string_view name) {
   const auto value = Find(json, name);
   return value && value->IsObject() ? Text(value, "id") : Text(json, name);
@@ -56,12 +45,12 @@ File ParseFile(Json json) {
           .name = Text(json, "name"),
           .mode = Text(json, "mode"),
           .mimetype = Text(json, "mimetype"),
-          .size = Int(json, "size"),
-          .is_external = Bool(json, "is_external")};
+          .size = IntegerIn(json, "size"),
+          .is_external = IsTrueIn(json, "is_external")};
 }
 
-// files[], or the single file of old messages and of file_shared, or the bare file_id of
-// file_deleted.
+// Three shapes: files[] in messages; one object "file" in old messages and in file_shared; only a
+// file_id in file_deleted.
 std::vector<File> ParseFiles(const MaybeJson& event) {
   std::vector<File> files;
   if (const auto list = Find(event, "files")) {
@@ -74,9 +63,17 @@ std::vector<File> ParseFiles(const MaybeJson& event) {
   return files;
 }
 
+// Who edited the message. Empty when the change is no edit: a link preview, a reply, an update by a
+// bot. Then `edited`, if any, is of an earlier change.
+std::string ParseEditor(const MaybeJson& event, const MaybeJson& message) {
+  const auto edited = Find(message, "edited");
+  const auto previous = Find(Find(event, "previous_message"), "edited");
+  return Text(edited, "ts") == Text(previous, "ts") ? "" : Text(edited, "user");
+}
+
 std::string ParseUser(const MaybeJson& event, const MaybeJson& message) {
   return FirstOf({Id(event, "user"), Text(event, "user_id"), Text(event, "actor_id"),
-                  Id(message, "user"), Id(Find(event, "previous_message"), "user")});
+                  ParseEditor(event, message)});
 }
 
 std::string ParseChannel(const MaybeJson& event) {
@@ -84,12 +81,15 @@ std::string ParseChannel(const MaybeJson& event) {
                   Id(Find(event, "item"), "channel")});
 }
 
-Event ParseEvent(const MaybeJson& json) {
-  // A message that was changed or deleted lies inside the event about it.
+Event ParseEvent(Json json) {
+  // message_changed and message_deleted have the message itself in an inner object.
   const auto message = Find(json, "message");
+  const auto user = Find(json, "user");
   Event event{.type = Text(json, "type"),
               .subtype = Text(json, "subtype"),
               .user = ParseUser(json, message),
+              .user_team = FirstOf({Text(json, "user_team"), Text(json, "source_team"),
+                                    Text(json, "team"), Text(json, "team_id")}),
               .channel = ParseChannel(json),
               .ts = Text(json, "ts"),
               .event_ts = Text(json, "event_ts"),
@@ -98,17 +98,17 @@ Event ParseEvent(const MaybeJson& json) {
                                  Text(Find(json, "previous_message"), "bot_id")}),
               .text = FirstOf({Text(json, "text"), Text(message, "text")}),
               .channel_type = Text(json, "channel_type"),
-              .hidden = Bool(json, "hidden"),
-              .user_deleted = Bool(Find(json, "user"), "deleted"),
+              .hidden = IsTrueIn(json, "hidden"),
+              .user_deleted = user && IsTrueIn(*user, "deleted"),
               .old_channel = Text(json, "old_channel_id"),
               .files = ParseFiles(json)};
   if (event.files.empty()) event.files = ParseFiles(message);
   return event;
 }
 
-constexpr size_t kEscapeLength = 6;  // A backslash, a u, four digits.
+constexpr size_t kEscapeLength = 6;  // Backslash, u and four hexadecimal digits.
 
-// The code of the escape at the start, or nullopt when there is none.
+// The code of a \uXXXX escape at the start of the text; nullopt when the text starts otherwise.
 std::optional<uint32_t> EscapedCode(std::string_view text) {
   if (text.size() < kEscapeLength || !text.starts_with("\\u")) return std::nullopt;
   uint32_t code = 0;
@@ -120,7 +120,9 @@ std::optional<uint32_t> EscapedCode(std::string_view text) {
 bool IsHighSurrogate(uint32_t code) { return code >= 0xd800 && code < 0xdc00; }
 bool IsLowSurrogate(uint32_t code) { return code >= 0xdc00 && code < 0xe000; }
 
-// How many bytes at the start go together: a pair, an escape, or one byte.
+// The number of bytes at the start that belong together: an escaped surrogate pair, one escape,
+// or one byte. A backslash and the byte after it stay together, so that in \\ud800 (an escaped
+// backslash and five letters) the "\ud800" is not taken for an escape.
 size_t UnitLength(std::string_view text) {
   if (!text.starts_with('\\')) return 1;
   const auto code = EscapedCode(text);
@@ -130,8 +132,8 @@ size_t UnitLength(std::string_view text) {
   return next && IsLowSurrogate(*next) ? 2 * kEscapeLength : kEscapeLength;
 }
 
-// Half a surrogate pair is no text, and the parser refuses it; but it is what remains when
-// somebody cuts a text in the middle of an emoji. U+FFFD takes its place.
+// The JSON parser refuses half of a surrogate pair. Slack sends such halves when some program cut
+// a message in the middle of an emoji. Each half is replaced by U+FFFD, the replacement character.
 std::string ReplaceHalfPairs(std::string_view body) {
   std::string repaired;
   repaired.reserve(body.size());
@@ -145,41 +147,44 @@ std::string ReplaceHalfPairs(std::string_view body) {
   return repaired;
 }
 
-Result<Envelope> ParseCallback(Json root) {
+Result<Envelope> ParseCallback(JsonDocument document) {
+  const Json root = document.root();
   const auto event = root.Find("event");
   if (Text(event, "type").empty()) {
-    return Invalid("an event_callback must have an \"event\" object with a text \"type\"");
+    return Invalid("an event_callback must have an object \"event\" with a string \"type\"");
   }
   const auto authorization = First(root.Find("authorizations"));
   return EventCallback{
       .team_id = FirstOf({Text(authorization, "team_id"), Text(root, "team_id")}),
       .event_team_id = Text(root, "team_id"),
+      .is_ext_shared_channel = IsTrueIn(root, "is_ext_shared_channel"),
       .enterprise_id = FirstOf({Text(authorization, "enterprise_id"), Text(root, "enterprise_id")}),
       .api_app_id = Text(root, "api_app_id"),
       .event_id = Text(root, "event_id"),
-      .event_time = Int(root, "event_time"),
-      .event = ParseEvent(event)};
+      .event_time = IntegerIn(root, "event_time"),
+      .event = ParseEvent(*event),
+      .document = std::make_shared<const JsonDocument>(std::move(document))};
 }
 
 }  // namespace
 
-// Only a body that does not parse is looked at again: the rest pays nothing.
+// Valid bodies are the usual case, so the text is repaired only after it failed to parse.
 Result<JsonDocument> ParseBody(std::string_view body) {
   auto document = JsonDocument::Parse(body);
   return document ? std::move(document) : JsonDocument::Parse(ReplaceHalfPairs(body));
 }
 
 Result<Envelope> ParseEnvelope(std::string_view body) {
-  const JsonDocument document = TRY(ParseBody(body));
+  JsonDocument document = TRY(ParseBody(body));
   const Json root = document.root();
   std::string type = Text(root, "type");
-  if (type.empty()) return Invalid("the body must be a JSON object with a text \"type\"");
-  if (type == "event_callback") return ParseCallback(root);
+  if (type.empty()) return Invalid("the body must be a JSON object with a string \"type\"");
+  if (type == "event_callback") return ParseCallback(std::move(document));
   if (type == "url_verification") return UrlVerification{.challenge = Text(root, "challenge")};
   if (type == "app_rate_limited") {
     return AppRateLimited{.team_id = Text(root, "team_id"),
                           .api_app_id = Text(root, "api_app_id"),
-                          .minute = Int(root, "minute_rate_limited")};
+                          .minute = IntegerIn(root, "minute_rate_limited")};
   }
   return UnknownEnvelope{.type = std::move(type)};
 }

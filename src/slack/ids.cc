@@ -12,7 +12,8 @@ bool IsUpperOrDigit(char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <=
 
 }  // namespace
 
-// The messages name the field and the rule, never the text: it may be anybody's, and ends in logs.
+// The messages name the field and the rule but not the text: anybody may have sent it, and the
+// message is logged.
 Status CheckId(std::string_view field, std::string_view prefixes, std::string_view text) {
   if (text.empty()) return Invalid(fmt::format("{} is empty", field));
   if (text.size() < kMinIdLength || text.size() > kMaxIdLength) {

@@ -1,5 +1,5 @@
-// Slack's identifiers, checked before anything is done with them: a TeamId cannot hold a
-// separator, a lower-case letter or another kind's prefix, so keys made of ids cannot collide.
+// Slack's ids as types. An id is checked when it is made: it has no separator, no lower-case
+// letter and the first letter of its own kind. Therefore keys that join ids cannot collide.
 //
 //   TeamId team = TRY(TeamId::Parse("T01234567"));
 #pragma once
@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 
@@ -17,14 +18,14 @@ inline constexpr size_t kMaxIdLength = 40;
 
 namespace internal {
 
-// An upper-case letter of `prefixes`, then upper-case letters and digits. The error names the
-// field: "team_id ...".
+// Accepts one of the letters in `prefixes` followed by upper-case letters and digits. The error
+// begins with the field's name: "team_id ...".
 Status CheckId(std::string_view field, std::string_view prefixes, std::string_view text);
 
 template <typename Kind>
 class Id {
  public:
-  // kInvalid when the text is no id of the kind.
+  // kInvalid when the text is not an id of this kind.
   static Result<Id> Parse(std::string_view text) {
     TRY(CheckId(Kind::kField, Kind::kPrefixes, text));
     return Id(std::string(text));

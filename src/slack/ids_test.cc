@@ -6,7 +6,7 @@
 namespace tidemark::slack {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 template <typename Id>
 std::string ErrorOf(std::string_view text) {
@@ -24,7 +24,7 @@ TEST(IdsTest, AcceptsThePrefixesOfEachKind) {
   EXPECT_EQ(TeamId::Parse("T01234567")->text(), "T01234567");
 }
 
-// Another kind's id in a place would make two keys equal that are not.
+// With an id of another kind, two different triples could have the same key.
 // Spec: 000-04
 TEST(IdsTest, RefusesThePrefixOfAnotherKind) {
   EXPECT_THAT(ErrorOf<TeamId>("U01234567"), HasSubstr("team_id must begin with one of TE"));
@@ -34,7 +34,7 @@ TEST(IdsTest, RefusesThePrefixOfAnotherKind) {
   EXPECT_THAT(ErrorOf<ChannelId>("701234567"), HasSubstr("channel_id must begin"));
 }
 
-// None of these characters may reach a key; the field is named so that the sender can be told.
+// None of these characters may get into a key. The error names the field.
 TEST(IdsTest, RefusesOtherCharactersAndNamesTheField) {
   for (std::string_view text :
        {"T0123456a", "T012 4567", "T012#4567", "T012_4567", "t01234567", "T0123\n567", "T01234567 ",
@@ -56,9 +56,9 @@ TEST(IdsTest, BoundsTheLength) {
   EXPECT_THAT(ErrorOf<TeamId>("T" + std::string(40, '1')), HasSubstr("has 41 characters"));
 }
 
-// What was refused may be hostile, and messages end in logs.
+// The refused text may be hostile, and error messages are logged.
 TEST(IdsTest, NeverRepeatsTheRefusedText) {
-  EXPECT_THAT(ErrorOf<TeamId>("Tforged#id"), testing::Not(HasSubstr("forged")));
+  EXPECT_THAT(ErrorOf<TeamId>("Tforged#id"), ::testing::Not(HasSubstr("forged")));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "base/hashing.h"
 
 namespace tidemark::slack {
@@ -12,15 +13,14 @@ namespace {
 constexpr std::string_view kVersion = "v0";
 constexpr std::string_view kPrefix = "v0=";
 constexpr size_t kDigestDigits = 64;
-// Enough for the next thirty thousand years, and far from overflow.
+// Enough for the next thirty thousand years, and too short to overflow an int64_t.
 constexpr size_t kMaxTimestampDigits = 12;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLowerHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
 
 std::optional<EpochSeconds> ParseTimestamp(std::string_view text) {
   if (text.empty() || text.size() > kMaxTimestampDigits) return std::nullopt;
-  // from_chars alone would let a minus through.
+  // from_chars would accept a minus sign.
   if (!std::all_of(text.begin(), text.end(), IsDigit)) return std::nullopt;
   EpochSeconds seconds = 0;
   std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -34,13 +34,13 @@ bool IsSignature(std::string_view text) {
 }
 
 bool IsActive(const SigningSecret& secret, EpochSeconds now) {
-  // Anybody can sign with an empty secret, so a setting left blank must not count as one.
+  // Anybody can sign with an empty secret. A setting that was left blank must not accept that.
   if (secret.value.empty()) return false;
   if (secret.not_before && now < *secret.not_before) return false;
   return !secret.not_after || now < *secret.not_after;
 }
 
-// What can be told without a secret; nullopt when all is well so far.
+// The checks that need no secret; nullopt when they pass. They come first because they are cheap.
 std::optional<SignatureVerdict> CheckHeaders(const SignedRequest& request, EpochSeconds now) {
   if (request.timestamps.empty() || request.signatures.empty()) {
     return SignatureVerdict::kMissingHeader;
@@ -93,7 +93,7 @@ SignatureCheck SignatureVerifier::Verify(const SignedRequest& request, EpochSeco
     if (!IsActive(secret, now)) continue;
     const std::string expected = Sign(secret.value, request.timestamps.front(), request.body);
     const bool equal = EqualInConstantTime(expected, request.signatures.front());
-    // The loop goes on after a match: how long it takes does not tell which secret it was.
+    // The loop continues after a match, so that its duration does not reveal which secret matched.
     if (equal) {
       check = {.verdict = SignatureVerdict::kValid, .secret_id = secret.id};
     } else if (check.verdict == SignatureVerdict::kNoSecret) {

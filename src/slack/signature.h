@@ -1,17 +1,18 @@
-// Slack's request signature, version 0: whether a request was made by somebody who knows the
-// signing secret, within the last five minutes by our clock and in no future either.
+// Verifies Slack's request signature, version 0: the sender knows the signing secret, and the
+// request's timestamp differs from our clock by at most five minutes.
 //
 //   SignatureCheck check = verifier.Verify(request, clock.NowSeconds());
 //   if (check.verdict != SignatureVerdict::kValid) return Refuse();
 //
-// The hash is taken over the timestamp's text and the body's bytes as received. Every active
-// secret is tried, without stopping early, and compared in constant time. Nothing of the body
-// is looked at. A Verifier never changes and may be used from any thread.
+// The HMAC covers the text of the timestamp and the bytes of the body exactly as received. All
+// active secrets are tried, and each comparison takes constant time. The body is not parsed. A
+// SignatureVerifier is immutable and may be used from any thread.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -23,7 +24,7 @@ inline constexpr EpochSeconds kSignatureWindowSeconds = 300;
 inline constexpr std::string_view kTimestampHeader = "X-Slack-Request-Timestamp";
 inline constexpr std::string_view kSignatureHeader = "X-Slack-Signature";
 
-// A secret and when it counts: from not_before on, until before not_after. An empty one never does.
+// A secret that is active while not_before <= now < not_after. An empty secret is never active.
 struct SigningSecret {
   std::string id;
   Secret value;
@@ -31,7 +32,7 @@ struct SigningSecret {
   std::optional<EpochSeconds> not_after = std::nullopt;
 };
 
-// Every value of the two headers, so that a repeated one is seen, and the body as received.
+// All values of the two headers, because a repeated header is refused, and the body as received.
 struct SignedRequest {
   std::vector<std::string_view> timestamps;
   std::vector<std::string_view> signatures;
@@ -42,20 +43,20 @@ enum class SignatureVerdict {
   kValid,
   kMissingHeader,
   kRepeatedHeader,
-  kBadTimestamp,  // Not decimal digits alone, or too many.
+  kBadTimestamp,  // Something other than decimal digits, or too many of them.
   kStale,         // More than 300 s old.
-  kFuture,        // More than 300 s ahead.
+  kFuture,        // More than 300 s ahead of our clock.
   kBadSignature,  // Not "v0=" and 64 lower-case hexadecimal digits.
-  kMismatch,      // No active secret made it.
-  kNoSecret,      // There is no active secret to try.
+  kMismatch,      // No active secret gives this signature.
+  kNoSecret,      // No secret is active.
 };
 
-// "missing_header": for the audit record, never for the reply.
+// "missing_header": for the audit log. A reply never says why the request was refused.
 std::string_view ToString(SignatureVerdict verdict);
 
 struct SignatureCheck {
   SignatureVerdict verdict = SignatureVerdict::kMissingHeader;
-  std::string secret_id = {};  // Of the secret that made it, when valid.
+  std::string secret_id = {};  // The secret that made the signature, when valid.
 };
 
 class SignatureVerifier {

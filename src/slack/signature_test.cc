@@ -1,5 +1,7 @@
 #include "slack/signature.h"
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 namespace tidemark::slack {
@@ -16,7 +18,8 @@ std::vector<SigningSecret> One(std::string key = "current") {
   return secrets;
 }
 
-// A request signed by `key` at `timestamp`, and what a verifier of "current" makes of it at kNow.
+// The verdict of a verifier with the secret "current", at kNow, on a request signed with `key` at
+// `timestamp`.
 SignatureVerdict Judge(const std::string& timestamp, const std::string& key = "current") {
   const std::string signature = Sign(Key(key), timestamp, kBody);
   return SignatureVerifier(One())
@@ -31,8 +34,8 @@ SignatureVerdict JudgeSignature(std::string_view signature) {
       .verdict;
 }
 
-// The example of Slack's documentation: whoever gets it right signs as Slack does.
-TEST(SignatureTest, HoldsForThePublishedExample) {
+// The example in Slack's documentation.
+TEST(SignatureTest, AcceptsSlacksPublishedExample) {
   constexpr std::string_view kExample =
       "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow"
       "&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner"
@@ -49,8 +52,8 @@ TEST(SignatureTest, HoldsForThePublishedExample) {
   EXPECT_EQ(check.secret_id, "one");
 }
 
-// The window has two sides: a request recorded in advance is as bad as an old one.
-TEST(SignatureTest, HoldsForThreeHundredSecondsBothWays) {
+// A timestamp in the future is refused like an old one.
+TEST(SignatureTest, AcceptsThreeHundredSecondsOnBothSides) {
   EXPECT_EQ(Judge(std::to_string(kNow)), SignatureVerdict::kValid);
   EXPECT_EQ(Judge(std::to_string(kNow - 300)), SignatureVerdict::kValid);
   EXPECT_EQ(Judge(std::to_string(kNow - 301)), SignatureVerdict::kStale);
@@ -60,7 +63,7 @@ TEST(SignatureTest, HoldsForThreeHundredSecondsBothWays) {
   EXPECT_EQ(Judge("999999999999"), SignatureVerdict::kFuture);
 }
 
-// Texts that some number parsers take must not pass, even when they are signed.
+// Texts that some number parsers accept must be refused, even if they are signed.
 TEST(SignatureTest, RefusesTimestampsThatAreNotDigits) {
   for (const char* text :
        {"", "-1700000000", "+1700000000", " 1700000000", "1700000000 ", "1700000000.0", "17e8",
@@ -69,7 +72,7 @@ TEST(SignatureTest, RefusesTimestampsThatAreNotDigits) {
   }
 }
 
-// Leaving a header out must not leave the check out.
+// A request without the headers must not be accepted.
 TEST(SignatureTest, RefusesMissingHeaders) {
   const std::string signature = Sign(Key("current"), "1700000000", kBody);
   const SignatureVerifier verifier(One());
@@ -80,7 +83,7 @@ TEST(SignatureTest, RefusesMissingHeaders) {
   EXPECT_EQ(verifier.Verify({.body = kBody}, kNow).verdict, SignatureVerdict::kMissingHeader);
 }
 
-// Of two values a proxy may believe one and we the other, so neither counts.
+// A proxy may use one of two values and we the other, so both are refused.
 TEST(SignatureTest, RefusesRepeatedHeaders) {
   const std::string signature = Sign(Key("current"), "1700000000", kBody);
   const SignatureVerifier verifier(One());
@@ -96,7 +99,7 @@ TEST(SignatureTest, RefusesRepeatedHeaders) {
       SignatureVerdict::kRepeatedHeader);
 }
 
-TEST(SignatureTest, RefusesWhatIsNoSignature) {
+TEST(SignatureTest, RefusesMalformedSignatures) {
   const std::string good = Sign(Key("current"), "1700000000", kBody);
   EXPECT_EQ(JudgeSignature(good), SignatureVerdict::kValid);
   std::string upper = good;
@@ -112,7 +115,7 @@ TEST(SignatureTest, RefusesWhatIsNoSignature) {
 }
 
 // Each of time, body and key is part of what is signed.
-TEST(SignatureTest, RefusesWhatTheSecretDidNotSign) {
+TEST(SignatureTest, RefusesSignaturesOfOtherSecretsAndTexts) {
   EXPECT_EQ(Judge("1700000000", "another"), SignatureVerdict::kMismatch);
   const std::string signature = Sign(Key("current"), "1700000000", kBody);
   const SignatureVerifier verifier(One());
@@ -132,7 +135,7 @@ TEST(SignatureTest, RefusesWhatTheSecretDidNotSign) {
   }
 }
 
-// The bytes count, not what they mean: another spelling of the same JSON is another body.
+// The signature covers the bytes: the same JSON written differently is another body.
 TEST(SignatureTest, SignsTheBytesAsReceived) {
   const std::string body("{ \"a\":\t\"\xff\0\" }\r\n", 16);
   const std::string signature = Sign(Key("current"), "1700000000", body);
@@ -147,8 +150,8 @@ TEST(SignatureTest, SignsTheBytesAsReceived) {
             SignatureVerdict::kMismatch);
 }
 
-// During a rotation both secrets sign; before and after, one.
-TEST(SignatureTest, TriesEverySecretThatIsActive) {
+// During a rotation both secrets are accepted; before and after it, only one.
+TEST(SignatureTest, TriesEveryActiveSecret) {
   std::vector<SigningSecret> secrets;
   secrets.push_back({.id = "old", .value = Key("old key"), .not_after = kNow + 100});
   secrets.push_back({.id = "new", .value = Key("new key"), .not_before = kNow - 100});
@@ -166,7 +169,7 @@ TEST(SignatureTest, TriesEverySecretThatIsActive) {
   EXPECT_EQ(check("new key", kNow - 101).verdict, SignatureVerdict::kMismatch);
 }
 
-// Without a secret nothing is valid; a blank setting is no secret that anybody could sign with.
+// Without a secret nothing is valid. An empty setting must not become a secret that anybody knows.
 TEST(SignatureTest, RefusesEverythingWithoutAnActiveSecret) {
   const std::string signature = Sign(Key("current"), "1700000000", kBody);
   const SignedRequest request = {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
+
 namespace tidemark::slack {
 
 namespace {
@@ -13,8 +15,6 @@ constexpr size_t kSecondsDigits = 10;
 constexpr size_t kLength = kSecondsDigits + 1 + 6;
 constexpr EpochSeconds kFirst = 1'000'000'000;
 constexpr EpochSeconds kLast = 9'999'999'999;
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 

@@ -1,13 +1,14 @@
-// A Timestamp is Slack's "ts": seconds, a point and six digits, as text. It names a message within
-// its channel and orders messages and events. Ten digits before the point make the order of the
-// texts the order of the times; it is never turned into a floating-point number, which has too
-// few digits for it.
+// A Timestamp is Slack's "ts": ten digits of seconds, a point and six digits, kept as text. It
+// identifies a message within its channel. Because the length is fixed, comparing the texts
+// compares the times. It is never converted to a floating-point number: a double cannot hold all
+// 16 digits exactly.
 //
 //   Timestamp ts = TRY(Timestamp::Parse("1620000000.000200"));
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -18,7 +19,8 @@ class Timestamp {
  public:
   // kInvalid unless it is ten digits, a point and six digits.
   static Result<Timestamp> Parse(std::string_view text);
-  // The start of a second between 2001 and 2286; others are brought to the nearer end.
+  // The start of that second. Seconds with fewer or more than ten digits (before 2001 or after
+  // 2286) are replaced by the nearest second that has ten.
   static Timestamp FromSeconds(EpochSeconds seconds);
 
   const std::string& text() const { return text_; }

@@ -30,8 +30,8 @@ Error Unreadable(const std::string& path) {
 
 Error Unlockable(const std::string& path) {
   return {ErrorCode::kUnavailable,
-          fmt::format("the lock {} cannot be taken: {}; the program has to be able to write in "
-                      "that folder",
+          fmt::format("the lock file {} cannot be locked: {}; allow the program to write in that "
+                      "folder",
                       path, std::strerror(errno))};
 }
 
@@ -50,11 +50,6 @@ Result<std::string> ReadAll(const Descriptor& file, const std::string& path) {
 
 bool IsToken(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
-}
-
-std::string TextIn(const Json& json, std::string_view name) {
-  const auto value = json.Find(name);
-  return std::string(value ? value->AsString().value_or("") : "");
 }
 
 std::string Encode(const TokenPair& pair) {
@@ -96,7 +91,7 @@ Result<Secret> ReadToken(const std::string& path) {
   if (!file.is_open()) return Unreadable(path);
   std::string text = TRY(ReadAll(file, path));
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  if (!IsToken(text)) return Invalid(fmt::format("the file {} holds no token", path));
+  if (!IsToken(text)) return Invalid(fmt::format("the file {} does not contain a token", path));
   return Secret(std::move(text));
 }
 
@@ -105,21 +100,22 @@ Result<TokenPair> ReadTokenPair(const std::string& path) {
   struct stat status {};
   if (!file.is_open() || ::fstat(file.get(), &status) != 0) return Unreadable(path);
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    return Invalid(fmt::format("others may read the tokens in {}: chmod 600 {}", path, path));
+    return Invalid(
+        fmt::format("other users may read the tokens in {}: run chmod 600 {}", path, path));
   }
   const std::string text = TRY(ReadAll(file, path));
   const auto document = JsonDocument::Parse(text);
-  // What the parser says may quote the file.
+  // The parser's message is left out: it may quote the file, and with it a token.
   if (!document) return Invalid(fmt::format("the file {} is not JSON", path));
   std::string access = TextIn(document->root(), "access_token");
   std::string refresh = TextIn(document->root(), "refresh_token");
   if (!IsToken(access) || !IsToken(refresh)) {
-    return Invalid(fmt::format("the file {} lacks access_token or refresh_token", path));
+    return Invalid(
+        fmt::format("the file {} must have the strings access_token and refresh_token", path));
   }
-  const auto expires_at = document->root().Find("expires_at");
   return TokenPair{.access_token = Secret(std::move(access)),
                    .refresh_token = Secret(std::move(refresh)),
-                   .expires_at = expires_at ? expires_at->AsInt().value_or(0) : 0};
+                   .expires_at = IntegerIn(document->root(), "expires_at")};
 }
 
 Status WriteTokenPair(const std::string& path, const TokenPair& pair) {

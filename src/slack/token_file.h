@@ -1,9 +1,10 @@
-// Files that hold a bot token: a plain one, as the setting slack.bot-token names it, and the pair
-// of an app with Slack's token rotation, as slack.token-file names it:
+// Files that contain a bot token. The setting slack.bot-token may name a file with only the token.
+// The setting slack.token-file names the file of an app that uses Slack's token rotation:
 //
 //   {"access_token": "xoxe.xoxb-…", "refresh_token": "xoxe-…", "expires_at": 1700000000}
 //
-// A pair is replaced whole and durably, so that at every moment the file holds a refresh token.
+// A pair is replaced atomically and synced to disk, so the file has a valid refresh token even
+// after a crash. Functions may be called from any thread.
 #pragma once
 
 #include <chrono>
@@ -17,14 +18,14 @@
 
 namespace tidemark::slack {
 
-// Says when a file may have changed. Belongs to one thread at a time.
+// Notices when a file may have changed. Not thread-safe.
 class FileWatch {
  public:
-  // The clock outlives this. The first look finds a change.
+  // The clock outlives this. The first call of HasChanged returns true if the file exists.
   FileWatch(std::string path, const Clock* clock);
 
-  // True when the file is another than at the last change: by its inode, size or time. It is
-  // looked at no more than once a second; a file that is not there has not changed.
+  // True when the inode, size or modification time differ from those at the last change. Looks at
+  // the file at most once a second. A file that does not exist has not changed.
   bool HasChanged();
 
   const std::string& path() const { return path_; }
@@ -44,8 +45,8 @@ class FileWatch {
   std::optional<Look> seen_;
 };
 
-// The file's text without line ends behind it. kNotFound when it cannot be read, kInvalid when it
-// is empty or no token can look so.
+// The file's text without the line ends at its end. kNotFound when the file cannot be read,
+// kInvalid when it is empty or contains spaces or bytes that are not printable ASCII.
 Result<Secret> ReadToken(const std::string& path);
 
 struct TokenPair {
@@ -54,18 +55,19 @@ struct TokenPair {
   EpochSeconds expires_at = 0;  // 0: not known.
 };
 
-// kNotFound when it cannot be read, kInvalid when it is no pair, or others than its owner may read
-// it.
+// kNotFound when the file cannot be read; kInvalid when it is not such a JSON object, or when users
+// other than its owner may read it.
 Result<TokenPair> ReadTokenPair(const std::string& path);
 
-// Replaces the file: a success is on disk, and before it the old one was. kUnavailable when the
-// disk refuses; the old one is there then.
+// Replaces the file. After success the new pair is on disk. kUnavailable when writing fails; then
+// the file still has the old pair.
 Status WriteTokenPair(const std::string& path, const TokenPair& pair);
 
-// Whoever has the lock of a pair's file is the one to refresh it.
+// A lock between processes that share a token file: only the process that holds it may refresh.
 class TokenFileLock {
  public:
-  // nullopt when another process has it; kUnavailable when its file, PATH.lock, cannot be made.
+  // nullopt when another process has the lock; kUnavailable when the lock file, PATH.lock, cannot
+  // be created.
   static Result<std::optional<TokenFileLock>> Take(const std::string& path);
   TokenFileLock(TokenFileLock&& other) noexcept;
   TokenFileLock& operator=(TokenFileLock&&) = delete;

@@ -7,15 +7,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/manual_time.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark::slack {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-struct TokenFileTest : testing::Test {
+struct TokenFileTest : ::testing::Test {
   void Write(const std::string& text, mode_t mode = 0600) {
     std::ofstream(path) << text;
     ::chmod(path.c_str(), mode);
@@ -30,13 +31,13 @@ struct TokenFileTest : testing::Test {
   ManualClock clock;
 };
 
-TEST_F(TokenFileTest, ReadsATokenWithoutTheLineEndBehindIt) {
+TEST_F(TokenFileTest, ReadsATokenWithoutTheLineEnd) {
   Write("xoxb-1\r\n");
   EXPECT_EQ(ReadToken(path)->Reveal(), "xoxb-1");
 }
 
-// A token goes into a header: what would end it there is no token.
-TEST_F(TokenFileTest, RefusesWhatIsNoToken) {
+// A token is put into a header, so it must not contain a line end.
+TEST_F(TokenFileTest, RefusesATextThatIsNotAToken) {
   for (const char* text : {"", "\n", "xoxb 1", "xoxb\n1", "xoxb\t1", "xoxb-é"}) {
     Write(text);
     EXPECT_FALSE(ReadToken(path)) << text;
@@ -44,7 +45,7 @@ TEST_F(TokenFileTest, RefusesWhatIsNoToken) {
   EXPECT_EQ(ReadToken(path + ".none").error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(TokenFileTest, AWrittenPairReadsAsItWas) {
+TEST_F(TokenFileTest, ReadsBackAWrittenPair) {
   ASSERT_TRUE(WriteTokenPair(
       path, {.access_token = Secret("a"), .refresh_token = Secret("r"), .expires_at = 7}));
   const TokenPair pair = ReadTokenPair(path).value();
@@ -54,24 +55,24 @@ TEST_F(TokenFileTest, AWrittenPairReadsAsItWas) {
   EXPECT_FALSE(std::filesystem::exists(path + ".new"));
 }
 
-TEST_F(TokenFileTest, APairOfUnknownEndHasExpired) {
+TEST_F(TokenFileTest, TreatsAPairWithoutExpiryAsExpired) {
   Write(R"({"access_token":"a","refresh_token":"r"})");
   EXPECT_EQ(ReadTokenPair(path)->expires_at, 0);
 }
 
-// The messages go into the log: none may show what the file holds.
-TEST_F(TokenFileTest, SaysWhatIsWrongWithoutShowingIt) {
+// The messages are logged, so they must not show the content of the file.
+TEST_F(TokenFileTest, ErrorsDoNotShowTheContentOfTheFile) {
   Write("canary");
   EXPECT_THAT(Refusal(), HasSubstr("not JSON"));
   EXPECT_THAT(Refusal(), Not(HasSubstr("canary")));
   Write(R"({"access_token":"canary"})");
-  EXPECT_THAT(Refusal(), HasSubstr("lacks"));
+  EXPECT_THAT(Refusal(), HasSubstr("must have the strings"));
   EXPECT_THAT(Refusal(), Not(HasSubstr("canary")));
   Write(R"({"access_token":"a","refresh_token":"r"})", 0604);
   EXPECT_THAT(Refusal(), HasSubstr("chmod 600"));
 }
 
-TEST_F(TokenFileTest, APairThatCannotBeReplacedStays) {
+TEST_F(TokenFileTest, KeepsTheOldPairWhenWritingFails) {
   ASSERT_TRUE(WriteTokenPair(path, {.access_token = Secret("a"), .refresh_token = Secret("r")}));
   std::filesystem::create_directories(path + ".new/in-the-way");
   const Status status =
@@ -81,7 +82,7 @@ TEST_F(TokenFileTest, APairThatCannotBeReplacedStays) {
   EXPECT_EQ(ReadTokenPair(path)->access_token.Reveal(), "a");
 }
 
-TEST_F(TokenFileTest, OneHasTheLock) {
+TEST_F(TokenFileTest, OnlyOneHolderGetsTheLock) {
   auto first = TokenFileLock::Take(path).value();
   ASSERT_TRUE(first);
   EXPECT_FALSE(TokenFileLock::Take(path).value());
@@ -89,15 +90,16 @@ TEST_F(TokenFileTest, OneHasTheLock) {
   EXPECT_TRUE(TokenFileLock::Take(path).value());
 }
 
-// That nobody can have the lock is no reason to wait for whoever has it.
-TEST_F(TokenFileTest, ALockThatCannotBeMadeIsAnError) {
+// A lock file that cannot be created is an error, and not the same as a lock that another process
+// has.
+TEST_F(TokenFileTest, ReportsALockFileThatCannotBeCreated) {
   const auto lock = TokenFileLock::Take(folder.path() + "/no/such");
   ASSERT_FALSE(lock);
   EXPECT_EQ(lock.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(lock.error().message, HasSubstr("/no/such.lock"));
 }
 
-TEST_F(TokenFileTest, AChangeIsSeenOnceASecond) {
+TEST_F(TokenFileTest, LooksForChangesAtMostOnceASecond) {
   FileWatch watch(path, &clock);
   EXPECT_FALSE(watch.HasChanged());  // There is none.
   Write("one");
@@ -113,8 +115,8 @@ TEST_F(TokenFileTest, AChangeIsSeenOnceASecond) {
   EXPECT_TRUE(watch.HasChanged());
 }
 
-// Also by one of the same size, put in its place.
-TEST_F(TokenFileTest, AFileThatReplacesAnotherIsAChange) {
+// Even if the new file has the same size.
+TEST_F(TokenFileTest, NoticesAReplacedFile) {
   Write("one");
   FileWatch watch(path, &clock);
   EXPECT_TRUE(watch.HasChanged());

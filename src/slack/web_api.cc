@@ -17,36 +17,31 @@ namespace {
 
 constexpr uint32_t kAuthTestBudget = 60;
 constexpr uint32_t kRefreshBudget = 10;
-// An answer that comes too late is lost, and the refresh token with it: there is no hurry.
+// Long, because a refresh token works only once: if we stop waiting for the answer, it is lost.
 constexpr std::chrono::seconds kRefreshTimeout(30);
 constexpr size_t kMaxTokens = 1'000;
 constexpr size_t kMaxAnswer = 1 << 20;
-// Slack's words for errors are short; whatever else stands there is not for our log.
+// Slack's error codes are short. Longer texts come from somewhere else and are cut in our log.
 constexpr size_t kMaxErrorLength = 64;
 
 struct Call {
   ApiMethod method = ApiMethod::kTeamInfo;
   std::string parameter = {};  // "user"
   std::string value = {};      // "U01234567"
-  std::string form = {};       // Sent by POST instead, without a token.
+  std::string form = {};       // When set: the body of a POST without a token.
 };
 
-// What Slack said: `body` when it was ok, `error` otherwise.
-struct Answer {
+// Slack's answer: `body` when the call succeeded, `error` otherwise.
+struct ApiAnswer {
   std::optional<CallError> error = {};
   std::optional<JsonDocument> body = {};
   http::Headers headers = {};
   uint32_t attempts = 0;
 };
 
-std::string Text(const std::optional<Json>& json, std::string_view name) {
-  const auto value = json ? json->Find(name) : std::nullopt;
-  return std::string(value ? value->AsString().value_or("") : "");
-}
-
-bool Bool(const std::optional<Json>& json, std::string_view name) {
-  const auto value = json ? json->Find(name) : std::nullopt;
-  return value && value->AsBool().value_or(false);
+// As TextIn, for an object that may be missing.
+std::string TextOf(const std::optional<Json>& json, std::string_view name) {
+  return json ? TextIn(*json, name) : "";
 }
 
 bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
@@ -68,23 +63,23 @@ CallFailure FailureOf(std::string_view error) {
   return CallFailure::kOther;
 }
 
-Answer Failed(CallFailure failure, std::string error) {
+ApiAnswer Failed(CallFailure failure, std::string error) {
   return {.error = CallError{.failure = failure, .error = std::move(error)}};
 }
 
-Answer JudgeBody(http::Response response) {
+ApiAnswer JudgeBody(http::Response response) {
   auto body = JsonDocument::Parse(response.body);
   if (!body) return Failed(CallFailure::kOther, "not_json");
-  if (Bool(body->root(), "ok")) {
+  if (IsTrueIn(body->root(), "ok")) {
     return {.body = std::move(*body), .headers = std::move(response.headers)};
   }
-  std::string error = Text(body->root(), "error").substr(0, kMaxErrorLength);
+  std::string error = TextIn(body->root(), "error").substr(0, kMaxErrorLength);
   if (error.empty()) return Failed(CallFailure::kOther, "not_ok");
   const CallFailure failure = FailureOf(error);
   return Failed(failure, std::move(error));
 }
 
-Answer Judge(http::Exchange exchange) {
+ApiAnswer Judge(http::Exchange exchange) {
   switch (exchange.outcome) {
     case http::Outcome::kAnswered:
       break;
@@ -103,7 +98,7 @@ Answer Judge(http::Exchange exchange) {
   return JudgeBody(std::move(exchange.response));
 }
 
-// In the order of CallFailure, then what is no failure, and what was not called.
+// First the labels of CallFailure, in its order; then success; then calls that our budget refused.
 constexpr std::array<const char*, 7> kOutcomeLabels = {
     "timeout", "rate_limited", "not_found", "denied", "error", "ok", "budget"};
 constexpr size_t kOkLabel = 5;
@@ -111,20 +106,20 @@ constexpr size_t kBudgetLabel = 6;
 
 class CallMetrics {
  public:
-  explicit CallMetrics(Metrics* metrics) {
+  explicit CallMetrics(Metrics& metrics) {
     for (size_t method = 0; method < kApiMethods; ++method) {
       const std::string name(ToString(static_cast<ApiMethod>(method)));
       for (const char* outcome : kOutcomeLabels) {
-        calls_[method].push_back(&metrics->AddCounter(
+        calls_[method].push_back(&metrics.AddCounter(
             {.name = "tidemark_slack_calls_total",
              .help = "Calls of Slack's Web API, and those that our own budget refused.",
              .labels = {{"method", name}, {"outcome", outcome}}}));
       }
       seconds_[method] =
-          &metrics->AddHistogram({.metric = {.name = "tidemark_slack_call_seconds",
-                                             .help = "Time to an answer of Slack's Web API.",
-                                             .labels = {{"method", name}}},
-                                  .bounds = {0.05, 0.1, 0.2, 0.5, 1, 2, 5}});
+          &metrics.AddHistogram({.metric = {.name = "tidemark_slack_call_seconds",
+                                            .help = "Time to an answer of Slack's Web API.",
+                                            .labels = {{"method", name}}},
+                                 .bounds = {0.05, 0.1, 0.2, 0.5, 1, 2, 5}});
     }
   }
 
@@ -154,26 +149,24 @@ MethodBudgets BudgetsOf(const WebApiOptions& options) {
 
 }  // namespace
 
-// Makes calls, whatever their method: budgets, retries and metrics are the same for all.
+// Makes the calls. Budgets, retries and metrics are the same for all methods.
 class WebApi::Caller {
  public:
-  Caller(WebApiOptions options, http::Client* client, const Clock* clock, Sleeper* sleeper,
-         Metrics* metrics)
+  Caller(WebApiOptions options, http::Client* client, const Runtime& runtime)
       : options_(std::move(options)),
         client_(*client),
-        clock_(*clock),
-        sleeper_(*sleeper),
-        budgets_(BudgetsOf(options_), kMaxTokens, clock) {
+        runtime_(runtime),
+        budgets_(BudgetsOf(options_), kMaxTokens, &runtime.clock),
+        metrics_(runtime.metrics) {
     options_.retry.jitter = 0;
-    if (metrics != nullptr) metrics_.emplace(metrics);
   }
 
-  // One answer a call, in order, by the deadline.
-  std::vector<Answer> CallAll(const Secret& token, std::span<const Call> calls,
-                              const Deadline& deadline) {
-    std::vector<Answer> answers(calls.size());
+  // Returns one answer for each call, in the same order, not later than the deadline.
+  std::vector<ApiAnswer> CallAll(const Secret& token, std::span<const Call> calls,
+                                 const Deadline& deadline) {
+    std::vector<ApiAnswer> answers(calls.size());
     std::vector<Backoff> backoffs(calls.size(), Backoff(options_.retry, nullptr));
-    http::Rounds rounds(calls.size(), &clock_, &sleeper_);
+    http::Rounds rounds(calls.size(), &runtime_.clock, &runtime_.sleeper);
     for (auto due = rounds.Next(); !due.empty(); due = rounds.Next()) {
       const auto limited = CallOnce(token, calls, due, deadline, &answers);
       for (const auto& [index, pause] : limited) {
@@ -184,7 +177,7 @@ class WebApi::Caller {
   }
 
  private:
-  // A call that Slack answered with 429, and the pause it asked for.
+  // A call that Slack answered with 429, and its Retry-After.
   struct Limited {
     size_t index;
     std::chrono::seconds pause;
@@ -209,23 +202,23 @@ class WebApi::Caller {
             .max_answer_bytes = kMaxAnswer};
   }
 
-  // Why a call may not be made now; nullopt when it may, and is then counted.
+  // Why the call must not be made now; nullopt when it may be made. The budget counts it then.
   std::optional<CallError> Refuse(const Secret& token, const Call& call, const Deadline& deadline) {
     if (deadline.HasPassed()) return CallError{CallFailure::kTimeout, "deadline"};
     if (budgets_.Take(token, call.method)) return std::nullopt;
-    if (metrics_) metrics_->Count(call.method, kBudgetLabel);
+    metrics_.Count(call.method, kBudgetLabel);
     return CallError{CallFailure::kRateLimited, "budget"};
   }
 
-  // Makes those calls that are due and allowed, all at the same time, and says which of them might
-  // be made again.
+  // Makes those calls of `due` that the budget allows, all at the same time. Returns the calls that
+  // Slack answered with 429, which may be made again.
   std::vector<Limited> CallOnce(const Secret& token, std::span<const Call> calls,
                                 const std::vector<size_t>& due, const Deadline& deadline,
-                                std::vector<Answer>* answers) {
+                                std::vector<ApiAnswer>* answers) {
     std::vector<http::OutgoingRequest> requests;
     std::vector<size_t> sent;
     for (const size_t index : due) {
-      Answer& answer = (*answers)[index];
+      ApiAnswer& answer = (*answers)[index];
       answer.error = Refuse(token, calls[index], deadline);
       if (answer.error) continue;
       requests.push_back(RequestFor(token, calls[index]));
@@ -236,9 +229,9 @@ class WebApi::Caller {
     std::vector<Limited> limited;
     for (size_t i = 0; i < sent.size(); ++i) {
       const size_t index = sent[i];
-      Answer& answer = (*answers)[index];
+      ApiAnswer& answer = (*answers)[index];
       const auto pause = http::RetryAfter(exchanges[i].response.headers);
-      if (metrics_) metrics_->Observe(calls[index].method, exchanges[i].took);
+      metrics_.Observe(calls[index].method, exchanges[i].took);
       const uint32_t attempts = answer.attempts + 1;
       answer = Judge(std::move(exchanges[i]));
       answer.attempts = attempts;
@@ -250,26 +243,24 @@ class WebApi::Caller {
     return limited;
   }
 
-  void Count(ApiMethod method, const Answer& answer) {
-    if (!metrics_) return;
-    metrics_->Count(method, answer.error ? static_cast<size_t>(answer.error->failure) : kOkLabel);
+  void Count(ApiMethod method, const ApiAnswer& answer) {
+    metrics_.Count(method, answer.error ? static_cast<size_t>(answer.error->failure) : kOkLabel);
   }
 
   WebApiOptions options_;
   http::Client& client_;
-  const Clock& clock_;
-  Sleeper& sleeper_;
+  const Runtime runtime_;
   CallBudgets budgets_;
-  std::optional<CallMetrics> metrics_;
+  CallMetrics metrics_;
 };
 
 namespace {
 
-// How a kind is asked for, and where its answer has it.
+// The method that looks up a kind of entity, and where its answer has the entity.
 struct LookupMethod {
   ApiMethod method;
-  const char* name;      // The parameter, and the member of the answer.
-  const char* inactive;  // The member that says it is there no more; empty when there is none.
+  const char* name;      // Of the parameter and of the answer's member.
+  const char* inactive;  // The flag that says it is inactive; "" when the kind has none.
 };
 
 LookupMethod MethodFor(EntityKind kind) {
@@ -299,7 +290,14 @@ LookupOutcome OutcomeOf(CallFailure failure) {
   return LookupOutcome::kApiError;
 }
 
-LookupReply ReplyTo(const Lookup& lookup, const Answer& answer) {
+// Only an answer that says "not private" counts. A direct conversation is private too.
+bool IsPublicChannel(const Json& entity) {
+  const auto is_private = entity.Find("is_private");
+  return is_private && is_private->AsBool() == false && !IsTrueIn(entity, "is_im") &&
+         !IsTrueIn(entity, "is_mpim");
+}
+
+LookupReply ReplyTo(const Lookup& lookup, const ApiAnswer& answer) {
   LookupReply reply{.attempts = answer.attempts};
   if (answer.error) {
     reply.outcome = OutcomeOf(answer.error->failure);
@@ -308,15 +306,16 @@ LookupReply ReplyTo(const Lookup& lookup, const Answer& answer) {
   }
   const LookupMethod method = MethodFor(lookup.kind);
   const auto entity = answer.body->root().Find(method.name);
-  const std::string id = Text(entity, "id");
+  const std::string id = TextOf(entity, "id");
   if (id.empty()) {
-    reply.error = "no_id";  // Not Slack's word on anything.
+    reply.error = "no_id";  // An answer without an id says nothing: neither active nor absent.
   } else if (id != lookup.id) {
     reply.outcome = LookupOutcome::kNotFound;
     reply.error = "id_mismatch";
   } else {
-    const bool inactive = Bool(entity, method.inactive);
+    const bool inactive = IsTrueIn(*entity, method.inactive);
     reply.outcome = inactive ? LookupOutcome::kInactive : LookupOutcome::kActive;
+    reply.is_public = lookup.kind == EntityKind::kChannel && IsPublicChannel(*entity);
   }
   return reply;
 }
@@ -334,9 +333,8 @@ std::vector<std::string> SplitScopes(std::string_view text) {
 
 }  // namespace
 
-WebApi::WebApi(WebApiOptions options, http::Client* client, const Clock* clock, Sleeper* sleeper,
-               Metrics* metrics)
-    : caller_(std::make_unique<Caller>(std::move(options), client, clock, sleeper, metrics)) {}
+WebApi::WebApi(WebApiOptions options, http::Client* client, const Runtime& runtime)
+    : caller_(std::make_unique<Caller>(std::move(options), client, runtime)) {}
 
 WebApi::~WebApi() = default;
 
@@ -347,7 +345,7 @@ std::vector<LookupReply> WebApi::LookUp(const Secret& token, std::span<const Loo
     const LookupMethod method = MethodFor(lookup.kind);
     calls.push_back({.method = method.method, .parameter = method.name, .value = lookup.id});
   }
-  const std::vector<Answer> answers = caller_->CallAll(token, calls, deadline);
+  const std::vector<ApiAnswer> answers = caller_->CallAll(token, calls, deadline);
   std::vector<LookupReply> replies;
   for (size_t i = 0; i < lookups.size(); ++i) replies.push_back(ReplyTo(lookups[i], answers[i]));
   return replies;
@@ -355,34 +353,33 @@ std::vector<LookupReply> WebApi::LookUp(const Secret& token, std::span<const Loo
 
 CallResult<AuthTest> WebApi::TestAuth(const Secret& token, const Deadline& deadline) {
   const Call call = {.method = ApiMethod::kAuthTest};
-  const Answer answer = std::move(caller_->CallAll(token, {&call, 1}, deadline).front());
+  const ApiAnswer answer = std::move(caller_->CallAll(token, {&call, 1}, deadline).front());
   if (answer.error) return *answer.error;
   const Json root = answer.body->root();
-  return AuthTest{.team_id = Text(root, "team_id"),
-                  .user_id = Text(root, "user_id"),
-                  .bot_id = Text(root, "bot_id"),
+  return AuthTest{.team_id = TextOf(root, "team_id"),
+                  .user_id = TextOf(root, "user_id"),
+                  .bot_id = TextOf(root, "bot_id"),
                   .scopes = SplitScopes(answer.headers.Find("X-OAuth-Scopes").value_or(""))};
 }
 
 CallResult<FileInfo> WebApi::GetFile(const Secret& token, const std::string& file,
                                      const Deadline& deadline) {
   const Call call = {.method = ApiMethod::kFilesInfo, .parameter = "file", .value = file};
-  const Answer answer = std::move(caller_->CallAll(token, {&call, 1}, deadline).front());
+  const ApiAnswer answer = std::move(caller_->CallAll(token, {&call, 1}, deadline).front());
   if (answer.error) return *answer.error;
   const auto info = answer.body->root().Find("file");
-  const std::string id = Text(info, "id");
+  const std::string id = TextOf(info, "id");
   if (id.empty()) return CallError{CallFailure::kOther, "no_id"};
   if (id != file) return CallError{CallFailure::kNotFound, "id_mismatch"};
-  const auto size = info->Find("size");
-  std::string url = Text(info, "url_private_download");
-  if (url.empty()) url = Text(info, "url_private");
+  std::string url = TextOf(info, "url_private_download");
+  if (url.empty()) url = TextOf(info, "url_private");
   return FileInfo{.id = file,
-                  .name = Text(info, "name"),
-                  .mode = Text(info, "mode"),
-                  .mimetype = Text(info, "mimetype"),
+                  .name = TextOf(info, "name"),
+                  .mode = TextOf(info, "mode"),
+                  .mimetype = TextOf(info, "mimetype"),
                   .url_private_download = std::move(url),
-                  .size = size ? size->AsInt().value_or(0) : 0,
-                  .is_external = Bool(info, "is_external")};
+                  .size = IntegerIn(*info, "size"),
+                  .is_external = IsTrueIn(*info, "is_external")};
 }
 
 CallResult<RefreshedToken> WebApi::RefreshToken(const TokenRefresh& refresh,
@@ -392,15 +389,13 @@ CallResult<RefreshedToken> WebApi::RefreshToken(const TokenRefresh& refresh,
       .form = "grant_type=refresh_token&client_id=" + http::PercentEncode(refresh.client_id) +
               "&client_secret=" + http::PercentEncode(refresh.client_secret.Reveal()) +
               "&refresh_token=" + http::PercentEncode(refresh.refresh_token.Reveal())};
-  const Answer answer =
+  const ApiAnswer answer =
       std::move(caller_->CallAll(refresh.refresh_token, {&call, 1}, deadline).front());
   if (answer.error) return *answer.error;
   const Json root = answer.body->root();
-  const auto expires_in = root.Find("expires_in");
-  RefreshedToken token{
-      .access_token = Secret(Text(root, "access_token")),
-      .refresh_token = Secret(Text(root, "refresh_token")),
-      .expires_in = std::chrono::seconds(expires_in ? expires_in->AsInt().value_or(0) : 0)};
+  RefreshedToken token{.access_token = Secret(TextOf(root, "access_token")),
+                       .refresh_token = Secret(TextOf(root, "refresh_token")),
+                       .expires_in = std::chrono::seconds(IntegerIn(root, "expires_in"))};
   const bool is_whole = !token.access_token.empty() && !token.refresh_token.empty() &&
                         token.expires_in > std::chrono::seconds(0);
   if (!is_whole) return CallError{CallFailure::kOther, "incomplete"};

@@ -1,29 +1,31 @@
 // WebApi calls Slack's Web API: team.info, users.info, conversations.info, files.info, auth.test,
 // and oauth.v2.access to refresh a token.
 //
-// A call that is answered with 429 is made again after the longer of the policy's wait (1, 2, 4 s)
-// and Slack's Retry-After, as long as that ends before the deadline; nothing else is tried twice.
-// Each method has a budget a minute and token below Slack's tier, and after a 429 rests until
-// Retry-After: a flood of unknown ids cannot use up what real ones need. Tokens go into the
-// Authorization header of the configured address and nowhere else; those to refresh with into the
-// body.
+// Retries: only a call answered with 429 is made again. It waits for the longer of the policy's
+// wait (1, 2, 4 s) and Slack's Retry-After, if that ends before the deadline.
+// Budgets: each token and method has a budget of calls per minute below Slack's limit, and after a
+// 429 the method pauses for Retry-After. So a flood of unknown ids cannot use up the calls that
+// real ids need.
+// Tokens are sent only to the configured address, in the Authorization header; a refresh token is
+// sent in the body.
 //
 // May be called from any thread.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "base/metrics.h"
 #include "base/result.h"
 #include "base/retry.h"
-#include "base/sleeper.h"
+#include "base/runtime.h"
 #include "http/client.h"
 #include "slack/directory.h"
 
@@ -32,20 +34,20 @@ namespace tidemark::slack {
 struct WebApiOptions {
   std::string url = "https://slack.com/api";  // Without a slash at the end.
   std::chrono::milliseconds call_timeout = std::chrono::seconds(2);
-  RetryPolicy retry = {};  // Its jitter is not used: who waits is one process, and few calls.
-  // Calls a minute and token; see slack-facts for the tiers.
+  RetryPolicy retry = {};  // The jitter is ignored: few calls of one process wait at a time.
+  // Calls per minute for one token, below the limit of the method's tier in Slack.
   uint32_t team_info_budget = 50;
   uint32_t conversations_info_budget = 50;
   uint32_t users_info_budget = 100;
   uint32_t files_info_budget = 100;
 };
 
-// What the caller can do about a call that did not succeed.
+// Why a call failed, by what the caller can do about it.
 enum class CallFailure { kTimeout, kRateLimited, kNotFound, kDenied, kOther };
 
 struct CallError {
   CallFailure failure = CallFailure::kOther;
-  std::string error;  // Slack's word ("missing_scope"), or ours.
+  std::string error;  // Slack's error code ("missing_scope") or our own.
 };
 
 struct AuthTest {
@@ -60,7 +62,7 @@ struct FileInfo {
   std::string name;
   std::string mode;
   std::string mimetype;
-  std::string url_private_download;  // Or url_private, when there is none.
+  std::string url_private_download;  // Or url_private, when the file has no other.
   int64_t size = 0;
   bool is_external = false;
 };
@@ -68,7 +70,7 @@ struct FileInfo {
 struct TokenRefresh {
   std::string client_id;
   Secret client_secret;
-  Secret refresh_token;  // Good for one use.
+  Secret refresh_token;  // Slack accepts it only once.
 };
 struct RefreshedToken {
   Secret access_token;
@@ -76,15 +78,14 @@ struct RefreshedToken {
   std::chrono::seconds expires_in{0};
 };
 
-// A value, or why there is none.
+// The value, or why the call failed.
 template <typename T>
 using CallResult = std::variant<T, CallError>;
 
 class WebApi final : public Directory {
  public:
-  // All outlive this; metrics may be null.
-  WebApi(WebApiOptions options, http::Client* client, const Clock* clock, Sleeper* sleeper,
-         Metrics* metrics);
+  // The client outlives this.
+  WebApi(WebApiOptions options, http::Client* client, const Runtime& runtime);
   ~WebApi() override;
 
   std::vector<LookupReply> LookUp(const Secret& token, std::span<const Lookup> lookups,
@@ -92,7 +93,7 @@ class WebApi final : public Directory {
   CallResult<AuthTest> TestAuth(const Secret& token, const Deadline& deadline);
   CallResult<FileInfo> GetFile(const Secret& token, const std::string& file,
                                const Deadline& deadline);
-  // When the answer is lost, Slack may have taken the refresh token all the same.
+  // When no answer arrives, Slack may still have used up the refresh token.
   CallResult<RefreshedToken> RefreshToken(const TokenRefresh& refresh, const Deadline& deadline);
 
  private:

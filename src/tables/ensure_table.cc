@@ -19,7 +19,7 @@ Status EnsureTable(Tables& tables, const CreateTableRequest& request,
   const TableDescription description = TRY(std::move(found).WithContext(context));
   if (description.keys != request.keys) {
     return Invalid(fmt::format(
-        "table '{}' is there and has other keys than '{}': name another table in the settings",
+        "table '{}' exists with other keys than '{}': name another table in the settings",
         request.table, request.keys.partition.name));
   }
   if (ttl_attribute && description.ttl_attribute != ttl_attribute) {

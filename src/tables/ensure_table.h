@@ -1,4 +1,4 @@
-// Makes a table at start-up unless it is there.
+// Creates a table at start-up unless it exists.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace tidemark::tables {
 
-// Makes the table with its time to live. One that is there already, or that another process makes
-// at the same time, is left as it is; kInvalid when it is keyed in another way, since what it holds
-// is then somebody else's.
+// Creates the table with its time to live. A table that exists already, or that another process
+// creates at the same time, is not changed. kInvalid when it has other keys: then another program
+// uses this name.
 Status EnsureTable(Tables& tables, const CreateTableRequest& request,
                    const std::optional<std::string>& ttl_attribute);
 

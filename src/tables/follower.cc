@@ -6,13 +6,15 @@
 #include <fmt/format.h>
 
 #include "base/expiry.h"
+#include "item/attributes.h"
+#include "tables/ensure_table.h"
 #include "tables/limits.h"
 
 namespace tidemark::tables {
 
 namespace {
 
-// How often a write of which we do not know whether it was applied is tried in one step.
+// How often one step tries a write whose outcome is unknown.
 constexpr int kMaxStoreAttempts = 3;
 constexpr size_t kNonceBytes = 16;
 
@@ -27,38 +29,12 @@ Status VerifyOptions(const FollowerOptions& options) {
   return Done{};
 }
 
-Status MakeStateTable(Tables& tables, const std::string& name) {
-  Result<TableDescription> found = tables.DescribeTable(name);
-  if (found) return Done{};
-  if (found.error().code != ErrorCode::kNotFound) return found.error();
-  Result<TableDescription> made = tables.CreateTable({.table = name, .keys = StateKeys()});
-  // Another follower made it between our two calls.
-  bool exists = made || made.error().code == ErrorCode::kInUse;
-  return exists ? Status(Done{}) : Status(made.error());
-}
-
-const std::string* FindText(const item::Item& row, std::string_view name) {
-  const item::Value* value = row.Find(name);
-  return value ? value->As<std::string>() : nullptr;
-}
-
-std::optional<int64_t> FindInt(const item::Item& row, std::string_view name) {
-  const item::Value* value = row.Find(name);
-  const item::Number* number = value ? value->As<item::Number>() : nullptr;
-  return number ? number->Floor() : std::nullopt;
-}
-
-std::string TextOrEmpty(const item::Item& row, std::string_view name) {
-  const std::string* text = FindText(row, name);
-  return text ? *text : std::string();
-}
-
 }  // namespace
 
 Result<Follower> Follower::Open(Tables& tables, const Clock& clock, Random& random,
                                 FollowerOptions options) {
   TRY(VerifyOptions(options));
-  TRY(MakeStateTable(tables, options.state_table));
+  TRY(EnsureTable(tables, {.table = options.state_table, .keys = StateKeys()}, std::nullopt));
   return Follower(tables, clock, random, std::move(options));
 }
 
@@ -90,7 +66,7 @@ Result<FollowReply> Follower::Step(const Handler& handler) {
   if (next.position != state_->position || page.gap) {
     next.lease_end = NewLeaseEnd();
     Result<bool> stored = Store(*state_, next);
-    // When the handler failed too, its error is the one to show: whatever was not stored is
+    // When the handler failed too, its error is returned: records whose position was not stored are
     // handled again in any case.
     if (accepted) reply.held = TRY(std::move(stored));
   }
@@ -111,7 +87,7 @@ Status Follower::Stop() {
   if (!state_) return Done{};
   State released = *state_;
   released.lease_end = 0;
-  // Superseded is as good as released.
+  // If another follower took the lease over, there is nothing to release.
   Result<bool> stored = Store(*state_, released);
   state_.reset();
   return stored ? Status(Done{}) : Status(stored.error());
@@ -129,14 +105,15 @@ Result<bool> Follower::HoldLease() {
   return Store(current, std::move(next));
 }
 
-// A position that names no record, as where a shard begins, does not tell that records behind it
-// were trimmed; the one that was there, and has not been handled, does.
+// A position without a record, such as the beginning of a shard, does not show that records after
+// it were trimmed. The record that was refused there shows it: if it is gone, it was trimmed.
 bool Follower::IsRefusedGone(const StreamPage& page) const {
   if (!refused_ || refused_->position != state_->position) return false;
   return page.records.empty() || page.records.front().sequence != refused_->sequence;
 }
 
-// Stops without an error when half the lease is gone: the position that is stored then renews it.
+// Stops without an error when half of the lease has passed. Storing the position then renews the
+// lease.
 Status Follower::Handle(const StreamPage& page, const Handler& handler, State* next,
                         size_t* handled) {
   for (const StreamRecord& record : page.records) {
@@ -158,11 +135,11 @@ Result<Follower::State> Follower::Load() const {
   return row ? Decode(*row) : Result<State>(State{});
 }
 
-// Replaces the row if it still is `current`. False when somebody else wrote it meanwhile.
+// Replaces the row if it is still `current`. False when another follower wrote it in the meantime.
 //
-// Every write raises the generation and asks for the one before it. So a write whose reply was
-// lost can simply be tried again: at most one of the tries applies, the others are refused
-// and show our own row; and one that arrives late changes nothing.
+// Every write raises the generation, on the condition that the row has the previous one. So a write
+// whose reply was lost can simply be tried again: at most one of the attempts is applied. The
+// others are refused and return our own row, and an attempt that arrives late changes nothing.
 Result<bool> Follower::Store(const State& current, State next) {
   next.owner = nonce_;
   next.generation = current.generation + 1;
@@ -221,13 +198,13 @@ item::Item Follower::Encode(const State& state) const {
 }
 
 Result<Follower::State> Follower::Decode(const item::Item& row) const {
-  const std::string* table = FindText(row, "table");
-  const std::string* owner = FindText(row, "owner");
-  std::optional<int64_t> generation = FindInt(row, "generation");
-  std::optional<int64_t> lease_end = FindInt(row, "lease_end");
+  const std::string* table = item::FindText(row, "table");
+  const std::string* owner = item::FindText(row, "owner");
+  std::optional<int64_t> generation = item::IntIn(row, "generation");
+  std::optional<int64_t> lease_end = item::IntIn(row, "lease_end");
   if (!table || !owner || !generation || *generation < 1 || !lease_end) {
     return Error{ErrorCode::kCorrupt,
-                 fmt::format("table '{}': the row of consumer '{}' is no consumer's; delete it to "
+                 fmt::format("table '{}': the row of consumer '{}' is not valid; delete it to "
                              "begin again from the oldest record",
                              options_.state_table, options_.consumer)};
   }
@@ -235,17 +212,16 @@ Result<Follower::State> Follower::Decode(const item::Item& row) const {
     return Invalid(fmt::format("consumer '{}' follows table '{}', not '{}': choose another name",
                                options_.consumer, *table, options_.table));
   }
-  const item::Value* drained = row.Find("drained");
   return State{.owner = *owner,
                .generation = *generation,
                .lease_end = *lease_end,
-               .position = {.stream = TextOrEmpty(row, "stream"),
-                            .label = TextOrEmpty(row, "label"),
-                            .shard = TextOrEmpty(row, "shard"),
-                            .sequence = TextOrEmpty(row, "sequence"),
-                            .drained = drained && drained->As<bool>() && *drained->As<bool>()},
-               .record_at = FindInt(row, "record_at").value_or(0),
-               .gaps = FindInt(row, "gaps").value_or(0)};
+               .position = {.stream = item::TextIn(row, "stream"),
+                            .label = item::TextIn(row, "label"),
+                            .shard = item::TextIn(row, "shard"),
+                            .sequence = item::TextIn(row, "sequence"),
+                            .drained = item::IsTrueIn(row, "drained")},
+               .record_at = item::IntIn(row, "record_at").value_or(0),
+               .gaps = item::IntIn(row, "gaps").value_or(0)};
 }
 
 }  // namespace tidemark::tables

@@ -1,6 +1,6 @@
-// Follower is a consumer of a table's changes. It hands each stream record to a handler, in
-// order, at least once, and keeps its position in a table, so that another process can go on
-// where this one stopped.
+// Follower is a consumer of a table's changes. It gives each stream record to a handler, in order,
+// at least once. It stores its position in a table, so that another process can continue where this
+// one stopped.
 //
 //   Follower follower = TRY(Follower::Open(tables, clock, random,
 //                                          {.consumer = "search", .table = "messages"}));
@@ -10,16 +10,17 @@
 //   }
 //   follower.Stop();
 //
-// Any number of followers of one name may run; one at a time holds the lease and does the
-// work, and another takes over once its lease has ended. A record whose handling was not followed
-// by a stored position is delivered again, so handlers are idempotent. The row that keeps lease
-// and position is described in docs/formats/consumers.md.
+// Any number of followers with the same name may run. One at a time holds the lease and does the
+// work; another one takes over when the lease has ended. A record is delivered again if the
+// position after it was not stored, so handlers must be idempotent. The row that keeps lease and
+// position is described in docs/formats/consumers.md.
 //
-// A follower belongs to one thread; it has none of its own and never waits. It never skips a
-// record that its handler refused, and never starts to handle one without a live lease.
+// A follower belongs to one thread. It has no thread of its own and never waits. It never skips a
+// record that its handler refused, and never begins a record without a valid lease.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -34,18 +35,18 @@ namespace tidemark::tables {
 
 struct FollowerOptions {
   std::string consumer;
-  std::string table;  // The one that is followed.
+  std::string table;  // The table that is followed.
   std::string state_table = "tidemark-consumers";
   int64_t lease_seconds = 30;  // Longer than any one record takes to handle.
   size_t page = 100;           // Records handled between two stored positions, at most.
 };
 
 struct FollowReply {
-  bool held = false;   // We hold the lease still. If not, another follower does, or did meanwhile.
-  size_t handled = 0;  // Records the handler accepted in this step.
+  bool held = false;       // We still hold the lease. False: another follower has or had it.
+  size_t handled = 0;      // Records that the handler accepted in this step.
   bool caught_up = false;  // Nothing was left to read.
-  // Records may have been lost: they were trimmed before they were read. Such a step handles
-  // nothing, so that this is told whatever becomes of the records behind.
+  // Records may have been lost: they were trimmed before they were read. Such a step handles no
+  // record, so that the gap is reported even if the next record is refused.
   bool gap = false;
 };
 
@@ -53,8 +54,8 @@ class Follower {
  public:
   using Handler = std::function<Status(const StreamRecord&)>;
 
-  // Makes the state table if it is missing. Takes no lease yet. All that is given by reference
-  // must outlive the follower.
+  // Creates the state table if it is missing. Takes no lease yet. Everything that is passed by
+  // reference must outlive the follower.
   static Result<Follower> Open(Tables& tables, const Clock& clock, Random& random,
                                FollowerOptions options);
 
@@ -63,12 +64,12 @@ class Follower {
   // of the next step. Fails with kInvalid when the consumer's row belongs to another table.
   Result<FollowReply> Step(const Handler& handler);
 
-  // How far behind the consumer is at most, as far as is known, also after a step that failed: the
-  // age of the record that was refused, or else of the newest one handled; 0 when it is caught up,
-  // or another does the work.
+  // The greatest possible lag of the consumer, also after a failed step: the age of the refused
+  // record, or else of the newest handled one. 0 when it has caught up, or when another follower
+  // does the work.
   int64_t LagSeconds() const;
 
-  // Gives the lease back, so that another need not wait for its end. The position stays.
+  // Gives the lease back, so that another follower need not wait for its end. The position stays.
   Status Stop();
 
  private:
@@ -78,7 +79,7 @@ class Follower {
     int64_t generation = 0;  // Raised by every write; 0: there is no row yet.
     EpochSeconds lease_end = 0;
     StreamPosition position;
-    EpochSeconds record_at = 0;  // When the last record handled was made.
+    EpochSeconds record_at = 0;  // The time of the last handled record.
     int64_t gaps = 0;
   };
 
@@ -99,12 +100,12 @@ class Follower {
   Tables* tables_;
   const Clock* clock_;
   FollowerOptions options_;
-  std::string nonce_;  // Names this follower among all that ever were.
+  std::string nonce_;  // Identifies this follower; never used by another one.
   StreamReader reader_;
   std::optional<State> state_;  // As we last wrote it; nullopt when we do not hold the lease.
   // The lease's end on the monotonic clock, which an administrator cannot set back.
   std::chrono::nanoseconds lease_deadline_{0};
-  EpochSeconds reached_;  // What is older than this was handled, as far as is known.
+  EpochSeconds reached_;  // All records that are older than this were handled.
   // The record that follows a position, and was refused by the last step.
   struct Refused {
     StreamPosition position;

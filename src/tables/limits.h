@@ -17,6 +17,8 @@ inline constexpr size_t kMaxTags = 50;
 
 // Counted before the filter.
 inline constexpr size_t kMaxPageBytes = 1'048'576;
+// Ours: how many items QueryAll reads into memory unless its caller says otherwise.
+inline constexpr size_t kMaxItemsInMemory = 100'000;
 inline constexpr uint32_t kMaxScanSegments = 1'000'000;
 inline constexpr size_t kMaxListedTables = 100;
 
@@ -34,7 +36,7 @@ inline constexpr size_t kMaxRecordsPage = 1'000;
 inline constexpr size_t kMaxRecordsBytes = 1'048'576;
 inline constexpr size_t kMaxListedStreams = 100;
 
-// A time to live further back than this is taken for a mistake, and never expires the item.
+// A time to live that is older than this is taken for a mistake: the item never expires.
 inline constexpr std::chrono::seconds kOldestTimeToLive = std::chrono::hours(24) * 365 * 5;
 
 }  // namespace tidemark::tables

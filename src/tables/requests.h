@@ -1,11 +1,11 @@
 // The requests of Tables and their replies, as plain structs.
 //
 // Expressions are given as text with the names and values they refer to; see
-// expression/ for the grammar. An expected outcome (condition not met, transaction
-// cancelled) is a field of the reply; only what the caller did wrong, or what failed
-// outside, is an Error.
+// expression/ for the grammar. An expected outcome (condition not met, transaction cancelled) is a
+// field of the reply. Only a mistake of the caller or a failure of the store is an Error.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,7 +34,7 @@ struct UpdateStream {
   StreamView view = StreamView::kNewAndOldImages;  // For enabling only.
 };
 
-// What is not given stays as it is. At most one index is added or dropped at a time.
+// Settings that are not given stay as they are. At most one index is added or dropped at a time.
 struct UpdateTableRequest {
   std::string table;
   std::optional<IndexSpec> add_index = std::nullopt;
@@ -45,7 +45,7 @@ struct UpdateTableRequest {
 };
 
 struct ListTablesRequest {
-  std::optional<std::string> after = std::nullopt;  // Names that sort behind this one.
+  std::optional<std::string> after = std::nullopt;  // Only names that sort after this one.
   size_t limit = 100;
 };
 struct ListTablesReply {
@@ -94,7 +94,7 @@ struct PutRequest {
 struct UpdateRequest {
   std::string table;
   item::Item key;
-  std::optional<std::string> update = std::nullopt;  // Without one the item is made if absent.
+  std::optional<std::string> update = std::nullopt;  // nullopt: only creates the item.
   std::optional<std::string> condition = std::nullopt;
   Names names = {};
   Values values = {};
@@ -126,7 +126,10 @@ enum class Select { kAllAttributes, kAllProjectedAttributes, kSpecificAttributes
 struct QueryRequest {
   std::string table;
   std::optional<std::string> index = std::nullopt;
-  std::string key_condition;
+  std::string key_condition = {};
+  // In place of key_condition: all items under this value of the partition key, without an
+  // expression to parse. A filter and a projection may still be given.
+  std::optional<item::Attribute> partition = std::nullopt;
   std::optional<std::string> filter = std::nullopt;
   std::optional<std::string> projection = std::nullopt;
   Names names = {};
@@ -134,7 +137,7 @@ struct QueryRequest {
   std::optional<Select> select = std::nullopt;
   bool forward = true;
   bool consistent = false;
-  std::optional<uint32_t> limit = std::nullopt;          // Of items looked at, before the filter.
+  std::optional<uint32_t> limit = std::nullopt;          // Counts items before the filter.
   std::optional<item::Item> start_after = std::nullopt;  // A reply's `last`.
 };
 
@@ -157,7 +160,7 @@ struct ScanRequest {
 struct Page {
   std::vector<item::Item> items;                  // Empty when only the count was asked for.
   uint64_t count = 0;                             // Items that passed the filter.
-  uint64_t scanned = 0;                           // Items looked at.
+  uint64_t scanned = 0;                           // Items read, before the filter.
   std::optional<item::Item> last = std::nullopt;  // Set when there may be more.
 };
 
@@ -298,7 +301,7 @@ struct ShardIteratorRequest {
   std::optional<std::string> sequence = std::nullopt;  // For kAtSequence and kAfterSequence.
 };
 
-// kExpired: ask for a new iterator. kTrimmed: what it points at is gone; go on from the horizon.
+// kExpired: ask for a new iterator. kTrimmed: its record was trimmed; continue from the horizon.
 enum class RecordsOutcome { kOk, kExpired, kTrimmed };
 
 struct RecordsRequest {
@@ -308,7 +311,7 @@ struct RecordsRequest {
 struct RecordsReply {
   RecordsOutcome outcome = RecordsOutcome::kOk;
   std::vector<StreamRecord> records = {};
-  std::optional<std::string> next = std::nullopt;  // nullopt: the shard is closed and drained.
+  std::optional<std::string> next = std::nullopt;  // nullopt: closed, and all was read.
 };
 
 }  // namespace tidemark::tables

@@ -1,7 +1,8 @@
-// What a table is: its key, its indexes, its stream and its settings, as requests give
-// them and descriptions show them. Plain data.
+// The definition of a table: its key, indexes, stream and settings, as in requests and
+// descriptions. Plain data.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,7 +15,7 @@ namespace tidemark::tables {
 
 enum class ProjectionKind { kAll, kKeysOnly, kInclude };
 
-// Which attributes an index carries beside its own keys and the table's.
+// Which attributes an index holds in addition to its own keys and the table's.
 struct IndexProjection {
   ProjectionKind kind = ProjectionKind::kAll;
   std::vector<std::string> included;  // For kInclude only.
@@ -39,7 +40,7 @@ struct IndexSpec {
   friend bool operator==(const IndexSpec&, const IndexSpec&) = default;
 };
 
-// What a stream's records carry.
+// Which images the records of a stream contain.
 enum class StreamView { kKeysOnly, kNewImage, kOldImage, kNewAndOldImages };
 
 using Tags = std::map<std::string, std::string>;
@@ -65,7 +66,7 @@ struct StreamSummary {
 struct TableDescription {
   std::string name;
   std::string arn;
-  std::string id;  // A table made anew under the same name has another.
+  std::string id;  // A new table with the same name has another id.
   TableState state = TableState::kActive;
   item::KeySchema keys;
   std::vector<IndexDescription> indexes;

@@ -9,8 +9,8 @@ namespace tidemark::tables {
 
 namespace {
 
-// Iterators expire and records are trimmed while we ask for them. Once is normal, twice is
-// bad luck; more than that says that the store cannot be read now.
+// Iterators expire and records are trimmed while we ask for them. Once is normal, and twice is
+// rare. More often means that the store cannot be read now.
 constexpr int kMaxIteratorAttempts = 4;
 
 bool IsNotFound(const Error& error) { return error.code == ErrorCode::kNotFound; }
@@ -29,7 +29,7 @@ StreamPosition StreamPage::PositionAfter(const StreamRecord& record) const {
   return position;
 }
 
-// Every turn moves on to a later shard or returns, so there are as many as there are shards.
+// Each round moves to a later shard or returns, so there are at most as many rounds as shards.
 Result<StreamPage> StreamReader::Read(const StreamPosition& from, size_t limit) {
   StreamPage page{.start = from};
   while (true) {
@@ -89,7 +89,7 @@ Result<bool> StreamReader::MoveToNextShard(StreamPosition* position) {
   const std::vector<Shard>& shards = description->shards;
   auto current = std::find_if(shards.begin(), shards.end(),
                               [&](const Shard& shard) { return shard.id == position->shard; });
-  // A shard that is listed no more was the oldest: the first of those left follows it.
+  // If the shard is no longer listed, it was the oldest one. The first listed shard follows it.
   auto next = current == shards.end() ? shards.begin() : std::next(current);
   if (next != shards.end()) {
     position->shard = next->id;
@@ -101,8 +101,8 @@ Result<bool> StreamReader::MoveToNextShard(StreamPosition* position) {
   return true;
 }
 
-// Reads after page->start. Where that was trimmed it goes on with what is left, and where the
-// whole stream is gone it marks the stream drained; either is a gap.
+// Reads after page->start. If records after it were trimmed, it continues with the first record
+// that is left. If the whole stream is gone, it marks the stream as drained. Both are a gap.
 Result<RecordsReply> StreamReader::ReadShard(StreamPage* page, size_t limit) {
   if (page->start.drained) return RecordsReply{};
   for (int attempt = 0; attempt < kMaxIteratorAttempts; ++attempt) {
@@ -132,7 +132,7 @@ Result<RecordsReply> StreamReader::TryReadShard(const StreamPosition& position, 
          .kind = from_start ? IteratorKind::kTrimHorizon : IteratorKind::kAfterSequence,
          .sequence = from_start ? std::nullopt : std::optional(position.sequence)}));
   }
-  // Taken, so that a failure or an expiry asks for a new one.
+  // The iterator is used only once. After a failure or an expiry a new one is requested.
   std::string iterator = *std::exchange(iterator_, std::nullopt);
   RecordsReply reply = TRY(tables_->GetRecords({.iterator = iterator, .limit = limit}));
   if (reply.outcome == RecordsOutcome::kOk && reply.next) {

@@ -1,6 +1,6 @@
-// StreamReader reads all that a table's streams hold, in order, from any position on:
-// one shard after the other, one stream after the other when the stream of the table was
-// disabled and enabled again, or the table made anew.
+// StreamReader reads all records of a table's streams, in order, from any position. It reads one
+// shard after the other. A table has several streams when its stream was disabled and enabled
+// again, or when the table was deleted and created again; these are read one after the other too.
 //
 //   StreamReader reader(tables, "users");
 //   StreamPosition position;                     // before everything
@@ -10,12 +10,13 @@
 // The shards of a stream are read in the order of its description, each to its end: records
 // of one item come in the order of their commits, and only the last shard may be open.
 //
-// A reader belongs to one thread. It never writes, and remembers nothing that matters: what
-// is kept between calls only saves asking for an iterator.
+// A reader belongs to one thread. It never writes. Between calls it keeps only an iterator, which
+// saves a request.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -23,13 +24,13 @@
 
 namespace tidemark::tables {
 
-// A place between two records. The one made without arguments is before everything.
+// A position between two records. The default position is before all records.
 struct StreamPosition {
-  std::string stream = {};  // Its ARN.
-  std::string label = {};   // The stream's; streams follow each other in the order of labels.
+  std::string stream = {};  // The ARN of the stream.
+  std::string label = {};   // Of the stream; streams are read in the order of their labels.
   std::string shard = {};
   std::string sequence = {};  // Of the record before; empty: where the shard begins.
-  bool drained = false;       // The stream is closed, and nothing of it is left to read.
+  bool drained = false;       // The stream is closed, and all its records were read.
   friend bool operator==(const StreamPosition&, const StreamPosition&) = default;
 };
 

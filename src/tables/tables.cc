@@ -13,13 +13,22 @@ struct Writer {
 
 }  // namespace
 
-void Tables::Submit(const WriteRequest& request, std::function<void(Result<WriteReply>)> done) {
-  done(std::visit(Writer{*this}, request));
+Later<std::optional<item::Item>> Tables::Submit(GetRequest request,
+                                                std::optional<Deadline> /*deadline*/) {
+  return Get(request);
 }
 
-void Tables::Submit(const TransactWriteRequest& request,
-                    std::function<void(Result<TransactWriteReply>)> done) {
-  done(TransactWrite(request));
+Later<Page> Tables::Submit(QueryRequest request, std::optional<Deadline> /*deadline*/) {
+  return Query(request);
+}
+
+Later<WriteReply> Tables::Submit(WriteRequest request, std::optional<Deadline> /*deadline*/) {
+  return std::visit(Writer{*this}, request);
+}
+
+Later<TransactWriteReply> Tables::Submit(TransactWriteRequest request,
+                                         std::optional<Deadline> /*deadline*/) {
+  return TransactWrite(request);
 }
 
 }  // namespace tidemark::tables

@@ -8,16 +8,18 @@
 // checked against the item as stored. A success is durable before it is returned, unless
 // the implementation was opened in a mode that says otherwise.
 //
-// All methods may be called from any thread and, but for Submit, block until they are done. Every
-// method fails with kInvalid when the request is wrong (nothing was written then), kNotFound when
-// the table or stream does not exist, kUnavailable when nothing was done and trying
-// later may help, and kUnknown when a write may or may not have been applied.
+// All methods may be called from any thread. All except Submit block until they are done. Every
+// method fails with kInvalid when the request is wrong (nothing was written), kNotFound when the
+// table or stream does not exist, kUnavailable when nothing was done and a retry may help, and
+// kUnknown when a write may or may not have been applied.
 #pragma once
 
-#include <functional>
-#include <utility>
+#include <optional>
+#include <string>
 #include <variant>
 
+#include "base/deadline.h"
+#include "base/later.h"
 #include "base/result.h"
 #include "tables/requests.h"
 #include "tables/schema.h"
@@ -35,14 +37,17 @@ class Tables {
   virtual Result<TableDescription> UpdateTable(const UpdateTableRequest& request) = 0;
   // The description of what was deleted. Its streams stay readable until they are trimmed.
   virtual Result<TableDescription> DeleteTable(const std::string& table) = 0;
+  // Whether writes are accepted now: kUnavailable or kDenied with the reason if every one would be
+  // refused, as on a full disk.
+  virtual Status Writable() { return Done{}; }
   // In the order of their names.
   virtual Result<ListTablesReply> ListTables(const ListTablesRequest& request) = 0;
   virtual Status SetTimeToLive(const SetTimeToLiveRequest& request) = 0;
   virtual Status Tag(const TagRequest& request) = 0;
   virtual Result<Tags> ListTags(const std::string& table) = 0;
 
-  // nullopt when there is no item under the key. A projection that matches nothing of an
-  // item gives an empty item. Expired items are there until they are swept.
+  // nullopt when there is no item with this key. If a projection matches nothing, the result is an
+  // empty item. Expired items are returned until they are swept.
   virtual Result<std::optional<item::Item>> Get(const GetRequest& request) = 0;
   virtual Result<WriteReply> Put(const PutRequest& request) = 0;
   virtual Result<WriteReply> Update(const UpdateRequest& request) = 0;
@@ -56,14 +61,20 @@ class Tables {
   virtual Result<TransactGetReply> TransactGet(const TransactGetRequest& request) = 0;
   virtual Result<TransactWriteReply> TransactWrite(const TransactWriteRequest& request) = 0;
 
-  // A write for a caller that does not wait for it, such as one with many requests in flight:
-  // `done` gets the reply, on this thread or another, and must not block. Everything submitted is
-  // answered before the tables are gone. Without a way of its own to do this, an implementation
-  // does the write here and now.
+  // The same operations for a caller that does not block, such as one with many requests in
+  // flight. A callback that is chained to the answer runs on a thread of the implementation and
+  // must not block. Every submitted request is answered before the tables are destroyed. When the
+  // deadline has passed or the caller has cancelled before a read begins, the answer is kCancelled
+  // and nothing is read. A submitted write is always made.
+  //
+  // By default, the operation is done on the calling thread.
   using WriteRequest = std::variant<PutRequest, UpdateRequest, DeleteRequest>;
-  virtual void Submit(const WriteRequest& request, std::function<void(Result<WriteReply>)> done);
-  virtual void Submit(const TransactWriteRequest& request,
-                      std::function<void(Result<TransactWriteReply>)> done);
+  virtual Later<std::optional<item::Item>> Submit(GetRequest request,
+                                                  std::optional<Deadline> deadline);
+  virtual Later<Page> Submit(QueryRequest request, std::optional<Deadline> deadline);
+  virtual Later<WriteReply> Submit(WriteRequest request, std::optional<Deadline> deadline);
+  virtual Later<TransactWriteReply> Submit(TransactWriteRequest request,
+                                           std::optional<Deadline> deadline);
 
   virtual Result<ListStreamsReply> ListStreams(const ListStreamsRequest& request) = 0;
   virtual Result<StreamDescription> DescribeStream(const std::string& arn) = 0;

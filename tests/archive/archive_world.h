@@ -8,9 +8,9 @@
 #pragma once
 
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -21,11 +21,13 @@
 #include "apps/archive/attributes.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/metrics.h"
 #include "slack/event.h"
+#include "tests/archive/store_event.h"
 #include "tests/model/model_tables.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/print_items.h"
+#include "tests/support/test_runtime.h"
 
 namespace tidemark::archive {
 
@@ -98,19 +100,19 @@ inline std::string Tombstone(std::string_view ts) {
 class ArchiveWorld {
  public:
   explicit ArchiveWorld(ArchiveOptions options = {})
-      : archive_(std::move(options), &tables_, &logger_, &metrics_) {
+      : archive_(std::move(options), &tables_, test_.runtime()) {
     CHECK(archive_.CreateTable().has_value());
   }
 
-  Outcome Post(const std::string& event) { return PostBody(EnvelopeOf(event)); }
-  Outcome PostBody(const std::string& body) {
-    const auto outcome = archive_.StoreEvent(ParseCallback(body), body);
+  ArchiveOutcome Post(const std::string& event) { return PostBody(EnvelopeOf(event)); }
+  ArchiveOutcome PostBody(const std::string& body) {
+    const auto outcome = StoreEvent(archive_, tables_, ParseCallback(body));
     EXPECT_TRUE(outcome.has_value()) << outcome.error().message << " for " << body;
-    return outcome ? *outcome : Outcome::kIncomplete;
+    return outcome ? *outcome : ArchiveOutcome::kIncomplete;
   }
   Plan PlanOf(const std::string& event) {
     const std::string body = EnvelopeOf(event);
-    auto plan = archive_.PlanEvent(ParseCallback(body), body);
+    auto plan = archive_.PlanEvent(ParseCallback(body));
     CHECK(plan.has_value());
     return *std::move(plan);
   }
@@ -158,18 +160,17 @@ class ArchiveWorld {
     return *std::move(joined);
   }
 
-  std::string Log() const { return log_.str(); }
+  std::string Log() { return log_ += test_.TakeLog(); }
   model::ModelTables& tables() { return tables_; }
   Archive& archive() { return archive_; }
-  Metrics& metrics() { return metrics_; }
-  ManualClock& clock() { return clock_; }
+  Metrics& metrics() { return test_.metrics; }
+  ManualClock& clock() { return test_.clock; }
+  Runtime runtime() { return test_.runtime(); }
 
  private:
-  ManualClock clock_;
-  std::ostringstream log_;
-  Logger logger_{{.level = LogLevel::kDebug}, clock_, &log_};
-  Metrics metrics_;
-  model::ModelTables tables_{clock_};
+  testing::TestRuntime test_;
+  std::string log_;
+  model::ModelTables tables_{test_.clock};
   Archive archive_;
 };
 

@@ -20,7 +20,7 @@ std::string Rename(int second, std::string_view name) {
   return Event("channel_rename", second,
                fmt::format(R"(,"channel":{{"id":"C1X","name":"{}"}})", name));
 }
-// A message by Slack about the channel, such as a new topic's.
+// A message by Slack about the channel, such as "set the topic".
 std::string Notice(std::string_view subtype, int second, std::string_view more = "",
                    std::string_view channel_type = "channel") {
   return fmt::format(R"({{"type":"message","subtype":"{}","channel":"C1X","channel_type":"{}",)"
@@ -32,7 +32,7 @@ item::Value Names(std::vector<std::string> names) { return item::List(names.begi
 
 class ChannelRowTest : public ::testing::Test {
  protected:
-  // The only row there is.
+  // The only row in the table.
   item::Item Row() {
     const auto rows = world.Rows();
     EXPECT_EQ(rows.size(), 1U);
@@ -43,7 +43,7 @@ class ChannelRowTest : public ::testing::Test {
 
 // Spec: 001-12, 001-33
 TEST_F(ChannelRowTest, OfANewChannelHasItsNameAndVisibility) {
-  EXPECT_EQ(world.Post(Created(1, "general")), Outcome::kStored);
+  EXPECT_EQ(world.Post(Created(1, "general")), ArchiveOutcome::kStored);
   const item::Item row = Row();
   EXPECT_EQ(TextIn(row, "itemId"), "channel#T1X#C1X");
   EXPECT_EQ(TextIn(row, "timestamp"), At(1));
@@ -55,7 +55,7 @@ TEST_F(ChannelRowTest, OfANewChannelHasItsNameAndVisibility) {
 }
 
 // Spec: 001-34
-TEST_F(ChannelRowTest, ARenameComesFirstInItsHistory) {
+TEST_F(ChannelRowTest, ARenameIsTheFirstInTheHistory) {
   world.Post(Created(1, "general"));
   world.Post(Rename(2, "town-square"));
   EXPECT_EQ(TextIn(Row(), "name"), "town-square");
@@ -76,8 +76,8 @@ TEST_F(ChannelRowTest, OfTwentyFiveNamesKeepsTheNewestTwenty) {
   EXPECT_EQ(TextIn(Row(), "name"), "name-25");
 }
 
-// Each rename may be told of twice, by an event and by a message: the cap is on names.
-TEST_F(ChannelRowTest, TwentyFiveNamesToldOfTwiceStillLeaveTwenty) {
+// Slack may send a rename twice, as an event and as a message: the limit is on names.
+TEST_F(ChannelRowTest, TwentyFiveNamesSentTwiceStillLeaveTwenty) {
   for (int i = 1; i <= 25; ++i) {
     world.Post(Rename(2 * i, fmt::format("name-{}", i)));
     world.Post(Notice("channel_name", 2 * i + 1, fmt::format(R"(,"name":"name-{}")", i)));
@@ -89,11 +89,11 @@ TEST_F(ChannelRowTest, TwentyFiveNamesToldOfTwiceStillLeaveTwenty) {
 }
 
 // Spec: 001-36
-TEST_F(ChannelRowTest, TheSameRenameTwiceIsOne) {
+TEST_F(ChannelRowTest, TheSameRenameTwiceCountsOnce) {
   world.Post(Created(1, "general"));
   world.Post(Rename(2, "town-square"));
   const auto rows = world.Rows();
-  EXPECT_EQ(world.Post(Rename(2, "town-square")), Outcome::kUnchanged);
+  EXPECT_EQ(world.Post(Rename(2, "town-square")), ArchiveOutcome::kUnchanged);
   EXPECT_EQ(world.Rows(), rows);
   world.Post(Notice("channel_name", 3, R"(,"name":"town-square","old_name":"general")"));
   EXPECT_EQ(*Row().Find("names_history"), Names({"town-square", "general"}));
@@ -110,14 +110,14 @@ TEST_F(ChannelRowTest, RenamesAreInTheOrderOfTheirEvents) {
 
 // Spec: 001-38
 TEST_F(ChannelRowTest, ARenameOfAnUnknownChannelMakesItsRow) {
-  EXPECT_EQ(world.Post(Rename(2, "general")), Outcome::kStored);
+  EXPECT_EQ(world.Post(Rename(2, "general")), ArchiveOutcome::kStored);
   EXPECT_EQ(TextIn(Row(), "timestamp"), At(2));
   EXPECT_EQ(TextIn(Row(), "name"), "general");
   EXPECT_EQ(TextIn(Row(), "visibility"), "public");
 }
 
 // Spec: 001-39
-TEST_F(ChannelRowTest, OfADeletedChannelStays) {
+TEST_F(ChannelRowTest, OfADeletedChannelIsKept) {
   world.Post(Created(1, "general"));
   world.Post(Event("channel_deleted", 2));
   EXPECT_TRUE(IsTrueIn(Row(), "deleted"));
@@ -131,15 +131,15 @@ TEST_F(ChannelRowTest, ArchivedIsTrueThenAbsent) {
   EXPECT_TRUE(IsTrueIn(Row(), "archived"));
   world.Post(Event("channel_unarchive", 3));
   EXPECT_FALSE(Row().Contains("archived"));
-  // The archiving that came before it comes late.
+  // The earlier archive event arrives late.
   world.Post(Notice("channel_archive", 2));
   EXPECT_FALSE(Row().Contains("archived"));
 }
 
 // Spec: 001-41
-TEST_F(ChannelRowTest, UnarchivingWhatWasNeverArchivedIsNoError) {
+TEST_F(ChannelRowTest, UnarchivingAChannelThatWasNotArchivedIsNotAnError) {
   world.Post(Created(1, "general"));
-  EXPECT_EQ(world.Post(Event("channel_unarchive", 3)), Outcome::kStored);
+  EXPECT_EQ(world.Post(Event("channel_unarchive", 3)), ArchiveOutcome::kStored);
   EXPECT_FALSE(Row().Contains("archived"));
 }
 
@@ -149,7 +149,7 @@ std::string IdChanged(int second, std::string_view from, std::string_view to) {
 }
 
 // Spec: 001-42, 001-14
-TEST_F(ChannelRowTest, UnderANewIdBeginsWithWhatIsKnown) {
+TEST_F(ChannelRowTest, UnderANewIdStartsWithTheStateOfTheOldId) {
   world.Post(Created(1, "general"));
   world.Post(Rename(2, "town-square"));
   world.Post(Notice("channel_topic", 3, R"(,"topic":"news")"));
@@ -167,13 +167,13 @@ TEST_F(ChannelRowTest, UnderANewIdBeginsWithWhatIsKnown) {
   }
   EXPECT_EQ(TextIn(world.Row("meta#T1X#moved#C1X", At(6)), "channel_id"), "C2X");
   const auto rows = world.Rows();
-  EXPECT_EQ(world.Post(IdChanged(6, "C1X", "C2X")), Outcome::kUnchanged);
+  EXPECT_EQ(world.Post(IdChanged(6, "C1X", "C2X")), ArchiveOutcome::kUnchanged);
   EXPECT_EQ(world.Rows(), rows);
 }
 
 // Spec: 001-43
 TEST_F(ChannelRowTest, UnderANewIdOfAnUnknownChannelHasNoName) {
-  EXPECT_EQ(world.Post(IdChanged(6, "G1X", "C2X")), Outcome::kStored);
+  EXPECT_EQ(world.Post(IdChanged(6, "G1X", "C2X")), ArchiveOutcome::kStored);
   const item::Item row = world.Row("channel#T1X#C2X", At(6));
   EXPECT_EQ(TextIn(row, "prev_channel_id"), "G1X");
   for (const char* name : {"name", "names_history", "visibility", "was_public"}) {
@@ -181,13 +181,13 @@ TEST_F(ChannelRowTest, UnderANewIdOfAnUnknownChannelHasNoName) {
   }
 }
 
-// A channel that no event told of may have messages: they go on under the new id.
+// A channel without a row may have messages: it is kept under the new id.
 TEST_F(ChannelRowTest, UnderANewIdOfAChannelWithMessagesIsKept) {
   world.Post(Posted("1620000000.000100", "x"));
   world.Post(IdChanged(6, "C1X", "C2X"));
   EXPECT_EQ(world.Post(R"({"type":"message","channel":"C2X","channel_type":"group","user":"U1X",)"
                        R"("ts":"1620000010.000100","text":"y"})"),
-            Outcome::kStored);
+            ArchiveOutcome::kStored);
 }
 
 // Spec: 001-44
@@ -200,7 +200,7 @@ TEST_F(ChannelRowTest, TopicAndPurposeComeByEventOrByMessage) {
   world.Post(Notice("channel_purpose", 4, R"(,"purpose":"")"));
   EXPECT_EQ(MaybeTextIn(Row(), "topic"), "");
   EXPECT_EQ(MaybeTextIn(Row(), "purpose"), "");
-  EXPECT_EQ(world.Post(Notice("channel_topic", 5)), Outcome::kIncomplete);
+  EXPECT_EQ(world.Post(Notice("channel_topic", 5)), ArchiveOutcome::kIncomplete);
 }
 
 // Spec: 001-45
@@ -214,7 +214,7 @@ TEST_F(ChannelRowTest, IsPrivateThenPublicAgain) {
   EXPECT_FALSE(Row().Contains("was_public"));
 }
 
-// Two listeners, or another program, may each have made a row.
+// Two listeners, or another program, may each have created a row.
 // Spec: 001-46
 TEST_F(ChannelRowTest, OfSeveralTheNewestEventOfEachFieldCounts) {
   const auto put = [&](const std::string& timestamp, const std::string& name) {
@@ -232,14 +232,14 @@ TEST_F(ChannelRowTest, OfSeveralTheNewestEventOfEachFieldCounts) {
   EXPECT_EQ(world.ChannelState().name(), "fifth");
   EXPECT_EQ(world.ChannelState().names_history(),
             (std::vector<std::string>{"fifth", "fourth", "third"}));
-  // The newest row has it all; the older one is as it was.
+  // The newest row has everything; the older one is as it was.
   EXPECT_EQ(*world.Row("channel#T1X#C1X", At(5)).Find("names_history"),
             Names({"fifth", "fourth", "third"}));
   EXPECT_EQ(TextIn(world.Row("channel#T1X#C1X", At(3)), "name"), "third");
-  EXPECT_EQ(world.Post(Rename(4, "fourth")), Outcome::kUnchanged);
+  EXPECT_EQ(world.Post(Rename(4, "fourth")), ArchiveOutcome::kUnchanged);
 }
 
-TEST_F(ChannelRowTest, ListenersThatRaceLoseNoRename) {
+TEST_F(ChannelRowTest, ConcurrentListenersLoseNoRename) {
   world.Post(Created(1, "general"));
   Plan first = world.PlanOf(Rename(2, "second"));
   Plan second = world.PlanOf(Rename(3, "third"));
@@ -249,8 +249,8 @@ TEST_F(ChannelRowTest, ListenersThatRaceLoseNoRename) {
   EXPECT_EQ(*Row().Find("names_history"), Names({"third", "second", "general"}));
 }
 
-// One row an event: what is kept with the channel is no message too.
-TEST_F(ChannelRowTest, ANoticeIsNoMessage) {
+// What is kept in the channel's row is not stored as a message as well.
+TEST_F(ChannelRowTest, ANoticeIsNotStoredAsAMessage) {
   for (const char* subtype :
        {"channel_archive", "channel_unarchive", "channel_convert_to_private"}) {
     world.Post(Notice(subtype, 1));

@@ -1,4 +1,4 @@
-// What holds of every row: no false, no row too large, raw events only where they are wanted.
+// What is true for every row: no false, no row too large, raw events only when they are enabled.
 #include <array>
 #include <string>
 #include <variant>
@@ -8,11 +8,12 @@
 #include "item/size.h"
 #include "tests/archive/archive_world.h"
 #include "tests/support/forwarding_tables.h"
+#include "tests/support/process_runtime.h"
 
 namespace tidemark::archive {
 namespace {
 
-constexpr const char* kTs = "1620000000.000200";
+constexpr const char* kRowsTs = "1620000000.000200";
 
 bool HoldsFalse(const item::Value& value) {
   if (const auto* flag = value.As<bool>()) return !*flag;
@@ -114,9 +115,9 @@ TEST(RowsTest, NoRowOfAnyEventHoldsFalse) {
     for (int i = 0; i < 50; ++i) {
       const std::string event = maker.Event();
       SCOPED_TRACE(event);
-      const Outcome outcome = world.Post(event);
-      if (outcome == Outcome::kStored) ++stored;
-      ASSERT_NE(world.Post(event), Outcome::kStored);
+      const ArchiveOutcome outcome = world.Post(event);
+      if (outcome == ArchiveOutcome::kStored) ++stored;
+      ASSERT_NE(world.Post(event), ArchiveOutcome::kStored);
     }
     for (const item::Item& row : world.Rows()) {
       ASSERT_FALSE(HoldsFalse(row)) << item::ToJson(row);
@@ -133,38 +134,39 @@ TEST(RowsTest, NoRowOfAnyEventHoldsFalse) {
 }
 
 std::string Large(size_t bytes) {
-  return Posted(kTs, "kept", R"(,"blocks":[")" + std::string(bytes, 'b') + R"("])");
+  return Posted(kRowsTs, "kept", R"(,"blocks":[")" + std::string(bytes, 'b') + R"("])");
 }
 
 // Spec: 001-17
 TEST(RowsTest, ARawEventThatMakesTheRowTooLargeIsLeftOut) {
   ArchiveWorld world;
-  EXPECT_EQ(world.Post(Large(item::kMaxItemBytes)), Outcome::kStored);
-  const item::Item row = world.MessageRow(kTs);
+  EXPECT_EQ(world.Post(Large(item::kMaxItemBytes)), ArchiveOutcome::kStored);
+  const item::Item row = world.MessageRow(kRowsTs);
   EXPECT_EQ(TextIn(row, "text"), "kept");
   EXPECT_FALSE(row.Contains("raw_event"));
   EXPECT_TRUE(IsTrueIn(row, "raw_event_dropped"));
-  EXPECT_EQ(world.Post(Large(item::kMaxItemBytes)), Outcome::kUnchanged);
-  // A smaller one of the next edit is kept again.
-  world.Post(Changed("1620000010.000300", Inner(kTs, "two", Edited("1620000010.000000")),
-                     Inner(kTs, "kept")));
-  EXPECT_TRUE(world.MessageRow(kTs).Contains("raw_event"));
-  EXPECT_FALSE(world.MessageRow(kTs).Contains("raw_event_dropped"));
+  EXPECT_EQ(world.Post(Large(item::kMaxItemBytes)), ArchiveOutcome::kUnchanged);
+  // The smaller raw event of the next edit is kept again.
+  world.Post(Changed("1620000010.000300", Inner(kRowsTs, "two", Edited("1620000010.000000")),
+                     Inner(kRowsTs, "kept")));
+  EXPECT_TRUE(world.MessageRow(kRowsTs).Contains("raw_event"));
+  EXPECT_FALSE(world.MessageRow(kRowsTs).Contains("raw_event_dropped"));
 }
 
-// Around the limit there is no size at which the write fails.
+// No size around the limit makes the write fail.
 TEST(RowsTest, AnEventOfAnySizeIsStored) {
   for (size_t bytes = item::kMaxItemBytes - 12'000; bytes < item::kMaxItemBytes + 2'000;
        bytes += 1'499) {
     ArchiveWorld world;
-    EXPECT_EQ(world.Post(Large(bytes)), Outcome::kStored);
-    EXPECT_LE(item::SizeBytes(world.MessageRow(kTs)), item::kMaxItemBytes);
+    EXPECT_EQ(world.Post(Large(bytes)), ArchiveOutcome::kStored);
+    EXPECT_LE(item::SizeBytes(world.MessageRow(kRowsTs)), item::kMaxItemBytes);
   }
 }
 
 TEST(RowsTest, AMessageTooLargeForAnyRowIsLoggedAndLeftOut) {
   ArchiveWorld world;
-  EXPECT_EQ(world.Post(Posted(kTs, std::string(item::kMaxItemBytes, 't'))), Outcome::kIncomplete);
+  EXPECT_EQ(world.Post(Posted(kRowsTs, std::string(item::kMaxItemBytes, 't'))),
+            ArchiveOutcome::kIncomplete);
   EXPECT_TRUE(world.Rows().empty());
   EXPECT_NE(world.Log().find("too large"), std::string::npos);
 }
@@ -172,13 +174,13 @@ TEST(RowsTest, AMessageTooLargeForAnyRowIsLoggedAndLeftOut) {
 TEST(RowsTest, FortyKilobytesOfBlocksAreKeptAsTheyCame) {
   ArchiveWorld world;
   world.Post(Large(40'000));
-  EXPECT_EQ(TextIn(world.MessageRow(kTs), "raw_event"), Large(40'000));
+  EXPECT_EQ(TextIn(world.MessageRow(kRowsTs), "raw_event"), Large(40'000));
 }
 
 std::vector<std::string> SomeEvents() {
-  return {Posted(kTs, "one"),
-          Changed("1620000010.000300", Inner(kTs, "two", Edited("1620000010.000000")),
-                  Inner(kTs, "one")),
+  return {Posted(kRowsTs, "one"),
+          Changed("1620000010.000300", Inner(kRowsTs, "two", Edited("1620000010.000000")),
+                  Inner(kRowsTs, "one")),
           Deleted("1620000030.000300", "1620000000.000900", Inner("1620000000.000900", "gone")),
           R"({"type":"channel_created","channel":{"id":"C1X","name":"general"},)"
           R"("event_ts":"1620000001.000000"})",
@@ -187,7 +189,7 @@ std::vector<std::string> SomeEvents() {
 }
 
 // Spec: 001-74
-TEST(RowsTest, WithoutRawEventsAllElseIsEqual) {
+TEST(RowsTest, WithoutRawEventsEverythingElseIsEqual) {
   ArchiveWorld with;
   ArchiveWorld without({.raw_events = false});
   for (const std::string& event : SomeEvents()) {
@@ -197,7 +199,7 @@ TEST(RowsTest, WithoutRawEventsAllElseIsEqual) {
   auto rows = with.Rows();
   size_t had = 0;
   for (item::Item& row : rows) had += row.Erase("raw_event") ? 1 : 0;
-  EXPECT_EQ(had, 3U);
+  EXPECT_EQ(had, 4U);
   EXPECT_EQ(without.Rows(), rows);
 }
 
@@ -206,16 +208,16 @@ TEST(RowsTest, ALargeRowIsCountedAndNamedByItsKey) {
   ArchiveWorld world;
   world.Post(Large(100 << 10));
   EXPECT_EQ(world.Log(), "");
-  world.Post(Changed("1620000010.000300",
-                     Inner(kTs, "two", R"(,"blocks":[")" + std::string(220 << 10, 'b') + R"("])"),
-                     ""));
-  EXPECT_NE(world.Log().find("item_id=message#T1X#C1X"), std::string::npos) << world.Log();
-  EXPECT_NE(world.Log().find(kTs), std::string::npos) << world.Log();
+  world.Post(Changed(
+      "1620000010.000300",
+      Inner(kRowsTs, "two", R"(,"blocks":[")" + std::string(220 << 10, 'b') + R"("])"), ""));
+  EXPECT_NE(world.Log().find("\"item_id\":\"message#T1X#C1X\""), std::string::npos) << world.Log();
+  EXPECT_NE(world.Log().find(kRowsTs), std::string::npos) << world.Log();
   EXPECT_NE(world.metrics().Expose().find("tidemark_archive_large_rows_total 1"),
             std::string::npos);
 }
 
-// Counts calls, to hold the price of the commonest event.
+// Counts calls, to check the cost of the most common event.
 class CountingTables final : public testing::ForwardingTables {
  public:
   using ForwardingTables::ForwardingTables;
@@ -229,12 +231,13 @@ class CountingTables final : public testing::ForwardingTables {
   }
 };
 
-TEST(RowsTest, ANewMessageCostsOneLook) {
+TEST(RowsTest, PlanningANewMessageReadsOneRow) {
   ArchiveWorld world;
   CountingTables counting(&world.tables());
-  Archive archive({}, &counting, nullptr, nullptr);
-  const std::string body = EnvelopeOf(Posted(kTs, "one"));
-  const auto plan = archive.PlanEvent(ParseCallback(body), body);
+  testing::ProcessRuntime process(world.clock(), &world.clock(), 1);
+  Archive archive({}, &counting, process.runtime());
+  const std::string body = EnvelopeOf(Posted(kRowsTs, "one"));
+  const auto plan = archive.PlanEvent(ParseCallback(body));
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ(plan->actions.size(), 1U);
   EXPECT_EQ(counting.gets, 1);

@@ -1,4 +1,4 @@
-// What is kept at all: public channels, those that were public, and nothing else.
+// What is kept: public channels, channels that were public, and nothing else.
 #include <string>
 
 #include "tests/archive/archive_world.h"
@@ -6,9 +6,10 @@
 namespace tidemark::archive {
 namespace {
 
-constexpr const char* kTs = "1620000000.000200";
+constexpr const char* kScopeTs = "1620000000.000200";
 
-std::string In(std::string_view channel, std::string_view channel_type, std::string_view ts = kTs) {
+std::string In(std::string_view channel, std::string_view channel_type,
+               std::string_view ts = kScopeTs) {
   const std::string type =
       channel_type.empty() ? "" : fmt::format(R"("channel_type":"{}",)", channel_type);
   return fmt::format(R"({{"type":"message","channel":"{}",{}"user":"U1X","ts":"{}","text":"x"}})",
@@ -28,13 +29,13 @@ TEST(ScopeTest, NothingIsKeptOfPrivateAndDirectConversations) {
         std::pair("G2X", "mpim"), std::pair("C2X", "mpim"), std::pair("D1X", "app_home"),
         std::pair("C1X", ""), std::pair("D1X", ""), std::pair("D1X", "channel"),
         std::pair("C1X", "of_next_year")}) {
-    EXPECT_EQ(world.Post(In(channel, type)), Outcome::kNotPublic) << channel << " " << type;
+    EXPECT_EQ(world.Post(In(channel, type)), ArchiveOutcome::kNotPublic) << channel << " " << type;
   }
   EXPECT_TRUE(world.Rows().empty());
 }
 
-// Edits, deletions, reactions, pins and topics of a private channel would tell of it too.
-TEST(ScopeTest, NothingIsKeptOfWhatHappensInAPrivateChannel) {
+// Edits, deletions, reactions, pins and topics of a private channel are not kept either.
+TEST(ScopeTest, NoEventOfAPrivateChannelIsKept) {
   ArchiveWorld world;
   for (const std::string event :
        {R"({"type":"message","subtype":"message_deleted","channel":"C1X","channel_type":"group",)"
@@ -55,38 +56,38 @@ TEST(ScopeTest, NothingIsKeptOfWhatHappensInAPrivateChannel) {
         R"({"type":"member_joined_channel","user":"UBOT","channel":"C1X","channel_type":"G",)"
         R"("event_ts":"1620000001.000200"})",
         R"({"type":"group_left","channel":"C1X","event_ts":"1620000001.000200"})"}) {
-    EXPECT_EQ(world.Post(event), Outcome::kNotPublic) << event;
+    EXPECT_EQ(world.Post(event), ArchiveOutcome::kNotPublic) << event;
   }
   EXPECT_TRUE(world.Rows().empty());
 }
 
 // Spec: 001-09
-TEST(ScopeTest, AChannelThatWasPublicIsKeptOn) {
+TEST(ScopeTest, AChannelThatWasPublicIsStillKept) {
   ArchiveWorld world;
   world.Post(R"({"type":"channel_created","channel":{"id":"C1X","name":"general"},)"
              R"("event_ts":"1620000000.000000"})");
   world.Post(ToPrivate("1620000001.000000"));
-  EXPECT_EQ(world.Post(In("C1X", "group")), Outcome::kStored);
-  EXPECT_FALSE(world.MessageRow(kTs).empty());
+  EXPECT_EQ(world.Post(In("C1X", "group")), ArchiveOutcome::kStored);
+  EXPECT_FALSE(world.MessageRow(kScopeTs).empty());
 }
 
-// The conversion may be all that is ever told of the channel, and may come late.
-TEST(ScopeTest, TheConversionItselfTellsThatItWasPublic) {
+// The conversion may be the only event about the channel, and may arrive late.
+TEST(ScopeTest, AConversionShowsThatTheChannelWasPublic) {
   ArchiveWorld world;
   world.Post(ToPrivate("1620000001.000000"));
-  EXPECT_EQ(world.Post(In("C1X", "group")), Outcome::kStored);
+  EXPECT_EQ(world.Post(In("C1X", "group")), ArchiveOutcome::kStored);
 }
 
 TEST(ScopeTest, AChannelWithMessagesWasPublic) {
   ArchiveWorld world;
   world.Post(In("C1X", "channel"));
-  EXPECT_EQ(world.Post(In("C1X", "group", "1620000005.000100")), Outcome::kStored);
+  EXPECT_EQ(world.Post(In("C1X", "group", "1620000005.000100")), ArchiveOutcome::kStored);
   EXPECT_EQ(world.Post(R"({"type":"group_rename","channel":{"id":"C1X","name":"new"},)"
                        R"("event_ts":"1620000006.000000"})"),
-            Outcome::kStored);
-  // What its row says of its visibility is what was told: nothing.
+            ArchiveOutcome::kStored);
+  // No event has told the visibility, so the row has none.
   EXPECT_FALSE(world.ChannelState().visibility.value.has_value());
-  EXPECT_EQ(world.Post(In("C1X", "group", "1620000007.000100")), Outcome::kStored);
+  EXPECT_EQ(world.Post(In("C1X", "group", "1620000007.000100")), ArchiveOutcome::kStored);
 }
 
 // Spec: 001-04
@@ -94,16 +95,16 @@ TEST(IncompleteTest, AnEventWithoutTeamOrChannelIsLoggedAndNotStored) {
   ArchiveWorld world;
   std::string body = EnvelopeOf(In("C1X", "channel"));
   for (size_t at; (at = body.find("T1X")) != std::string::npos;) body.replace(at, 3, "");
-  EXPECT_EQ(world.PostBody(body), Outcome::kIncomplete);
-  EXPECT_NE(world.Log().find("no proper team"), std::string::npos) << world.Log();
+  EXPECT_EQ(world.PostBody(body), ArchiveOutcome::kIncomplete);
+  EXPECT_NE(world.Log().find("no valid team"), std::string::npos) << world.Log();
   EXPECT_EQ(world.Post(R"({"type":"message","channel_type":"channel","ts":"1620000000.000200"})"),
-            Outcome::kIncomplete);
-  EXPECT_NE(world.Log().find("proper channel"), std::string::npos) << world.Log();
+            ArchiveOutcome::kIncomplete);
+  EXPECT_NE(world.Log().find("valid channel"), std::string::npos) << world.Log();
   EXPECT_TRUE(world.Rows().empty());
 }
 
-// Ids become parts of keys: one that holds a separator is none.
-TEST(IncompleteTest, WhatIsNoIdOrTimeIsNotStored) {
+// Ids become parts of keys, so an id with a separator is invalid.
+TEST(IncompleteTest, EventsWithInvalidIdsOrTimesAreNotStored) {
   ArchiveWorld world;
   for (const std::string& event :
        {In("C1X#C2X", "channel"), In("c1x", "channel"), In("C1X", "channel", "1620000000"),
@@ -117,7 +118,7 @@ TEST(IncompleteTest, WhatIsNoIdOrTimeIsNotStored) {
         std::string(R"({"type":"emoji_changed","subtype":"add"})"),
         std::string(R"({"type":"team_rename"})"),
         std::string(R"({"type":"pin_added","item":{}})")}) {
-    EXPECT_EQ(world.Post(event), Outcome::kIncomplete) << event;
+    EXPECT_EQ(world.Post(event), ArchiveOutcome::kIncomplete) << event;
   }
   EXPECT_TRUE(world.Rows().empty());
 }
@@ -126,21 +127,21 @@ TEST(IncompleteTest, WhatIsNoIdOrTimeIsNotStored) {
 TEST(IncompleteTest, AnUnknownTypeIsLogged) {
   ArchiveWorld world;
   EXPECT_EQ(world.Post(R"({"type":"of_next_year","event_ts":"1620000000.000200"})"),
-            Outcome::kUnknownType);
+            ArchiveOutcome::kUnknownType);
   EXPECT_NE(world.Log().find("of_next_year"), std::string::npos) << world.Log();
   EXPECT_TRUE(world.Rows().empty());
 }
 
-TEST(IncompleteTest, WhatIsKnownAndLeftOutIsNotLogged) {
+TEST(IncompleteTest, KnownTypesThatAreLeftOutAreNotLogged) {
   ArchiveWorld world;
   for (const char* type : {"app_mention", "file_shared", "channel_history_changed"}) {
     EXPECT_EQ(world.Post(fmt::format(R"({{"type":"{}","channel":"C1X"}})", type)),
-              Outcome::kNotKept);
+              ArchiveOutcome::kNotKept);
   }
   EXPECT_EQ(world.Log(), "");
 }
 
-TEST(CountTest, SaysWhatBecameOfEvents) {
+TEST(CountTest, CountsEventsByOutcome) {
   ArchiveWorld world;
   world.Post(In("C1X", "channel"));
   world.Post(In("C1X", "channel"));

@@ -1,4 +1,4 @@
-// What the archive says of its own gaps must never claim more than it knows.
+// Coverage must never promise more than the archive knows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,13 +48,13 @@ TEST(CoverageTest, IsCompleteFromABeginningToItsEnd) {
               ElementsAre("complete 10-20", "complete 30-40"));
 }
 
-TEST(CoverageTest, ABeginningTwiceIsOneAndAnEndAloneIsNothing) {
+TEST(CoverageTest, ASecondBeginningAndAnEndAloneChangeNothing) {
   EXPECT_THAT(Told({Began(10), Began(15), Ended(20), Ended(25)}), ElementsAre("complete 10-20"));
   EXPECT_THAT(Told({Ended(20)}), IsEmpty());
 }
 
-// Of two readings of one moment, the one that claims less.
-TEST(CoverageTest, AnEndAtTheMomentOfABeginningCountsAsTheLater) {
+// The order of the two is not known, so the archive must not claim coverage.
+TEST(CoverageTest, AnEndAtTheTimeOfABeginningCountsAsLater) {
   EXPECT_THAT(Told({Began(10), Ended(10)}), IsEmpty());
 }
 
@@ -65,13 +65,13 @@ TEST(CoverageTest, ALossIsCutOutWithItsReason) {
               ElementsAre("complete 10-20", "lost 20-30 (down)"));
 }
 
-TEST(CoverageTest, LossesThatMeetAreOneAndThoseOfOtherReasonsAreTold) {
+TEST(CoverageTest, AdjacentLossesWithTheSameReasonAreJoined) {
   EXPECT_THAT(Told({Lost(20, 30), Lost(30, 40), Lost(25, 35)}), ElementsAre("lost 20-40 (down)"));
   EXPECT_THAT(Told({Lost(20, 30, "down"), Lost(30, 40, "rate limited")}),
               ElementsAre("lost 20-30 (down)", "lost 30-40 (rate limited)"));
 }
 
-TEST(CoverageTest, ALossWithoutAnEndGoesOn) {
+TEST(CoverageTest, ALossWithoutAnEndContinues) {
   CoverageNews lost = Lost(20, 30);
   lost.to.reset();
   EXPECT_THAT(Told({Began(10), lost}), ElementsAre("complete 10-20", "lost 20- (down)"));
@@ -85,7 +85,7 @@ TEST(CoverageTest, AnImportCountsWhereNothingBetterIsKnown) {
                           "imported 40-50"));
 }
 
-TEST(CoverageTest, WhatEndsBeforeItBeginsIsNothing) {
+TEST(CoverageTest, AMarkThatEndsBeforeItBeginsIsIgnored) {
   EXPECT_THAT(Told({Lost(30, 30), Lost(30, 20), Imported(9, 3)}), IsEmpty());
 }
 
@@ -119,8 +119,8 @@ TEST(LedgerTest, KeepsMarksOfAChannelAndOfAllChannels) {
   EXPECT_EQ(Value(world.ledger.Of(place)), ComputeCoverage({Began(10), Lost(20, 30)}));
 }
 
-// Marks come again with redelivered events.
-TEST(LedgerTest, AMarkThatIsThereStaysAsItIs) {
+// Redelivered events bring the same marks again.
+TEST(LedgerTest, AnExistingMarkStaysAsItIs) {
   ViewsWorld world;
   const Place place = PlaceOf("C1X");
   Value(world.ledger.Add(place.team, Lost(20, 30, "first")));
@@ -131,8 +131,8 @@ TEST(LedgerTest, AMarkThatIsThereStaysAsItIs) {
   EXPECT_EQ(marks[0].to, At(30));
 }
 
-// A server that notes its downtime and dies at once has been away for longer when it comes again.
-TEST(LedgerTest, AMarkThatReachesFurtherReplacesTheOther) {
+// A server that notes its downtime and dies at once has a longer downtime at its next start.
+TEST(LedgerTest, AMarkThatEndsLaterReplacesTheOther) {
   ViewsWorld world;
   const Place place = PlaceOf("C1X");
   Value(world.ledger.Add(place.team, Lost(20, 30)));

@@ -1,4 +1,4 @@
-// An import beside others: events that are stored while it runs, and tables that fail under it.
+// Events that are stored while an import runs, and tables that fail during an import.
 #include <functional>
 #include <string>
 #include <utility>
@@ -22,7 +22,7 @@ bool HasMessage(const tables::TransactWriteRequest& request) {
   return false;
 }
 
-// Lets a test do something between the import's look at the table and its write of messages.
+// Lets a test do something after the import has read the table and before it writes.
 class WatchedTables final : public testing::ForwardingTables {
  public:
   using ForwardingTables::ForwardingTables;
@@ -52,8 +52,8 @@ class ImportBesideTest : public ::testing::Test {
   WatchedTables watched_{&world_.tables_};
 };
 
-// An event that comes between the look and the write is not written over.
-TEST_F(ImportBesideTest, AnEventMeanwhileIsKept) {
+// An event that is stored between the import's read and its write is not overwritten.
+TEST_F(ImportBesideTest, AnEventDuringTheImportIsKept) {
   watched_.before_messages = [&]() -> Status {
     world_.Post(
         R"({"type":"message","subtype":"message_changed","channel":"C1X","channel_type":"channel",)"
@@ -72,8 +72,8 @@ TEST_F(ImportBesideTest, AnEventMeanwhileIsKept) {
   EXPECT_EQ(TextIn(version, "text"), "new text");
 }
 
-// A failure is said, nothing is claimed to be covered, and another run adds the rest.
-TEST_F(ImportBesideTest, AFailureIsSaidAndMadeGoodByAnotherRun) {
+// A failure is reported, no coverage is marked, and another run adds the rest.
+TEST_F(ImportBesideTest, AFailureIsReportedAndAnotherRunAddsTheRest) {
   watched_.before_messages = []() -> Status {
     return Error{ErrorCode::kUnavailable, "the disk is full"};
   };
@@ -89,7 +89,7 @@ TEST_F(ImportBesideTest, AFailureIsSaidAndMadeGoodByAnotherRun) {
   EXPECT_EQ(world_.Rows(), whole.Rows());
 }
 
-// What takes more rows than one transaction holds.
+// More rows than one transaction can have.
 TEST_F(ImportBesideTest, ManyMessagesAreAllStored) {
   ExportTexts texts = SmallExport();
   std::string& day = texts["general/2021-06-01.json"];

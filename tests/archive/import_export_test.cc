@@ -1,4 +1,4 @@
-// What an import stores, and how it joins what events told.
+// What an import stores, and how it is joined with events.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr const char* kRoot = "1620000000.000100";
-constexpr const char* kEdited = "1620090000.000300";
+constexpr const char* kImportExportEdited = "1620090000.000300";
 
 std::string JsonOf(const std::vector<item::Item>& rows) {
   std::string text;
@@ -54,7 +54,7 @@ TEST(ImportTest, StoresWhatTheExportHas) {
   const item::Item root = world.MessageRow(kRoot);
   EXPECT_EQ(TextIn(root, "text"), "root");
   EXPECT_EQ(TextIn(root, "parent"), std::string("thread#T1X#") + kRoot);
-  const item::Item edited = world.MessageRow(kEdited);
+  const item::Item edited = world.MessageRow(kImportExportEdited);
   EXPECT_EQ(TextIn(edited, "updated_ts"), "1620090060.000000");
   EXPECT_EQ(TextIn(world.ChannelRow(), "name"), "general");
   EXPECT_EQ(TextIn(world.ChannelRow(), "topic"), "all of it");
@@ -81,7 +81,7 @@ TEST(ImportTest, ASecondImportChangesNothing) {
   ImportWorld world;
   world.Import(SmallExport());
   const auto rows = world.Rows();
-  world.clock_.Advance(std::chrono::hours(1));
+  world.test_.clock.Advance(std::chrono::hours(1));
   const ImportReport again = world.Import(SmallExport());
   EXPECT_EQ(again.messages.stored_new, 0u);
   EXPECT_EQ(again.messages.updated, 0u);
@@ -90,7 +90,7 @@ TEST(ImportTest, ASecondImportChangesNothing) {
   EXPECT_EQ(world.Rows(), rows);
 }
 
-TEST(ImportTest, ADryRunWritesNothingAndSaysWhatItWould) {
+TEST(ImportTest, ADryRunWritesNothingAndCountsWhatItWouldWrite) {
   ImportWorld world;
   const auto before = world.Rows();
   const ImportReport report = world.Import(SmallExport(), {.mode = ImportMode::kDryRun});
@@ -98,7 +98,7 @@ TEST(ImportTest, ADryRunWritesNothingAndSaysWhatItWould) {
   EXPECT_EQ(world.Rows(), before);
 }
 
-// Links of exports carry a token for a while: it is a secret, and kept nowhere.
+// Links in exports contain a token. It is a secret and must not be stored.
 TEST(ImportTest, KeepsNoTokenOfALink) {
   ImportWorld world;
   world.Import(SmallExport());
@@ -106,7 +106,7 @@ TEST(ImportTest, KeepsNoTokenOfALink) {
   EXPECT_THAT(JsonOf(world.Rows()), Not(HasSubstr("xoxe")));
 }
 
-// What events tell of the small export's messages, before and after what it shows.
+// Events about the messages of the small export, older and newer than the export.
 const std::vector<std::string>& LiveEvents() {
   static const std::vector<std::string> events = {
       R"({"type":"message","channel":"C1X","channel_type":"channel","user":"U1X","text":"root",)"
@@ -127,7 +127,7 @@ const std::vector<std::string>& LiveEvents() {
   return events;
 }
 
-// Wherever the import stands among the events, readers see the same in the end.
+// Whenever the import runs among the events, readers see the same in the end.
 TEST(ImportTest, JoinsEventsInAnyOrder) {
   std::optional<std::string> expected;
   for (size_t before = 0; before <= LiveEvents().size(); ++before) {
@@ -143,13 +143,13 @@ TEST(ImportTest, JoinsEventsInAnyOrder) {
     const std::string rows = JsonOf(Shown(world.Rows()));
     if (!expected) expected = rows;
     EXPECT_EQ(rows, *expected) << before << " events before the import";
-    const item::Item edited = world.MessageRow(kEdited);
+    const item::Item edited = world.MessageRow(kImportExportEdited);
     EXPECT_EQ(TextIn(edited, "text"), "newest");
     EXPECT_TRUE(IsTrueIn(world.MessageRow("1620000001.000200"), "deleted"));
   }
 }
 
-// A list says what holds at the time of the export, an event when: the event wins.
+// A list shows the state at the time of the export. An event has an exact time and wins.
 TEST(ImportTest, EventsOfAChannelOutweighTheList) {
   for (const bool live_first : {true, false}) {
     ImportWorld world;
@@ -162,7 +162,7 @@ TEST(ImportTest, EventsOfAChannelOutweighTheList) {
   }
 }
 
-// Joins and leaves are left out as they are of events; topics change the channel.
+// Joins and leaves are left out, as for events. Topics change the channel.
 TEST(ImportTest, TreatsSubtypesAsEventsDo) {
   ExportTexts texts = SmallExport();
   texts["general/2021-05-05.json"] =
@@ -183,7 +183,7 @@ TEST(ImportTest, TreatsSubtypesAsEventsDo) {
   EXPECT_EQ(TextIn(world.ChannelRow(), "topic"), "newer");
 }
 
-// The root of a thread that was deleted: that it is, and nothing of Slack's own words.
+// Of a deleted root only the deletion is stored, and nothing of Slack's placeholder text.
 TEST(ImportTest, ATombstoneIsADeletedStub) {
   ExportTexts texts = SmallExport();
   texts["general/2021-05-05.json"] =
@@ -196,14 +196,14 @@ TEST(ImportTest, ATombstoneIsADeletedStub) {
   EXPECT_TRUE(IsTrueIn(stub, "deleted"));
   EXPECT_TRUE(IsTrueIn(stub, "stub"));
   EXPECT_THAT(item::ToJson(stub), Not(HasSubstr("This message")));
-  // The time that an event tells of is earlier, and counts.
+  // The time in an event is earlier, and counts.
   world.Post(R"({"type":"message","subtype":"message_deleted","channel":"C1X",)"
              R"("channel_type":"channel","ts":"1620190000.000000","event_ts":"1620190000.000000",)"
              R"("deleted_ts":"1620180000.000100"})");
   EXPECT_EQ(TextIn(world.MessageRow("1620180000.000100"), "deleted_ts"), "1620190000.000000");
 }
 
-// What was removed, or given anew, by an event stays so.
+// A reaction that an event removed or added stays as the event says.
 TEST(ImportTest, ALiveReactionOutweighsTheSnapshot) {
   ImportWorld world;
   world.Import(SmallExport());
@@ -222,7 +222,7 @@ TEST(ImportTest, MarksWhatIsCovered) {
   ASSERT_EQ(marks->size(), 1u);
   EXPECT_EQ(marks->front().kind, CoverageKind::kImported);
   EXPECT_EQ(marks->front().from.text(), kRoot);
-  EXPECT_EQ(marks->front().to->text(), kEdited);
+  EXPECT_EQ(marks->front().to->text(), kImportExportEdited);
 
   // A later export begins at the same message and ends later.
   ExportTexts longer = SmallExport();

@@ -1,4 +1,4 @@
-// Verifying an archive: a sound one is said to be sound, and each fault is found.
+// Verifying an archive: a sound one has no problems, and each fault is found.
 #include <atomic>
 #include <string>
 
@@ -16,7 +16,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-constexpr const char* kRoot = "1620000000.000100";
+constexpr const char* kImportVerifyRoot = "1620000000.000100";
 constexpr const char* kWithFile = "1620090000.000300";
 
 class VerifyArchiveTest : public ::testing::Test {
@@ -49,7 +49,7 @@ class VerifyArchiveTest : public ::testing::Test {
   ImportWorld world_;
 };
 
-TEST_F(VerifyArchiveTest, ASoundArchiveIsSaidToBeSound) {
+TEST_F(VerifyArchiveTest, ReportsNoProblemInASoundArchive) {
   world_.Post(R"({"type":"message","subtype":"message_changed","channel":"C1X",)"
               R"("channel_type":"channel","ts":"1620200000.000000","event_ts":"1620200000.000000",)"
               R"("message":{"type":"message","user":"U1X","text":"again","ts":"1620000000.000100",)"
@@ -62,12 +62,13 @@ TEST_F(VerifyArchiveTest, ASoundArchiveIsSaidToBeSound) {
 }
 
 TEST_F(VerifyArchiveTest, FindsAWrongParent) {
-  Update("message#T1X#C1X", kRoot, "SET #p = :p", {{":p", "thread#T1X#1.2"}}, {{"#p", "parent"}});
+  Update("message#T1X#C1X", kImportVerifyRoot, "SET #p = :p", {{":p", "thread#T1X#1.2"}},
+         {{"#p", "parent"}});
   ExpectProblem("parent");
 }
 
 TEST_F(VerifyArchiveTest, FindsAFalseAttribute) {
-  Update("message#T1X#C1X", kRoot, "SET deleted = :f", {{":f", false}});
+  Update("message#T1X#C1X", kImportVerifyRoot, "SET deleted = :f", {{":f", false}});
   ExpectProblem("false");
 }
 
@@ -86,23 +87,25 @@ TEST_F(VerifyArchiveTest, FindsAVersionWithoutItsMessage) {
 }
 
 TEST_F(VerifyArchiveTest, FindsAVersionThatIsNotOlder) {
-  ASSERT_TRUE(world_.tables_
-                  .Put({.table = "SlackArchive",
-                        .item = {{"itemId", std::string("meta#T1X#versions#C1X#") + kRoot},
-                                 {"timestamp", "1630000000.000100"},
-                                 {"type", "version"},
-                                 {"team_id", "T1X"},
-                                 {"channel_id", "C1X"},
-                                 {"ts", kRoot},
-                                 {"text", "newer"}}})
-                  .has_value());
+  ASSERT_TRUE(
+      world_.tables_
+          .Put({.table = "SlackArchive",
+                .item = {{"itemId", std::string("meta#T1X#versions#C1X#") + kImportVerifyRoot},
+                         {"timestamp", "1630000000.000100"},
+                         {"type", "version"},
+                         {"team_id", "T1X"},
+                         {"channel_id", "C1X"},
+                         {"ts", kImportVerifyRoot},
+                         {"text", "newer"}}})
+          .has_value());
   ExpectProblem("not older");
 }
 
 TEST_F(VerifyArchiveTest, FindsAnObjectThatIsMissingOrOfAnotherSize) {
   const TempFolder folder;
   SystemRandom random;
-  auto objects = directory::DirectoryObjects::Open(folder.path() + "/o", world_.clock_, random);
+  auto objects =
+      directory::DirectoryObjects::Open(folder.path() + "/o", world_.test_.clock, random);
   ASSERT_TRUE(objects.has_value());
   const std::string key = std::string("slack/T1X/C1X/") + kWithFile + "/F1X";
   Update("message#T1X#C1X", kWithFile, "ADD files_s3 :s",
@@ -115,10 +118,10 @@ TEST_F(VerifyArchiveTest, FindsAnObjectThatIsMissingOrOfAnotherSize) {
   EXPECT_EQ(Verify(objects->get()).problems, 0u);
 }
 
-TEST_F(VerifyArchiveTest, FindsAnIndexThatIsNotThatOfTheRows) {
+TEST_F(VerifyArchiveTest, FindsAnIndexThatDiffersFromTheRows) {
   const Place place{*slack::TeamId::Parse("T1X"), *slack::ChannelId::Parse("C1X")};
   ASSERT_TRUE(world_.index_.Set(place, "other").has_value());
-  ExpectProblem("does not say that C1X is 'general'");
+  ExpectProblem("does not have C1X as 'general'");
   ASSERT_TRUE(world_.index_.Set(place, "general").has_value());
   ASSERT_TRUE(
       world_.index_.Set({place.team, *slack::ChannelId::Parse("C9X")}, "ghost").has_value());

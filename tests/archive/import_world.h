@@ -22,11 +22,12 @@
 #include "apps/archive/import.h"
 #include "apps/archive/state.h"
 #include "base/check.h"
-#include "base/clock.h"
 #include "slack/event.h"
+#include "tests/archive/store_event.h"
 #include "tests/model/model_tables.h"
 #include "tests/support/print_items.h"
 #include "tests/support/temp_folder.h"
+#include "tests/support/test_runtime.h"
 
 namespace tidemark::archive {
 
@@ -99,14 +100,14 @@ class ImportWorld {
   }
 
   // An event of team T1X.
-  Outcome Post(const std::string& event) {
+  ArchiveOutcome Post(const std::string& event) {
     const std::string body = fmt::format(
         R"({{"type":"event_callback","team_id":"T1X","event_id":"Ev1","event_time":1620000999,)"
         R"("event":{}}})",
         event);
     const auto envelope = slack::ParseEnvelope(body);
     CHECK(envelope.has_value());
-    const auto outcome = archive_.StoreEvent(std::get<slack::EventCallback>(*envelope), body);
+    const auto outcome = StoreEvent(archive_, tables_, std::get<slack::EventCallback>(*envelope));
     CHECK(outcome.has_value());
     return *outcome;
   }
@@ -137,15 +138,15 @@ class ImportWorld {
             .ledger = &ledger_,
             .state = &state_,
             .index = &index_,
-            .clock = &clock_};
+            .clock = &test_.clock};
   }
 
-  ManualClock clock_;
-  model::ModelTables tables_{clock_};
-  Archive archive_{{}, &tables_, nullptr, nullptr};
+  testing::TestRuntime test_;
+  model::ModelTables tables_{test_.clock};
+  Archive archive_{{}, &tables_, test_.runtime()};
   Ledger ledger_{"SlackArchive", &tables_};
   State state_{"tidemark-archive-state", &tables_};
-  ChannelIndex index_{{}, &tables_, nullptr};
+  ChannelIndex index_{{}, &tables_, test_.runtime()};
 };
 
 }  // namespace tidemark::archive

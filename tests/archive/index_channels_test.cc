@@ -1,5 +1,4 @@
-// The channel index: where entries go, how shards are measured and numbered, and that it can be
-// made anew.
+// The channel index: where entries go, how shards are measured and numbered, and how it is rebuilt.
 #include <algorithm>
 #include <sstream>
 
@@ -25,10 +24,15 @@ class IndexTest : public ::testing::Test {
   // Shards of this many bytes.
   ChannelIndex& Index(size_t shard_bytes) {
     index_.emplace(ChannelIndexOptions{.shard_bytes = shard_bytes, .warn_bytes = 1000},
-                   &world_.archive.tables(), &logger_);
+                   &world_.archive.tables(),
+                   Runtime{.clock = world_.archive.clock(),
+                           .random = world_.beside.random,
+                           .sleeper = world_.beside.sleeper,
+                           .logger = logger_,
+                           .metrics = world_.beside.metrics});
     return *index_;
   }
-  // The shards' rows in the table's own order.
+  // The rows of the shards in the order of the table.
   std::vector<item::Item> Rows(const std::string& team = "T1X") {
     std::vector<item::Item> rows;
     for (const item::Item& row : world_.archive.Rows()) {
@@ -39,7 +43,7 @@ class IndexTest : public ::testing::Test {
   item::Item Shard(const std::string& number) {
     return world_.archive.Row("channelindex#T1X", number);
   }
-  // None when there is no such row.
+  // Empty when there is no such row.
   static item::Map Names(const item::Item& row) {
     const item::Value* const names = row.Find("channels_map");
     return names != nullptr ? *names->As<item::Map>() : item::Map();
@@ -78,8 +82,8 @@ TEST_F(IndexTest, TeamsHaveIndexesOfTheirOwn) {
 }
 
 // Spec: 001-63
-TEST_F(IndexTest, WhatWouldPassTheLimitGoesIntoANewShard) {
-  // Three bytes a character: counted in characters it would fit.
+TEST_F(IndexTest, AnEntryOverTheLimitGoesIntoANewShard) {
+  // Three bytes for each character: counted in characters it would fit.
   const std::string name = "日本語日本語日本語日本語";
   Value(Index(400).Set(Numbered(0), name));
   int count = 1;
@@ -105,7 +109,7 @@ TEST_F(IndexTest, ARenameStaysInTheShardThatHoldsTheChannel) {
   while (Value(index_->NewestShard(team_)).value_or(0) < 3) {
     Value(index_->Set(Numbered(count++), "name"));
   }
-  // Longer than before, and the shard is full: it stays all the same.
+  // The new name is longer and the shard is full. The channel stays in its shard.
   Value(index_->Set(Numbered(0), "a-much-longer-name-than-it-had-before"));
   EXPECT_EQ(TextIn(Names(Shard("000000")), "C0000"), "a-much-longer-name-than-it-had-before");
   int holders = 0;
@@ -128,7 +132,7 @@ TEST_F(IndexTest, TheNewestOfTwelveShardsIsTheTwelfth) {
   EXPECT_TRUE(Names(Shard("000012")).Contains("C0012"));
 }
 
-// Rows of others, numbered as the seed does, are understood too.
+// Rows with the seed's numbering are read as well.
 TEST_F(IndexTest, NumbersWithoutZerosAreComparedAsNumbers) {
   PutShard("9", {{"C1X", "nine"}});
   PutShard("10", {{"C2X", "ten"}});
@@ -138,8 +142,8 @@ TEST_F(IndexTest, NumbersWithoutZerosAreComparedAsNumbers) {
 }
 
 // Spec: 001-71
-TEST_F(IndexTest, LooksIntoAllShardsHoweverLargeTheyAre) {
-  // Together more than a page of a query, which is 1 MB.
+TEST_F(IndexTest, ReadsAllShardsOfAnySize) {
+  // Together more than one page of a query, which has 1 MB.
   for (int i = 0; i < 4; ++i) {
     PutShard(fmt::format("{:06}", i), {{fmt::format("C{}X", i), fmt::format("name-{}", i)},
                                        {fmt::format("C{}Y", i), std::string(340'000, 'x')}});
@@ -155,7 +159,7 @@ TEST_F(IndexTest, LooksIntoAllShardsHoweverLargeTheyAre) {
   EXPECT_EQ(Value(index_->Find(PlaceOf("C0X"))), "renamed");
 }
 
-// No item can hold more; refusing would hold up the processor for ever.
+// An item cannot be larger, and refusing would stop the processor for ever.
 TEST_F(IndexTest, AChannelMovesWhenNoItemCouldHoldItsNewName) {
   PutShard("000000", {{"C1X", "short"}, {"C2X", std::string(408'000, 'x')}});
   Value(Index(350 * 1024).Set(PlaceOf("C1X"), std::string(1'000, 'n')));
@@ -179,7 +183,7 @@ TEST_F(IndexTest, ASecondSetOfTheSameNameWritesNothing) {
   EXPECT_EQ(Shard("000000"), row);
 }
 
-// A message says that there is a channel; it must not take its name away.
+// A message shows that the channel exists. It must not remove its name.
 TEST_F(IndexTest, AMentionNeverReplacesAName) {
   Value(Index(1000).Mention(PlaceOf("C1X")));
   EXPECT_EQ(Value(index_->Find(PlaceOf("C1X"))), "");
@@ -188,7 +192,7 @@ TEST_F(IndexTest, AMentionNeverReplacesAName) {
   EXPECT_EQ(Value(index_->Find(PlaceOf("C1X"))), "general");
 }
 
-TEST_F(IndexTest, AShardThatGrowsLargeIsToldOfOnce) {
+TEST_F(IndexTest, AShardThatGrowsLargeIsLoggedOnce) {
   Index(10'000);
   for (int i = 0; i < 40; ++i) Value(index_->Set(Numbered(i), std::string(60, 'n')));
   const std::string log = log_.str();
@@ -223,7 +227,7 @@ class RebuildTest : public IndexTest {
                                             fmt::format("channel-{}", i), "1600000000.000000"));
     }
     world_.archive.Post(ChannelEvent("channel_deleted", "C0003", "1600000005.000000"));
-    // Known by a message alone, and of another team.
+    // A channel with only a message, and a channel of another team.
     world_.archive.Post(PostedIn("C0050", "1600000001.000000", "hello"));
     Index(300);
   }
@@ -235,7 +239,7 @@ class RebuildTest : public IndexTest {
 };
 
 // Spec: 001-67
-TEST_F(RebuildTest, ALostIndexIsMadeAnewFromTheRows) {
+TEST_F(RebuildTest, RebuildsALostIndexFromTheRows) {
   Rebuild();
   const ChannelIndex::Names former = Value(index_->All(team_));
   EXPECT_EQ(former.size(), 31u);
@@ -255,14 +259,14 @@ TEST_F(RebuildTest, ALostIndexIsMadeAnewFromTheRows) {
   for (const item::Item& row : Rows()) EXPECT_LE(item::SizeBytes(row), 300u);
 }
 
-TEST_F(RebuildTest, ARightIndexIsLeftAsItIs) {
+TEST_F(RebuildTest, LeavesACorrectIndexAsItIs) {
   Rebuild();
   const auto before = Rows();
   EXPECT_EQ(Rebuild().changed, 0u);
   EXPECT_EQ(Rows(), before);
 }
 
-TEST_F(RebuildTest, WhatIsWrongDoubleOrTooMuchGoes) {
+TEST_F(RebuildTest, RemovesWrongDoubleAndSurplusEntries) {
   Rebuild();
   const ChannelIndex::Names right = Value(index_->All(team_));
   const uint32_t newest = *Value(index_->NewestShard(team_));

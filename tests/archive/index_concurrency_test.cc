@@ -1,5 +1,5 @@
 // The channel index under several writers, in every order of their calls to the tables: no entry
-// is lost, no channel is in two shards, and no shard passes its limit.
+// is lost, no channel is in two shards, and no shard exceeds its limit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ constexpr size_t kMaxRuns = 40'000;
 class Stage {
  public:
   Stage(Schedule* schedule, size_t shard_bytes)
-      : index(ChannelIndexOptions{.shard_bytes = shard_bytes}, &tables, nullptr) {
+      : index(ChannelIndexOptions{.shard_bytes = shard_bytes}, &tables, world.runtime()) {
     tables.decide = [this, schedule](testing::Operation) {
       if (stepping) schedule->Step();
       return std::optional<testing::Fault>();
@@ -87,7 +87,7 @@ TEST(IndexConcurrencyTest, AChannelIsNeverInTwoShardsWhenAShardIsFull) {
   });
 }
 
-// Room for one of two.
+// There is room for one of the two.
 TEST(IndexConcurrencyTest, TwoNewChannelsDoNotBothFillTheLastRoom) {
   Explore(kMaxRuns, [](Schedule& schedule) {
     Stage stage(&schedule, 150);
@@ -108,8 +108,8 @@ TEST(IndexConcurrencyTest, AMentionBesideASetLeavesTheName) {
   });
 }
 
-// A rename whose row is written, and whose entry is set, at any moment of a rebuild.
-TEST(IndexConcurrencyTest, ARebuildLosesNothingThatIsSetMeanwhile) {
+// A rename that is stored and entered at any moment of a rebuild.
+TEST(IndexConcurrencyTest, ARebuildLosesNothingThatIsSetAtTheSameTime) {
   Explore(kMaxRuns, [](Schedule& schedule) {
     Stage stage(&schedule, 1000);
     stage.world.Post(NamedChannelEvent("channel_created", "C0X", "zero", "1600000000.000000"));
@@ -139,12 +139,12 @@ TEST(IndexConcurrencyTest, AChannelThatAppearsDuringARebuildStays) {
   });
 }
 
-// Calls that fail or whose replies are lost: whoever repeats a Set ends where it should.
+// Calls fail or lose their replies: repeating Set leads to the right result.
 TEST(IndexConcurrencyTest, ASetIsSafeToRepeatAfterAnyFault) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
     ArchiveWorld world;
     testing::FaultyTables tables(&world.tables());
-    ChannelIndex index({.shard_bytes = 150}, &tables, nullptr);
+    ChannelIndex index({.shard_bytes = 150}, &tables, world.runtime());
     tables.decide =
         testing::RandomFaults({.seed = seed, .throttled_percent = 20, .lost_percent = 20});
     for (int i = 0; i < 6; ++i) {

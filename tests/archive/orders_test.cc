@@ -1,5 +1,5 @@
-// Slack promises no order. What is told of one message ends in the same rows whatever comes first,
-// however often it comes, and whoever else writes at the same time.
+// Slack does not promise an order. The events of one message must lead to the same rows in every
+// order, with repeated deliveries, and with concurrent writers.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -14,36 +14,42 @@ namespace {
 
 using Events = std::vector<std::string>;
 
-constexpr const char* kTs = "1620000000.000100";
+constexpr const char* kOrdersTs = "1620000000.000100";
 constexpr const char* kEdit1 = "1620000010.000000";
 constexpr const char* kEdit2 = "1620000020.000000";
 
-std::string Create() { return Posted(kTs, "one"); }
+std::string Create() { return Posted(kOrdersTs, "one"); }
 std::string FirstEdit() {
-  return Changed("1620000010.000300", Inner(kTs, "two", Edited(kEdit1)), Inner(kTs, "one"));
+  return Changed("1620000010.000300", Inner(kOrdersTs, "two", Edited(kEdit1)),
+                 Inner(kOrdersTs, "one"));
 }
 std::string SecondEdit() {
-  return Changed("1620000020.000300", Inner(kTs, "three", Edited(kEdit2)),
-                 Inner(kTs, "two", Edited(kEdit1)));
+  return Changed("1620000020.000300", Inner(kOrdersTs, "three", Edited(kEdit2)),
+                 Inner(kOrdersTs, "two", Edited(kEdit1)));
 }
-std::string Delete() {
-  return Deleted("1620000030.000300", kTs, Inner(kTs, "three", Edited(kEdit2)));
+std::string OrdersDelete() {
+  return Deleted("1620000030.000300", kOrdersTs, Inner(kOrdersTs, "three", Edited(kEdit2)));
 }
-// A link preview of the first body: no edit, and later than the message's own event.
+// A link preview of the first body: not an edit, and later than the message's own event.
 std::string Unfurl() {
-  return Changed("1620000005.000300", Inner(kTs, "one", R"(,"attachments":[{"id":1}])"),
-                 Inner(kTs, "one"));
+  return Changed(
+      "1620000005.000300",
+      Inner(kOrdersTs, "one", R"(,"attachments":[{"id":1,"from_url":"https://example.com/"}])"),
+      Inner(kOrdersTs, "one"));
 }
-// A reply makes the message a thread's root.
+// A reply makes the message the root of a thread.
 std::string Replied() {
-  const std::string more = fmt::format(R"(,"thread_ts":"{}","reply_count":1)", kTs);
-  return Changed("1620000025.000300", Inner(kTs, "three", Edited(kEdit2) + more),
-                 Inner(kTs, "three", Edited(kEdit2)));
+  const std::string more = fmt::format(R"(,"thread_ts":"{}","reply_count":1)", kOrdersTs);
+  return Changed("1620000025.000300", Inner(kOrdersTs, "three", Edited(kEdit2) + more),
+                 Inner(kOrdersTs, "three", Edited(kEdit2)));
 }
 std::string Buried() {
-  return Changed("1620000028.000300", Tombstone(kTs), Inner(kTs, "three", Edited(kEdit2)));
+  return Changed("1620000028.000300", Tombstone(kOrdersTs),
+                 Inner(kOrdersTs, "three", Edited(kEdit2)));
 }
-std::string DeleteTombstone() { return Deleted("1620000040.000300", kTs, Tombstone(kTs)); }
+std::string DeleteTombstone() {
+  return Deleted("1620000040.000300", kOrdersTs, Tombstone(kOrdersTs));
+}
 
 std::string AsText(const Events& events) {
   std::string text = "events in this order:\n";
@@ -72,7 +78,7 @@ void ExpectOneEnd(const Events& events) {
   ForEachOrder(events, [&](const Events& order) { ASSERT_EQ(RowsAfter(order), expected); });
 }
 
-// Every subset too: an event that never comes must not make the others depend on their order.
+// Every subset as well: without one event the others must not depend on their order.
 void ExpectOneEndOfAllSubsets(const Events& events) {
   for (size_t chosen = 1; chosen < size_t{1} << events.size(); ++chosen) {
     Events subset;
@@ -86,30 +92,30 @@ void ExpectOneEndOfAllSubsets(const Events& events) {
 
 // Spec: 001-27, 001-28, 001-31
 TEST(OrdersTest, CreateEditsAndDeleteEndInOneStateInAllOrders) {
-  ExpectOneEndOfAllSubsets({Create(), FirstEdit(), SecondEdit(), Delete()});
+  ExpectOneEndOfAllSubsets({Create(), FirstEdit(), SecondEdit(), OrdersDelete()});
 }
 
-// The end is the right one, not only the same one.
+// The result is also correct, not only the same.
 TEST(OrdersTest, TheEndHasTheNewestTextAllVersionsAndTheDeletion) {
-  ForEachOrder({Create(), FirstEdit(), SecondEdit(), Delete()}, [](const Events& order) {
+  ForEachOrder({Create(), FirstEdit(), SecondEdit(), OrdersDelete()}, [](const Events& order) {
     ArchiveWorld world;
     for (const std::string& event : order) world.Post(event);
-    const item::Item row = world.MessageRow(kTs);
+    const item::Item row = world.MessageRow(kOrdersTs);
     EXPECT_EQ(TextIn(row, "text"), "three");
     EXPECT_EQ(TextIn(row, "updated_ts"), kEdit2);
     EXPECT_TRUE(IsTrueIn(row, "deleted"));
     EXPECT_EQ(TextIn(row, "deleted_ts"), "1620000030.000300");
     EXPECT_FALSE(row.Contains("stub"));
     EXPECT_FALSE(row.Contains("inferred"));
-    EXPECT_EQ(TextIn(world.VersionRow(kTs, kTs), "text"), "one");
-    EXPECT_EQ(TextIn(world.VersionRow(kTs, kEdit1), "text"), "two");
-    EXPECT_FALSE(world.VersionRow(kTs, kTs).Contains("inferred"));
+    EXPECT_EQ(TextIn(world.VersionRow(kOrdersTs, kOrdersTs), "text"), "one");
+    EXPECT_EQ(TextIn(world.VersionRow(kOrdersTs, kEdit1), "text"), "two");
+    EXPECT_FALSE(world.VersionRow(kOrdersTs, kOrdersTs).Contains("inferred"));
     EXPECT_EQ(world.Rows().size(), 3U);
   });
 }
 
 TEST(OrdersTest, LinkPreviewsAndRepliesDoNotDependOnOrder) {
-  ExpectOneEnd({Create(), Unfurl(), FirstEdit(), SecondEdit(), Replied(), Delete()});
+  ExpectOneEnd({Create(), Unfurl(), FirstEdit(), SecondEdit(), Replied(), OrdersDelete()});
 }
 
 TEST(OrdersTest, TombstonesDoNotDependOnOrder) {
@@ -117,29 +123,50 @@ TEST(OrdersTest, TombstonesDoNotDependOnOrder) {
 }
 
 TEST(OrdersTest, TombstonesOfMessagesNeverSeenDoNotDependOnOrder) {
-  ExpectOneEndOfAllSubsets({Unfurl(), Buried(), DeleteTombstone(), Delete()});
+  ExpectOneEndOfAllSubsets({Unfurl(), Buried(), DeleteTombstone(), OrdersDelete()});
 }
 
-// Programs edit without saying so: chat.update has no `edited`, and later events show the edited
+// Bots edit without an edit time: chat.update has no `edited`, and later events show the edited
 // text as if it had been there from the start.
 TEST(OrdersTest, SilentEditsByProgramsDoNotDependOnOrder) {
   const std::string bot = R"(,"bot_id":"B1X")";
   const Events events = {
-      Posted(kTs, "working", bot),
-      Changed("1620000010.000300", Inner(kTs, "half", bot), Inner(kTs, "working", bot)),
-      Changed("1620000020.000300", Inner(kTs, "done", bot), Inner(kTs, "half", bot)),
-      Changed("1620000021.000300", Inner(kTs, "done", bot), Inner(kTs, "done", bot)),
-      Deleted("1620000030.000300", kTs, Inner(kTs, "done", bot))};
+      Posted(kOrdersTs, "working", bot),
+      Changed("1620000010.000300", Inner(kOrdersTs, "half", bot), Inner(kOrdersTs, "working", bot)),
+      Changed("1620000020.000300", Inner(kOrdersTs, "done", bot), Inner(kOrdersTs, "half", bot)),
+      Changed("1620000021.000300", Inner(kOrdersTs, "done", bot), Inner(kOrdersTs, "done", bot)),
+      Deleted("1620000030.000300", kOrdersTs, Inner(kOrdersTs, "done", bot))};
   ExpectOneEnd(events);
   ArchiveWorld world;
   for (const std::string& event : events) world.Post(event);
-  EXPECT_EQ(TextIn(world.MessageRow(kTs), "text"), "done");
-  EXPECT_EQ(TextIn(world.MessageRow(kTs), "updated_ts"), "1620000020.000300");
-  EXPECT_EQ(TextIn(world.VersionRow(kTs, "1620000010.000300"), "text"), "half");
-  EXPECT_EQ(TextIn(world.VersionRow(kTs, kTs), "text"), "working");
+  EXPECT_EQ(TextIn(world.MessageRow(kOrdersTs), "text"), "done");
+  EXPECT_EQ(TextIn(world.MessageRow(kOrdersTs), "updated_ts"), "1620000020.000300");
+  EXPECT_EQ(TextIn(world.VersionRow(kOrdersTs, "1620000010.000300"), "text"), "half");
+  EXPECT_EQ(TextIn(world.VersionRow(kOrdersTs, kOrdersTs), "text"), "working");
 }
 
-// Slack repeats what it got no answer to, up to a day later, when much else has come.
+// Slack gives the times of edits in whole seconds, so all of these are of the same time or before
+// the post.
+// Review: A1
+TEST(OrdersTest, EditsWithinTheSecondOfThePostDoNotDependOnOrder) {
+  const std::string ts = "1620000000.100000";
+  const std::string edited = Edited("1620000000.000000");
+  const std::string preview = R"(,"attachments":[{"id":1,"from_url":"https://example.com/"}])";
+  const Events events = {
+      Posted(ts, "one"), Changed("1620000000.200000", Inner(ts, "two", edited), Inner(ts, "one")),
+      Changed("1620000000.300000", Inner(ts, "three", edited), Inner(ts, "two", edited)),
+      Changed("1620000000.400000", Inner(ts, "three", edited + preview),
+              Inner(ts, "three", edited)),
+      Deleted("1620000030.000300", ts, Inner(ts, "three", edited))};
+  ExpectOneEndOfAllSubsets(events);
+  ArchiveWorld world;
+  for (const std::string& event : events) world.Post(event);
+  EXPECT_EQ(TextIn(world.MessageRow(ts), "text"), "three");
+  EXPECT_EQ(TextIn(world.VersionRow(ts, "1620000000.000000"), "text"), "two");
+  EXPECT_EQ(TextIn(world.VersionRow(ts, ts), "text"), "one");
+}
+
+// Slack repeats an event without an answer up to a day later, after many other events.
 // Spec: 001-32
 TEST(OrdersTest, ARedeliveryAtAnyPointChangesNothing) {
   const Events events = {Create(), Unfurl(), FirstEdit(), SecondEdit(), Buried()};
@@ -149,16 +176,16 @@ TEST(OrdersTest, ARedeliveryAtAnyPointChangesNothing) {
       world.Post(order[posted]);
       const auto rows = world.Rows();
       for (size_t again = 0; again <= posted; ++again) {
-        ASSERT_EQ(world.Post(order[again]), Outcome::kUnchanged) << order[again];
+        ASSERT_EQ(world.Post(order[again]), ArchiveOutcome::kUnchanged) << order[again];
       }
       ASSERT_EQ(world.Rows(), rows);
     }
   });
 }
 
-// Two listeners read the same rows and both write: the second one must notice.
-TEST(OrdersTest, ListenersThatRaceLoseNothing) {
-  const Events events = {Create(), Unfurl(), FirstEdit(), Delete()};
+// Two listeners read the same rows and both write: the second write must be refused.
+TEST(OrdersTest, ConcurrentListenersLoseNothing) {
+  const Events events = {Create(), Unfurl(), FirstEdit(), OrdersDelete()};
   const auto expected = RowsAfter(events);
   ForEachOrder(events, [&](const Events& order) {
     for (size_t first = 0; first + 1 < order.size(); ++first) {
@@ -167,20 +194,20 @@ TEST(OrdersTest, ListenersThatRaceLoseNothing) {
       Plan plan = world.PlanOf(order[first]);
       Plan late_plan = world.PlanOf(order[first + 1]);
       ASSERT_TRUE(world.Write(std::move(plan)));
-      // An event that changes nothing has nothing to lose.
+      // An event that changes nothing cannot be lost.
       if (!late_plan.actions.empty() && !world.Write(std::move(late_plan))) {
         world.Post(order[first + 1]);
       }
       for (size_t i = first + 2; i < order.size(); ++i) world.Post(order[i]);
-      if (late_plan.outcome == Outcome::kUnchanged) world.Post(order[first + 1]);
+      if (late_plan.outcome == ArchiveOutcome::kUnchanged) world.Post(order[first + 1]);
       ASSERT_EQ(world.RowsWithoutRevisions(), expected);
     }
   });
 }
 
 TEST(OrdersTest, ListenersOnManyThreadsEndInTheSameState) {
-  const Events events = {Create(),  Unfurl(), FirstEdit(), SecondEdit(),
-                         Replied(), Buried(), Delete(),    DeleteTombstone()};
+  const Events events = {Create(),  Unfurl(), FirstEdit(),    SecondEdit(),
+                         Replied(), Buried(), OrdersDelete(), DeleteTombstone()};
   const auto expected = RowsAfter(events);
   for (int round = 0; round < 5; ++round) {
     ArchiveWorld world;

@@ -1,4 +1,4 @@
-// What the processors show and tell of themselves when they cannot do their work.
+// What the processors report when they cannot do their work.
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -14,16 +14,17 @@ using ::testing::HasSubstr;
 
 class LagTest : public ::testing::Test {
  protected:
-  // A state whose table is missing: nothing can be noted.
+  // With a state whose table is missing, so that every record fails.
   Processors Open(State* state) {
     return Processors({}, {.tables = &world_.archive.tables(),
                            .state = state,
                            .index = &world_.index,
                            .ledger = &world_.ledger,
-                           .clock = &world_.archive.clock(),
-                           .random = &world_.random,
-                           .logger = &logger_,
-                           .metrics = &metrics_});
+                           .runtime = {.clock = world_.archive.clock(),
+                                       .random = world_.beside.random,
+                                       .sleeper = world_.beside.sleeper,
+                                       .logger = logger_,
+                                       .metrics = metrics_}});
   }
 
   ViewsWorld world_;
@@ -33,7 +34,7 @@ class LagTest : public ::testing::Test {
   Metrics metrics_;
 };
 
-// The alarm is about this gauge: it must rise when the work fails, not only when it is slow.
+// The alarm uses this gauge: it must rise when the work fails, not only when it is slow.
 TEST_F(LagTest, RisesWhileAChangeCannotBeHandled) {
   Processors processors = Open(&no_state_);
   world_.archive.Post(Posted("1700000000.000100", "hello"));
@@ -43,7 +44,7 @@ TEST_F(LagTest, RisesWhileAChangeCannotBeHandled) {
               HasSubstr("tidemark_archive_lag_seconds{processor=\"rows\"} 400\n"));
 }
 
-TEST_F(LagTest, ALossIsToldAlsoWhenWhatIsLeftCannotBeHandled) {
+TEST_F(LagTest, AGapIsLoggedAlsoWhenTheNextRecordFails) {
   world_.Tell(Posted("1700000000.000100", "hello"));
   world_.processors.reset();
   world_.archive.Post(Posted("1700000000.000200", "lost"));

@@ -1,11 +1,11 @@
-// The purge: what was deleted long enough ago is gone for good, from rows, versions and objects,
-// and nothing else is.
+// The purge removes messages that were deleted long enough ago from rows, versions and objects, and
+// removes nothing else.
 #include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apps/archive/file_updates.h"
+#include "apps/archive/files.h"
 #include "tests/archive/views_world.h"
 #include "tests/support/faulty_objects.h"
 #include "tests/support/faulty_tables.h"
@@ -21,7 +21,7 @@ using ::testing::SizeIs;
 constexpr char kTs[] = "1700000000.000100";
 constexpr char kObject[] = "slack/T1X/C1X/1700000000.000100/F1X";
 constexpr char kLateObject[] = "slack/T1X/C1X/1700000000.000100/F3X";
-constexpr char kWithFile[] =
+constexpr char kProcessorsPurgeWithFile[] =
     R"(,"files":[{"id":"F1X","name":"secret.txt","mimetype":"text/plain","size":6,)"
     R"("url_private":"https://files.slack.com/secret.txt"}])";
 
@@ -32,7 +32,7 @@ class PurgeTest : public ::testing::Test {
 
   // A message with an edit and a file, and its neighbour; the first is deleted.
   void PostAndDelete() {
-    world_.archive.Post(Posted(kTs, "secret one", kWithFile));
+    world_.archive.Post(Posted(kTs, "secret one", kProcessorsPurgeWithFile));
     world_.archive.Post(Changed("1700000010.000000",
                                 Inner(kTs, "secret two", Edited("1700000010.000000")),
                                 Inner(kTs, "secret one")));
@@ -48,7 +48,7 @@ class PurgeTest : public ::testing::Test {
         Deleted("1700000020.000000", kTs, Inner(kTs, "secret two", Edited("1700000010.000000"))));
   }
   void Pass(std::chrono::seconds time) { world_.archive.clock().Advance(time); }
-  // Every row of the table as text.
+  // All rows of the table as text.
   std::string Everything() {
     std::ostringstream text;
     for (const item::Item& row : world_.archive.Rows()) text << ::testing::PrintToString(row);
@@ -70,12 +70,12 @@ TEST_F(PurgeTest, NothingIsLeftOfWhatWasDeletedLongAgo) {
   EXPECT_TRUE(IsTrueIn(row, "deleted"));
   EXPECT_TRUE(IsTrueIn(row, "purged"));
   EXPECT_EQ(TextIn(row, "user"), "U1X");
-  // Its neighbour is as it was.
+  // The other message is as it was.
   EXPECT_THAT(Everything(), HasSubstr("kept"));
   EXPECT_TRUE(Value(world_.objects.Head("slack/T1X/C1X/1700000000.000200/F2X")).has_value());
 }
 
-TEST_F(PurgeTest, BeforeItsTimeAllIsThere) {
+TEST_F(PurgeTest, BeforeItsTimeNothingIsRemoved) {
   PostAndDelete();
   Pass(std::chrono::hours(23));
   world_.StepRows();
@@ -83,7 +83,7 @@ TEST_F(PurgeTest, BeforeItsTimeAllIsThere) {
   EXPECT_TRUE(HasObject());
 }
 
-// A sweep reads the whole table, so it comes once an hour.
+// A sweep reads the whole table, so it runs once an hour.
 TEST_F(PurgeTest, SweepsOnceAnHour) {
   world_.StepRows();
   PostAndDelete();
@@ -95,12 +95,12 @@ TEST_F(PurgeTest, SweepsOnceAnHour) {
   EXPECT_THAT(Everything(), Not(HasSubstr("secret")));
 }
 
-// Slack's retries and late edits may tell of the text again.
-TEST_F(PurgeTest, WhatIsToldAgainAfterThePurgeIsPurgedAgain) {
+// Slack's retries and late edits may bring the text again.
+TEST_F(PurgeTest, TextThatArrivesAfterThePurgeIsPurgedAgain) {
   PostAndDelete();
   Pass(std::chrono::hours(25));
   world_.StepRows();
-  world_.archive.Post(Posted(kTs, "secret one", kWithFile));
+  world_.archive.Post(Posted(kTs, "secret one", kProcessorsPurgeWithFile));
   world_.archive.Post(Changed("1700000005.000000",
                               Inner(kTs, "secret half", Edited("1700000005.000000")),
                               Inner(kTs, "secret one")));
@@ -110,7 +110,7 @@ TEST_F(PurgeTest, WhatIsToldAgainAfterThePurgeIsPurgedAgain) {
   EXPECT_THAT(Everything(), Not(HasSubstr("secret")));
 }
 
-TEST_F(PurgeTest, APurgedMessageIsLeftAlone) {
+TEST_F(PurgeTest, APurgedMessageIsNotPurgedAgain) {
   PostAndDelete();
   Pass(std::chrono::hours(25));
   world_.StepRows();
@@ -120,8 +120,8 @@ TEST_F(PurgeTest, APurgedMessageIsLeftAlone) {
   EXPECT_EQ(world_.archive.MessageRow(kTs), row);
 }
 
-// The file processor has loaded the message before, and is done with a file in the middle of the
-// purge: when the objects are deleted, and the row is not yet emptied.
+// The file processor has loaded the message before the purge. It finishes a file in the middle of
+// the purge: after the objects were deleted, and before the row is emptied.
 class LateFileTest : public PurgeTest, public ::testing::WithParamInterface<bool> {
  protected:
   void RecordLateFile() {
@@ -153,8 +153,7 @@ TEST_P(LateFileTest, AFileThatIsRecordedDuringThePurgeGoesWithTheNextSweep) {
                          .index = &world_.index,
                          .ledger = &world_.ledger,
                          .objects = &objects,
-                         .clock = &world_.archive.clock(),
-                         .random = &world_.random});
+                         .runtime = world_.beside.runtime()});
   Pass(std::chrono::hours(24 * 31));
   Value(processors.StepRows());
   EXPECT_TRUE(HasLateObject());
@@ -170,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(IsTheFirst, LateFileTest, ::testing::Bool());
 
 class PurgeFaultsTest : public PurgeTest, public ::testing::WithParamInterface<uint64_t> {};
 
-// The row says what there is to remove, so it is emptied last.
+// The row names what has to be removed, so it is emptied last.
 TEST_P(PurgeFaultsTest, APurgeThatFailedHalfwayIsFinishedLater) {
   PostAndDelete();
   testing::FaultyTables tables(&world_.archive.tables());
@@ -182,8 +181,7 @@ TEST_P(PurgeFaultsTest, APurgeThatFailedHalfwayIsFinishedLater) {
                          .index = &world_.index,
                          .ledger = &world_.ledger,
                          .objects = &world_.objects,
-                         .clock = &world_.archive.clock(),
-                         .random = &world_.random});
+                         .runtime = world_.beside.runtime()});
   Pass(std::chrono::hours(24 * 31));
   for (int i = 0; i < 40; ++i) {
     static_cast<void>(processors.StepRows());
@@ -199,7 +197,7 @@ class NoPurgeTest : public PurgeTest {
   NoPurgeTest() : PurgeTest(DeletedText::kRedact) {}
 };
 
-TEST_F(NoPurgeTest, WhatIsOnlyHiddenStaysStored) {
+TEST_F(NoPurgeTest, RedactedTextStaysStored) {
   PostAndDelete();
   Pass(std::chrono::hours(24 * 365));
   world_.StepRows();
@@ -208,20 +206,18 @@ TEST_F(NoPurgeTest, WhatIsOnlyHiddenStaysStored) {
 }
 
 TEST_F(PurgeTest, CountsWhatItPurged) {
-  Metrics metrics;
   Processors processors({.deleted = {.text = DeletedText::kPurge}},
                         {.tables = &world_.archive.tables(),
                          .state = &world_.state,
                          .index = &world_.index,
                          .ledger = &world_.ledger,
-                         .clock = &world_.archive.clock(),
-                         .random = &world_.random,
-                         .metrics = &metrics});
+                         .runtime = world_.beside.runtime()});
   PostAndDelete();
   Pass(std::chrono::hours(24 * 31));
   Value(processors.StepRows());
-  EXPECT_THAT(metrics.Expose(), HasSubstr("tidemark_archive_purged_total 1"));
-  EXPECT_THAT(metrics.Expose(), HasSubstr("tidemark_archive_lag_seconds{processor=\"rows\"} 0"));
+  EXPECT_THAT(world_.beside.metrics.Expose(), HasSubstr("tidemark_archive_purged_total 1"));
+  EXPECT_THAT(world_.beside.metrics.Expose(),
+              HasSubstr("tidemark_archive_lag_seconds{processor=\"rows\"} 0"));
 }
 
 }  // namespace

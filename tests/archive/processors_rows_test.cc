@@ -1,8 +1,9 @@
-// What hangs on the archive's change stream: the channel index, the teams, where coverage begins.
+// The work that follows the archive's change stream: the channel index, the teams, and the
+// beginning of coverage.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apps/archive/status.h"
+#include "apps/archive/processors.h"
 #include "tests/archive/views_world.h"
 #include "tests/support/faulty_tables.h"
 
@@ -34,13 +35,13 @@ TEST_F(RowsTest, ANewChannelIsEnteredIntoTheIndex) {
 }
 
 // Spec: 001-61
-TEST_F(RowsTest, RenamesAndTheDeletionAreCarriedOverOnce) {
+TEST_F(RowsTest, RenamesAndTheDeletionAreEnteredOnce) {
   world_.Tell(NamedChannelEvent("channel_created", "C1X", "general", "1700000000.000000"));
   world_.Tell(NamedChannelEvent("channel_rename", "C1X", "plaza", "1700000001.000000"));
   EXPECT_THAT(Index(), ElementsAre(Pair("C1X", "plaza")));
   world_.Tell(ChannelEvent("channel_deleted", "C1X", "1700000002.000000"));
   EXPECT_THAT(Index(), ElementsAre(Pair("C1X", "deleted_plaza")));
-  // Told again, changed in another way, and handled again from the beginning.
+  // Sent again, changed in another way, and handled again from the beginning.
   world_.Tell(ChannelEvent("channel_deleted", "C1X", "1700000003.000000"));
   world_.Tell(ChannelEvent("channel_archive", "C1X", "1700000004.000000"));
   Value(world_.archive.tables().Delete(
@@ -57,7 +58,7 @@ TEST_F(RowsTest, ARenameThatComesLateChangesNothing) {
 }
 
 // Spec: 001-66
-TEST_F(RowsTest, IndexRowsAndOtherRowsStartNothing) {
+TEST_F(RowsTest, IndexRowsAndOtherRowsCauseNoWork) {
   world_.Tell(NamedChannelEvent("channel_created", "C1X", "general", kNow));
   const item::Item shard = Shard();
   Value(world_.archive.tables().Put({.table = "SlackArchive",
@@ -69,7 +70,7 @@ TEST_F(RowsTest, IndexRowsAndOtherRowsStartNothing) {
        .item = {{"itemId", "meta#T1X#moved#C1X"}, {"timestamp", kNow}, {"name", "meta"}}}));
   world_.StepRows();
   EXPECT_EQ(Shard(), shard);
-  // Its own write of the index came back through the stream, too, and ended there.
+  // The write of the index itself came back through the stream and caused no work.
   const size_t rows = world_.archive.Rows().size();
   for (int i = 0; i < 3; ++i) world_.StepRows();
   EXPECT_EQ(world_.archive.Rows().size(), rows);
@@ -103,8 +104,8 @@ TEST_F(RowsTest, CoverageBeginsAtTheFirstMessageSeen) {
   EXPECT_EQ(Marks()[0].reason, "first message seen");
 }
 
-// That an old message was edited today says nothing of what was said in between.
-TEST_F(RowsTest, AnOldMessageIsNoBeginning) {
+// An edit of an old message does not show that later messages were received.
+TEST_F(RowsTest, AnOldMessageIsNotABeginning) {
   world_.Tell(Changed(kNow, Inner("1690000000.000000", "new", Edited(kNow)),
                       Inner("1690000000.000000", "old")));
   EXPECT_THAT(Marks(), IsEmpty());
@@ -113,7 +114,7 @@ TEST_F(RowsTest, AnOldMessageIsNoBeginning) {
   EXPECT_EQ(Marks()[0].from, Ts("1700000001.000000"));
 }
 
-TEST_F(RowsTest, WhereTheBotJoinedNoSecondBeginningIsNoted) {
+TEST_F(RowsTest, NoSecondBeginningAfterTheBotJoined) {
   world_.Tell(fmt::format(R"({{"type":"member_joined_channel","channel":"C1X","channel_type":"C",)"
                           R"("user":"UBOT","team":"T1X","event_ts":"{}"}})",
                           "1699999000.000000"));
@@ -124,17 +125,16 @@ TEST_F(RowsTest, WhereTheBotJoinedNoSecondBeginningIsNoted) {
 
 // ---- Cost, faults and several processes ----
 
-TEST_F(RowsTest, OneMoreMessageOfAKnownChannelCostsNothing) {
+TEST_F(RowsTest, AnotherMessageOfAKnownChannelCausesNoCalls) {
   testing::FaultyTables tables(&world_.archive.tables());
-  ChannelIndex index({}, &tables, nullptr);
+  ChannelIndex index({}, &tables, world_.archive.runtime());
   Ledger ledger("SlackArchive", &tables);
   State state("tidemark-archive-state", &tables);
   Processors processors({}, {.tables = &world_.archive.tables(),
                              .state = &state,
                              .index = &index,
                              .ledger = &ledger,
-                             .clock = &world_.archive.clock(),
-                             .random = &world_.random});
+                             .runtime = world_.beside.runtime()});
   world_.archive.Post(Posted(kNow, "first"));
   Value(processors.StepRows());
   int calls = 0;
@@ -149,18 +149,17 @@ TEST_F(RowsTest, OneMoreMessageOfAKnownChannelCostsNothing) {
   EXPECT_EQ(calls, 0);
 }
 
-TEST_F(RowsTest, WhatFailedIsHandledAgain) {
+TEST_F(RowsTest, ARecordThatFailedIsHandledAgain) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     ViewsWorld world;
     testing::FaultyTables tables(&world.archive.tables());
-    ChannelIndex index({}, &tables, nullptr);
+    ChannelIndex index({}, &tables, world.archive.runtime());
     Ledger ledger("SlackArchive", &tables);
     Processors processors({}, {.tables = &tables,
                                .state = &world.state,
                                .index = &index,
                                .ledger = &ledger,
-                               .clock = &world.archive.clock(),
-                               .random = &world.random});
+                               .runtime = world.beside.runtime()});
     world.archive.Post(NamedChannelEvent("channel_created", "C1X", "general", kNow));
     world.archive.Post(PostedIn("C2X", kNow, "hello"));
     tables.decide =
@@ -174,7 +173,7 @@ TEST_F(RowsTest, WhatFailedIsHandledAgain) {
   }
 }
 
-// One damaged row must not hold up all that comes behind it.
+// One damaged row must not hold up the records after it.
 TEST_F(RowsTest, ADamagedShardDoesNotStopTheProcessor) {
   Value(world_.archive.tables().Put(
       {.table = "SlackArchive",
@@ -190,13 +189,12 @@ TEST_F(RowsTest, OfTwoProcessesOneDoesTheWork) {
                         .state = &world_.state,
                         .index = &world_.index,
                         .ledger = &world_.ledger,
-                        .clock = &world_.archive.clock(),
-                        .random = &world_.random});
+                        .runtime = world_.beside.runtime()});
   world_.StepRows();
   world_.archive.Post(NamedChannelEvent("channel_created", "C1X", "general", kNow));
   Value(other.StepRows());
   EXPECT_THAT(Index(), IsEmpty());
-  // A lease that was given back is free at once.
+  // A lease that was given back can be taken at once.
   world_.processors.reset();
   Value(other.StepRows());
   EXPECT_THAT(Index(), SizeIs(1));

@@ -12,19 +12,19 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr char kTs[] = "1699999000.000100";
+constexpr char kReaderDetailTs[] = "1699999000.000100";
 
 std::string Reacted(std::string_view type, std::string_view reaction, std::string_view user,
                     std::string_view at) {
   return fmt::format(R"({{"type":"{}","user":"{}","reaction":"{}","item":{{"type":"message",)"
                      R"("channel":"C1X","ts":"{}"}},"event_ts":"{}"}})",
-                     type, user, reaction, kTs, at);
+                     type, user, reaction, kReaderDetailTs, at);
 }
 
 std::string Pinned(std::string_view type, std::string_view at) {
   return fmt::format(R"({{"type":"{}","user":"U1X","channel_id":"C1X","item":{{"type":"message",)"
                      R"("channel":"C1X","message":{{"ts":"{}"}}}},"event_ts":"{}"}})",
-                     type, kTs, at);
+                     type, kReaderDetailTs, at);
 }
 
 std::string UserChanged(std::string_view name, std::string_view at) {
@@ -35,7 +35,7 @@ std::string UserChanged(std::string_view name, std::string_view at) {
       name, name, at);
 }
 
-constexpr char kWithFile[] =
+constexpr char kReaderDetailWithFile[] =
     R"(,"files":[{"id":"F1X","name":"secret.txt","mimetype":"text/plain","size":3,)"
     R"("url_private":"https://files.slack.com/secret.txt"}])";
 
@@ -43,16 +43,17 @@ class DetailTest : public ::testing::Test {
  protected:
   void Open(const DeletedPolicy& policy) { world_.emplace(ViewsWorld::Options{.deleted = policy}); }
   void PostAndEdit() {
-    world_->archive.Post(Posted(kTs, "first", kWithFile));
+    world_->archive.Post(Posted(kReaderDetailTs, "first", kReaderDetailWithFile));
     world_->archive.Post(Changed("1699999010.000000",
-                                 Inner(kTs, "second", Edited("1699999010.000000")),
-                                 Inner(kTs, "first")));
+                                 Inner(kReaderDetailTs, "second", Edited("1699999010.000000")),
+                                 Inner(kReaderDetailTs, "first")));
   }
   void Delete(const char* at = "1699999020.000000") {
-    world_->archive.Post(Deleted(at, kTs, Inner(kTs, "second", Edited("1699999010.000000"))));
+    world_->archive.Post(Deleted(at, kReaderDetailTs,
+                                 Inner(kReaderDetailTs, "second", Edited("1699999010.000000"))));
   }
   MessageDetail Detail() {
-    auto detail = Value(world_->reader.Detail(place_, Ts(kTs)));
+    auto detail = Value(world_->reader.Detail(place_, Ts(kReaderDetailTs)));
     CHECK(detail.has_value());
     return *std::move(detail);
   }
@@ -66,7 +67,7 @@ TEST_F(DetailTest, HasAllVersionsTheShownOneLast) {
   const MessageDetail detail = Detail();
   ASSERT_THAT(detail.versions, SizeIs(2));
   EXPECT_EQ(detail.versions[0].text, "first");
-  EXPECT_EQ(detail.versions[0].version, Ts(kTs));
+  EXPECT_EQ(detail.versions[0].version, Ts(kReaderDetailTs));
   EXPECT_EQ(detail.versions[1].text, "second");
   EXPECT_EQ(detail.versions[1].version, Ts("1699999010.000000"));
   EXPECT_EQ(detail.message.body->text, "second");
@@ -74,7 +75,7 @@ TEST_F(DetailTest, HasAllVersionsTheShownOneLast) {
 }
 
 TEST_F(DetailTest, HasTheReactionsThatAreThereNow) {
-  world_->archive.Post(Posted(kTs, "hello"));
+  world_->archive.Post(Posted(kReaderDetailTs, "hello"));
   world_->archive.Post(Reacted("reaction_added", "tada", "U2X", "1699999003.000000"));
   world_->archive.Post(Reacted("reaction_added", "eyes", "U3X", "1699999001.000000"));
   world_->archive.Post(Reacted("reaction_added", "tada", "U1X", "1699999002.000000"));
@@ -88,7 +89,7 @@ TEST_F(DetailTest, HasTheReactionsThatAreThereNow) {
 }
 
 TEST_F(DetailTest, IsPinnedUntilThePinIsTakenAway) {
-  world_->archive.Post(Posted(kTs, "hello"));
+  world_->archive.Post(Posted(kReaderDetailTs, "hello"));
   EXPECT_FALSE(Detail().pinned);
   world_->archive.Post(Pinned("pin_added", "1699999001.000000"));
   EXPECT_TRUE(Detail().pinned);
@@ -96,9 +97,9 @@ TEST_F(DetailTest, IsPinnedUntilThePinIsTakenAway) {
   EXPECT_FALSE(Detail().pinned);
 }
 
-// A reader is shown the message as it was.
-TEST_F(DetailTest, TheAuthorIsWhoTheyWereThen) {
-  world_->archive.Post(Posted(kTs, "hello"));
+// The author is shown as they were when they wrote the message.
+TEST_F(DetailTest, TheAuthorIsShownAsTheyWereThen) {
+  world_->archive.Post(Posted(kReaderDetailTs, "hello"));
   EXPECT_EQ(Detail().author, std::nullopt);
   world_->archive.Post(UserChanged("later", "1699999900.000000"));
   EXPECT_EQ(Detail().author->display_name, "later") << "better than nothing";
@@ -113,7 +114,7 @@ TEST_F(DetailTest, TheAuthorIsWhoTheyWereThen) {
 
 // ---- What is seen of a deleted message ----
 
-// All that a reader can get of it, as one text.
+// Everything that a reader can get of the message, as one text.
 std::string AllOf(ViewsWorld* world, const Place& place) {
   std::string all;
   const auto add = [&](const Message& message) {
@@ -124,11 +125,11 @@ std::string AllOf(ViewsWorld* world, const Place& place) {
   };
   for (const Message& message : Value(world->reader.Messages(place, {})).messages) add(message);
   for (const Message& message :
-       Value(world->reader.Thread(place, Ts(kTs), std::nullopt, 10)).messages) {
+       Value(world->reader.Thread(place, Ts(kReaderDetailTs), std::nullopt, 10)).messages) {
     add(message);
   }
-  add(*Value(world->reader.FindMessage(place, Ts(kTs))));
-  const auto detail = *Value(world->reader.Detail(place, Ts(kTs)));
+  add(*Value(world->reader.FindMessage(place, Ts(kReaderDetailTs))));
+  const auto detail = *Value(world->reader.Detail(place, Ts(kReaderDetailTs)));
   add(detail.message);
   for (const Body& body : detail.versions) all += body.text.value_or("") + body.raw_event;
   return all;
@@ -151,7 +152,7 @@ TEST_F(DetailTest, NothingOfARedactedMessageIsSeenAnywhere) {
   PostAndEdit();
   Value(world_->archive.tables().Update(
       {.table = "SlackArchive",
-       .key = KeyOf("message#T1X#C1X", kTs),
+       .key = KeyOf("message#T1X#C1X", kReaderDetailTs),
        .update = "SET files_s3 = :s, files_fetch_error = :e",
        .values = {{":s", item::StringSet({"s3://b/slack/T1X/C1X/secret"})}, {":e", "secret"}}}));
   EXPECT_FALSE(AllOf(&*world_, place_).empty());
@@ -163,8 +164,8 @@ TEST_F(DetailTest, NothingOfARedactedMessageIsSeenAnywhere) {
   EXPECT_THAT(detail.versions, IsEmpty());
 }
 
-// Spec of the policy: the time decides, not whether the sweeper has come.
-TEST_F(DetailTest, WhatIsToBePurgedIsHiddenFromItsSecondOn) {
+// The time decides, not whether the sweep has already run.
+TEST_F(DetailTest, AMessageToBePurgedIsHiddenFromTheSecondItIsDue) {
   Open({.text = DeletedText::kPurge, .purge_after = std::chrono::seconds(100)});
   PostAndEdit();
   Delete("1700000000.000000");
@@ -175,7 +176,7 @@ TEST_F(DetailTest, WhatIsToBePurgedIsHiddenFromItsSecondOn) {
   EXPECT_EQ(AllOf(&*world_, place_), "");
 }
 
-TEST_F(DetailTest, APolicyIsAboutDeletedMessagesAlone) {
+TEST_F(DetailTest, APolicyAppliesToDeletedMessagesOnly) {
   for (const DeletedText text : {DeletedText::kShow, DeletedText::kRedact, DeletedText::kPurge}) {
     Open({.text = text, .purge_after = std::chrono::seconds(0)});
     PostAndEdit();
@@ -215,8 +216,8 @@ TEST_F(ResolveTest, FindsAMessageUnderEveryIdOfItsChannel) {
   EXPECT_EQ(Resolve("C9X", "1600000001.000000"), "nowhere");
 }
 
-// Rows that point at each other must not be followed for ever.
-TEST_F(ResolveTest, ARingOfIdsEnds) {
+// Ids that refer to each other must not lead to an endless loop.
+TEST_F(ResolveTest, StopsInACycleOfIds) {
   world_->archive.Post(IdChanged("C1X", "C2X", "1600000002.000000"));
   world_->archive.Post(IdChanged("C2X", "C1X", "1600000003.000000"));
   EXPECT_EQ(Resolve("C1X", "1600000001.000000"), "nowhere");

@@ -21,7 +21,7 @@ class ReaderTest : public ::testing::Test {
   std::vector<std::string> Read(const MessageQuery& query) {
     return TextsOf(Value(world_.reader.Messages(place_, query)));
   }
-  // All pages, one after the other.
+  // All pages together.
   std::vector<std::string> ReadAll(MessageQuery query) {
     std::vector<std::string> all;
     do {
@@ -49,7 +49,7 @@ class ReaderTest : public ::testing::Test {
 };
 
 // Spec: 001-68
-TEST_F(ReaderTest, MessagesComeInTheOrderOfTimeWhateverOrderTheyCameIn) {
+TEST_F(ReaderTest, MessagesAreSortedByTimeAndNotByArrival) {
   for (const int number : {5, 1, 9, 3, 7}) {
     world_.archive.Post(Posted(TsOf(number), std::to_string(number)));
   }
@@ -65,8 +65,8 @@ TEST_F(ReaderTest, MessagesComeInTheOrderOfTimeWhateverOrderTheyCameIn) {
   }
 }
 
-// Cursors come from outside: none may make the store refuse, or show what was not asked for.
-TEST_F(ReaderTest, ACursorAnywhereGivesWhatIsBehindItInTheRange) {
+// Cursors come from callers. No cursor may cause an error or show messages outside of the range.
+TEST_F(ReaderTest, AnyCursorGivesTheMessagesAfterItInTheRange) {
   for (int number = 1; number <= 5; ++number) {
     world_.archive.Post(Posted(TsOf(number), std::to_string(number)));
   }
@@ -99,7 +99,7 @@ TEST_F(ReaderTest, AMessageBetweenTwoPagesIsNeitherLostNorShownTwice) {
   EXPECT_THAT(Read({.after = first.next}), ElementsAre("new", "m"));
 }
 
-// A page of a large channel must cost what a page of a small one does.
+// A page of a large channel must cost as much as a page of a small one.
 TEST_F(ReaderTest, APageIsOneBoundedQuery) {
   class Counting : public testing::ForwardingTables {
    public:
@@ -132,7 +132,7 @@ TEST_F(ReaderTest, APageIsOneBoundedQuery) {
 // ---- Threads ----
 
 // Spec: 001-69
-TEST_F(ReaderTest, AThreadIsItsRootAndItsRepliesInOrder) {
+TEST_F(ReaderTest, AThreadHasItsRootAndItsRepliesInOrder) {
   world_.archive.Post(Posted(TsOf(3), "second reply", InThread(TsOf(1))));
   world_.archive.Post(Posted(TsOf(1), "root", InThread(TsOf(1))));
   world_.archive.Post(Posted(TsOf(2), "first reply", InThread(TsOf(1))));
@@ -143,7 +143,7 @@ TEST_F(ReaderTest, AThreadIsItsRootAndItsRepliesInOrder) {
   }
 }
 
-// A root that nobody had replied to when it was told of has no `parent`.
+// A root that had no reply when it was stored has no `parent`.
 TEST_F(ReaderTest, ARootThatTheIndexDoesNotKnowIsFoundByItsKey) {
   world_.archive.Post(Posted(TsOf(1), "root"));
   world_.archive.Post(Posted(TsOf(3), "b", InThread(TsOf(1))));
@@ -160,10 +160,10 @@ TEST_F(ReaderTest, AThreadWhoseRootWasNeverSeenHasItsReplies) {
 }
 
 // Spec: 001-70
-TEST_F(ReaderTest, ThreadsOfTwoChannelsWithOneTimeAreKeptApart) {
+TEST_F(ReaderTest, ThreadsOfTwoChannelsWithTheSameTsAreSeparate) {
   world_.archive.Post(Posted(TsOf(1), "root", InThread(TsOf(1))));
   world_.archive.Post(PostedIn("C2X", TsOf(1), "other root", InThread(TsOf(1))));
-  // Between the replies lie more rows of the other channel than a page has.
+  // Between the replies are more rows of the other channel than a page has.
   for (int number = 2; number < 90; ++number) {
     world_.archive.Post(PostedIn("C2X", TsOf(number), "other", InThread(TsOf(1))));
   }
@@ -177,7 +177,7 @@ TEST_F(ReaderTest, ThreadsOfTwoChannelsWithOneTimeAreKeptApart) {
 // ---- Channels ----
 
 // Spec: 001-46
-TEST_F(ReaderTest, OfSeveralRowsTheNewestEventCounts) {
+TEST_F(ReaderTest, TheNewestEventOfSeveralRowsCounts) {
   const auto put = [&](const std::string& at, const std::string& name) {
     Channel channel{.place = place_, .name_changes = {{Ts(at), name}}};
     channel.row_timestamp = at;
@@ -193,7 +193,7 @@ TEST_F(ReaderTest, OfSeveralRowsTheNewestEventCounts) {
   EXPECT_THAT(channel->names_history(), ElementsAre("newest", "middle", "oldest"));
 }
 
-TEST_F(ReaderTest, AChannelIsKnownByItsMessagesAlone) {
+TEST_F(ReaderTest, AChannelWithMessagesOnlyIsFound) {
   EXPECT_EQ(Value(world_.reader.FindChannel(place_)), std::nullopt);
   world_.archive.Post(Posted(TsOf(1), "hello"));
   const auto channel = Value(world_.reader.FindChannel(place_));

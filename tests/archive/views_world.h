@@ -1,5 +1,6 @@
-// ViewsWorld is an archive with all that hangs on its rows: the channel index, the ledger, the
-// reader, the processors, and objects in memory. The clock stands at 1,700,000,000 until moved.
+// ViewsWorld is an archive with everything that uses its rows: the channel index, the ledger, the
+// reader, the processors, and objects in memory. The clock shows 1,700,000,000 until the test moves
+// it.
 //
 //   ViewsWorld world;
 //   world.archive.Post(Posted("1700000000.000100", "hello"));
@@ -8,7 +9,11 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "apps/archive/channel_index.h"
 #include "apps/archive/coverage.h"
@@ -17,6 +22,7 @@
 #include "apps/archive/state.h"
 #include "tests/archive/archive_world.h"
 #include "tests/support/memory_objects.h"
+#include "tests/support/process_runtime.h"
 
 namespace tidemark::archive {
 
@@ -82,7 +88,7 @@ class ViewsWorld {
   ViewsWorld() : ViewsWorld(Options()) {}
   explicit ViewsWorld(Options options)
       : state("tidemark-archive-state", &archive.tables()),
-        index(options.index, &archive.tables(), nullptr),
+        index(options.index, &archive.tables(), archive.runtime()),
         ledger("SlackArchive", &archive.tables()),
         reader({.deleted = options.deleted}, &archive.tables(), &index, &archive.clock()),
         deleted_(options.deleted) {
@@ -93,14 +99,14 @@ class ViewsWorld {
   // New processors, as after a restart: what they had in memory is gone.
   void Restart() {
     processors.reset();
+    process.emplace(archive.clock(), &archive.clock(), 1);
     processors.emplace(ProcessorsOptions{.deleted = deleted_},
                        ProcessorsParts{.tables = &archive.tables(),
                                        .state = &state,
                                        .index = &index,
                                        .ledger = &ledger,
                                        .objects = &objects,
-                                       .clock = &archive.clock(),
-                                       .random = &random});
+                                       .runtime = process->runtime()});
   }
   bool StepRows() {
     const Status status = processors->StepRows();
@@ -115,12 +121,14 @@ class ViewsWorld {
 
   ArchiveWorld archive;
   testing::MemoryObjects objects;
-  SeededRandom random{1};
   State state;
   ChannelIndex index;
   Ledger ledger;
   Reader reader;
+  std::optional<testing::ProcessRuntime> process;  // The runtime of the processors.
   std::optional<Processors> processors;
+  // The runtime of further processors. They need their own metrics.
+  testing::ProcessRuntime beside{archive.clock(), &archive.clock(), 2};
 
  private:
   const DeletedPolicy deleted_;

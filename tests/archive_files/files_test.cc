@@ -7,12 +7,12 @@
 #include <gtest/gtest.h>
 
 #include "base/hashing.h"
-#include "http/scripted_server.h"
 #include "item/limits.h"
 #include "item/size.h"
 #include "objects/directory/directory_objects.h"
 #include "tests/archive_files/stage.h"
 #include "tests/support/forwarding_tables.h"
+#include "tests/support/scripted_server.h"
 
 namespace tidemark::archive {
 namespace {
@@ -24,25 +24,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-struct FilesTest : FilesStage {
-  // The files are there, and nothing is said to be missing.
-  void ExpectComplete(const Message& message, const std::vector<std::string>& ids) {
-    const Message row = Get(message);
-    std::vector<std::string> uris;
-    for (const std::string& id : ids) uris.push_back(UriOf(message, id));
-    std::sort(uris.begin(), uris.end());
-    EXPECT_EQ(row.files_s3, uris);
-    EXPECT_FALSE(row.files_fetch_failed) << row.files_fetch_error;
-    EXPECT_EQ(row.files_fetch_error, "");
-    EXPECT_EQ(state.CountFetches().value(), 0u);
-  }
-  void ExpectFailed(const Message& message, const std::string& reason) {
-    const Message row = Get(message);
-    EXPECT_TRUE(row.files_fetch_failed);
-    EXPECT_THAT(row.files_fetch_error, HasSubstr(reason));
-    EXPECT_EQ(state.CountFetches().value(), 0u);
-  }
-};
+struct FilesTest : FilesStage {};
 
 // Spec: 001-47, 001-48
 TEST_F(FilesTest, FetchesTheFilesOfAMessage) {
@@ -58,12 +40,12 @@ TEST_F(FilesTest, FetchesTheFilesOfAMessage) {
     EXPECT_EQ(info.content_type, files[i].mimetype);
     EXPECT_EQ(info.metadata.at("sha256"), ToHex(Sha256(ContentOf(files[i]))));
   }
-  // The pretend Slack notes each request without the bot's token.
+  // The pretend Slack records each request without the bot's token.
   EXPECT_THAT(slack->faults(), IsEmpty());
   EXPECT_EQ(Counted("stored"), 2);
 }
 
-// A change that brings files is as good as a new message.
+// A change that adds files is handled like a new message.
 // Spec: 001-47
 TEST_F(FilesTest, FetchesFilesThatAChangeBrings) {
   Message message = MessageWith({});
@@ -77,9 +59,9 @@ TEST_F(FilesTest, FetchesFilesThatAChangeBrings) {
   ExpectComplete(message, {files[0].id});
 }
 
-// Also a change of the text alone, when the files were never fetched.
+// A change of the text alone also fetches files that are missing.
 // Spec: 001-47
-TEST_F(FilesTest, FetchesWhatIsMissingAtAnyChange) {
+TEST_F(FilesTest, FetchesMissingFilesAtAnyChange) {
   Message message = MessageWith({files[0].id});
   Put(message);
   ASSERT_TRUE(follower->Step([](const tables::StreamRecord&) { return Status(Done{}); }));
@@ -90,7 +72,7 @@ TEST_F(FilesTest, FetchesWhatIsMissingAtAnyChange) {
 }
 
 // Spec: 001-47
-TEST_F(FilesTest, IgnoresRemovalsAndWhatHasNoFiles) {
+TEST_F(FilesTest, IgnoresRemovalsAndRowsWithoutFiles) {
   const Message message = MessageWith({files[0].id});
   Put(message);
   ASSERT_TRUE(tables.Delete(
@@ -105,7 +87,7 @@ TEST_F(FilesTest, IgnoresRemovalsAndWhatHasNoFiles) {
 }
 
 // Spec: 001-49
-TEST_F(FilesTest, RedeliveriesLeaveOneReferenceAFile) {
+TEST_F(FilesTest, RedeliveriesLeaveOneReferenceForEachFile) {
   const Message message = MessageWith({files[0].id, files[1].id});
   Put(message);
   std::vector<tables::StreamRecord> records;
@@ -122,7 +104,7 @@ TEST_F(FilesTest, RedeliveriesLeaveOneReferenceAFile) {
   RunAll();
   ExpectComplete(message, {files[0].id, files[1].id});
   EXPECT_EQ(downloads(), 2u);
-  // As it is stored: a set of the two, and not what a reader makes of it.
+  // As it is stored: a set with the two URIs.
   const auto row = tables.Get(
       {.table = kArchiveTable, .key = KeyOf(MessagesOf(message.place), message.ts.text())});
   const auto* references = row.value()->Find("files_s3")->As<item::StringSet>();
@@ -130,7 +112,7 @@ TEST_F(FilesTest, RedeliveriesLeaveOneReferenceAFile) {
   EXPECT_EQ(references->size(), 2u);
 }
 
-// A process that died between the object and its reference has left the object.
+// A process that died before it recorded the file has left the object.
 // Spec: 001-50
 TEST_F(FilesTest, AnObjectThatIsThereIsNotUploadedAgain) {
   const Message message = MessageWith({files[0].id});
@@ -158,9 +140,9 @@ class ForgetfulTables final : public tidemark::testing::ForwardingTables {
   bool forgets_ = true;
 };
 
-// Whether files_s3 was written is not known: it is written again, to the same end.
+// It is not known whether files_s3 was written. Writing it again gives the same result.
 // Spec: 001-49, 001-50
-TEST_F(FilesTest, ALostReplyOfTheTablesIsMadeUpFor) {
+TEST_F(FilesTest, ALostReplyOfTheTablesDoesNoHarm) {
   ForgetfulTables forgetful(&tables);
   archive_tables = &forgetful;
   Rebuild({});
@@ -177,7 +159,7 @@ TEST_F(FilesTest, ALostReplyOfTheTablesIsMadeUpFor) {
 }
 
 // Spec: 001-51
-TEST_F(FilesTest, TransientFailuresArePutOffWithGrowingWaits) {
+TEST_F(FilesTest, TransientFailuresArePostponedWithGrowingWaits) {
   slack->Fail(demo::kDownloads, {.kind = FailureKind::kServerError}, 2);
   const Message message = MessageWith({files[0].id});
   Put(message);
@@ -194,7 +176,7 @@ TEST_F(FilesTest, TransientFailuresArePutOffWithGrowingWaits) {
   EXPECT_EQ(Counted("retried"), 2);
 }
 
-// Nothing is tried before its time, whatever else happens.
+// No fetch is tried before it is due.
 TEST_F(FilesTest, WaitsAreKept) {
   slack->Fail(demo::kDownloads, {.kind = FailureKind::kServerError});
   Put(MessageWith({files[0].id}));
@@ -205,12 +187,13 @@ TEST_F(FilesTest, WaitsAreKept) {
 }
 
 // Spec: 001-52
-TEST_F(FilesTest, ExhaustedTriesAreFlaggedAndWhatWorkedIsKept) {
+TEST_F(FilesTest, AfterTheLastTryTheMessageIsFlaggedAndStoredFilesAreKept) {
+  Rebuild({.max_attempts = 3});
   const Message message = MessageWith({files[0].id, files[1].id});
   Put(message);
   slack->Fail(demo::kDownloads, {.kind = FailureKind::kServerError});
   Run();
-  // The other of the two was fetched; the rest of the tries are for this one.
+  // The other file was fetched. The remaining tries are for this one.
   slack->Fail(demo::kDownloads, {.kind = FailureKind::kServerError}, 10);
   RunAll();
   ExpectFailed(message, "500");
@@ -221,9 +204,9 @@ TEST_F(FilesTest, ExhaustedTriesAreFlaggedAndWhatWorkedIsKept) {
   EXPECT_THAT(log.str(), HasSubstr("files of a message were not fetched"));
 }
 
-// The processor's own updates come back through the stream, and start nothing.
+// The processor's own updates come back through the stream and cause no work.
 // Spec: 001-53
-TEST_F(FilesTest, OneFileThatFailsForEverDoesNotGoRound) {
+TEST_F(FilesTest, AFileThatAlwaysFailsIsNotTriedForEver) {
   Message message = MessageWith({files[0].id, files[1].id});
   FileMeta gone = MetaOf(files[2]);
   gone.url_private = slack->files_url() + "/" + gone.id + "/another-name";
@@ -243,7 +226,7 @@ TEST_F(FilesTest, OneFileThatFailsForEverDoesNotGoRound) {
 }
 
 // Spec: 001-54
-TEST_F(FilesTest, FilesThatAreNotSlacksArePassedOver) {
+TEST_F(FilesTest, ExternalAndHiddenFilesAreSkipped) {
   http::ScriptedServer elsewhere([](http::ScriptedServer::Connection&) {});
   Message message = MessageWith({files[0].id});
   FileMeta external = MetaOf(files[1]);
@@ -276,7 +259,7 @@ TEST_F(FilesTest, ALaterSuccessClearsTheFlag) {
   slack->Fail(demo::kDownloads, {.kind = FailureKind::kGarbage});
   RunAll();
   ExpectFailed(message, files[0].id);
-  // An edit that leaves the files alone tries nothing; one that brings another tries all.
+  // An edit without new files tries nothing. An edit with a new file tries all files.
   message = Get(message);
   message.body->text = "edited";
   Put(message);
@@ -288,7 +271,7 @@ TEST_F(FilesTest, ALaterSuccessClearsTheFlag) {
   ExpectComplete(message, {files[0].id, files[1].id});
 }
 
-// Whoever has mended what was wrong takes the flag away, and it is tried again.
+// Somebody who has repaired the cause removes the flag, and the files are tried again.
 // Spec: 001-55
 TEST_F(FilesTest, RemovingTheFlagAsksForAnotherTry) {
   const Message message = MessageWith({files[0].id});
@@ -302,7 +285,7 @@ TEST_F(FilesTest, RemovingTheFlagAsksForAnotherTry) {
   };
   ask_again();
   RunAll();
-  ExpectFailed(message, "sign in");
+  ExpectFailed(message, "sign-in");
   EXPECT_EQ(downloads(), 2u);
   ask_again();
   RunAll();
@@ -310,9 +293,9 @@ TEST_F(FilesTest, RemovingTheFlagAsksForAnotherTry) {
   EXPECT_EQ(downloads(), 3u);
 }
 
-// A row that is full to the brim has no room for a reference; the others are not held up.
+// A row that is full has no room for the URI. Other messages must not wait for it.
 // Spec: 001-58
-TEST_F(FilesTest, ARowWithoutRoomStopsNothing) {
+TEST_F(FilesTest, ARowWithoutRoomDoesNotHoldUpOthers) {
   Message full = MessageWith({files[0].id});
   full.body->text = "";
   full.body->text = std::string(item::kMaxItemBytes - item::SizeBytes(Encode(full)) - 10, 'x');
@@ -325,9 +308,9 @@ TEST_F(FilesTest, ARowWithoutRoomStopsNothing) {
   EXPECT_THAT(log.str(), HasSubstr("files of a message were not fetched"));
 }
 
-// What fails now was deleted in Slack since, and so is missed no more.
+// The file that failed was deleted in Slack, so no file is missing any more.
 // Spec: 001-55
-TEST_F(FilesTest, TheFlagGoesWhenNothingIsMissingAnyMore) {
+TEST_F(FilesTest, TheFlagIsRemovedWhenNoFileIsMissing) {
   Message message = MessageWith({files[0].id});
   Put(message);
   slack->Fail(demo::kDownloads, {.kind = FailureKind::kGarbage});
@@ -348,12 +331,13 @@ struct BadDownload {
 };
 
 // Spec: 001-56
-TEST_F(FilesTest, WhatIsNotTheFileIsAFailureAndNoUpload) {
-  for (const BadDownload& bad : {BadDownload{FailureKind::kGarbage, "sign in", 1},
+TEST_F(FilesTest, AnotherBodyThanTheFileIsAFailureAndNotStored) {
+  Rebuild({.max_attempts = 3});
+  for (const BadDownload& bad : {BadDownload{FailureKind::kGarbage, "sign-in", 1},
                                  BadDownload{FailureKind::kLoginRedirect, "localhost", 1},
-                                 BadDownload{FailureKind::kRedirectLoop, "redirected too often", 4},
-                                 BadDownload{FailureKind::kShortBody, "bytes came", 3},
-                                 BadDownload{FailureKind::kWrongType, "a page came", 1},
+                                 BadDownload{FailureKind::kRedirectLoop, "too many redirects", 4},
+                                 BadDownload{FailureKind::kShortBody, "bytes arrived", 3},
+                                 BadDownload{FailureKind::kWrongType, "is an HTML page", 1},
                                  BadDownload{FailureKind::kServerError, "500", 3},
                                  BadDownload{FailureKind::kRateLimited, "429", 3}}) {
     SCOPED_TRACE(bad.reason);
@@ -370,9 +354,9 @@ TEST_F(FilesTest, WhatIsNotTheFileIsAFailureAndNoUpload) {
   EXPECT_THAT(slack->faults(), IsEmpty());
 }
 
-// A host that never answers is given up in time, and asked again.
+// A host that never answers is given up at the deadline and tried again.
 // Spec: 001-56
-TEST_F(FilesTest, AHostThatHangsIsLeft) {
+TEST_F(FilesTest, AHostThatHangsIsGivenUp) {
   downloader = std::make_unique<slack::Downloader>(
       slack::DownloadOptions{.origins = {"http://" + slack->address()},
                              .timeout = std::chrono::seconds(1)},
@@ -397,7 +381,7 @@ TEST_F(FilesTest, AFileThatIsGoneIsFlaggedWithoutADownload) {
   RunAll();
   ExpectFailed(message, "F0GONE: files.info says file_not_found");
   EXPECT_EQ(downloads(), 0u);
-  // One that is there is fetched after the question.
+  // A file that exists is fetched after files.info was asked.
   const Message other = MessageWith({files[0].id});
   Put(other);
   RunAll();
@@ -418,6 +402,12 @@ TEST_F(FilesTest, StubsAreResolvedByFilesInfo) {
   ExpectComplete(message, {files[0].id});
   EXPECT_EQ(objects.Bytes(KeyOfObject(message, files[0].id)), ContentOf(files[0]));
   EXPECT_THAT(slack->faults(), IsEmpty());
+  // What files.info says is kept, because no event says it.
+  const std::vector<FileMeta> shown = ShownFiles(Get(message));
+  const FileMeta& stub = *std::ranges::find(shown, files[0].id, &FileMeta::id);
+  EXPECT_EQ(stub.name, files[0].name);
+  EXPECT_EQ(stub.mimetype, files[0].mimetype);
+  EXPECT_EQ(stub.size, static_cast<int64_t>(files[0].size_bytes));
 }
 
 TEST_F(FilesTest, AStubThatMayNotBeSeenIsFlagged) {
@@ -447,9 +437,9 @@ TEST_F(FilesTest, OneBadRecordOfTenIsRetriedAlone) {
   for (size_t i = 0; i < 10; ++i) ExpectComplete(messages[i], {files[i].id});
 }
 
-// A row that is no message, under a message's key, stops nothing either.
+// A row with a message's key that is not a message does not hold up others either.
 // Spec: 001-58
-TEST_F(FilesTest, ARowThatIsNoneStopsNothing) {
+TEST_F(FilesTest, ADamagedRowDoesNotHoldUpOthers) {
   item::Item odd = Encode(MessageWith({files[0].id}));
   odd.Set("timestamp", "yesterday");
   ASSERT_TRUE(tables.Put({.table = kArchiveTable, .item = odd}));
@@ -469,9 +459,10 @@ TEST_F(FilesTest, WithoutATokenTheMessageIsFlagged) {
   EXPECT_EQ(downloads(), 0u);
 }
 
-// Every way to fail, with a token that is easy to find.
+// Every kind of failure, with a token that is easy to find.
 // Spec: 001-59
 TEST_F(FilesTest, TheTokenIsNeverInLogsOrRows) {
+  Rebuild({.max_attempts = 3});
   for (const FailureKind kind :
        {FailureKind::kGarbage, FailureKind::kLoginRedirect, FailureKind::kRedirectLoop,
         FailureKind::kShortBody, FailureKind::kWrongType, FailureKind::kServerError,
@@ -491,9 +482,9 @@ TEST_F(FilesTest, TheTokenIsNeverInLogsOrRows) {
   EXPECT_THAT(log.str(), Not(HasSubstr("query-of-the-url")));
 }
 
-// The token is asked for at each try: one that came meanwhile counts.
+// The token is read at each try, so a new token is used.
 // Spec: 001-73
-TEST_F(FilesTest, ATokenThatIsRotatedCountsAtTheNextTry) {
+TEST_F(FilesTest, ARotatedTokenIsUsedAtTheNextTry) {
   token = Secret("xoxb-canary-of-yesterday");
   slack->Fail(demo::kDownloads, {.kind = FailureKind::kServerError});
   const Message message = MessageWith({files[0].id});
@@ -504,8 +495,8 @@ TEST_F(FilesTest, ATokenThatIsRotatedCountsAtTheNextTry) {
   ExpectComplete(message, {files[0].id});
 }
 
-// When our own store is away, nobody is given up.
-TEST_F(FilesTest, AStoreThatIsAwayIsWaitedFor) {
+// While our own store is away, no file is given up.
+TEST_F(FilesTest, AFetchWaitsForAStoreThatIsAway) {
   const Message message = MessageWith({files[0].id});
   Put(message);
   objects.Fail(6);
@@ -513,20 +504,22 @@ TEST_F(FilesTest, AStoreThatIsAwayIsWaitedFor) {
   ExpectComplete(message, {files[0].id});
 }
 
-// Nor at the first failure of Slack's that comes after.
-TEST_F(FilesTest, AStoreThatWasAwayCostsNoTries) {
+// Nor at the first failure of Slack after that.
+TEST_F(FilesTest, AnOutageOfTheStoreUsesUpNoTries) {
   const Message message = MessageWith({files[0].id});
   Put(message);
   objects.Fail(6);
   Run();
-  while (state.DueFetches(clock.NowSeconds() + 1'000'000, 1)->front().delays < 6) RunNext();
+  const auto fetch = [&] { return state.DueFetches(clock.NowSeconds() + 1'000'000, 1)->front(); };
+  while (fetch().delays < 6) RunNext();
+  EXPECT_EQ(fetch().attempts, 0);
   slack->Fail(demo::kDownloads, {.kind = FailureKind::kServerError}, 2);
   RunAll();
   ExpectComplete(message, {files[0].id});
   EXPECT_EQ(downloads(), 3u);
 }
 
-// What was purged does not come back, at whatever moment that was.
+// Files of a purged message do not come back, whenever the purge happened.
 TEST_F(FilesTest, AMessageThatIsPurgedBetweenTriesKeepsNoFile) {
   Message message = MessageWith({files[0].id});
   Put(message);
@@ -552,8 +545,8 @@ TEST_F(FilesTest, AMessageThatIsPurgedDuringTheDownloadKeepsNoFile) {
   EXPECT_THAT(Get(message).files_s3, IsEmpty());
 }
 
-// The purge has emptied the row, so that nobody knows the file's id any more.
-TEST_F(FilesTest, AFileThatADeadProcessStoredDuringThePurgeGoes) {
+// The purge has emptied the row, so the id of the file is not known any more.
+TEST_F(FilesTest, AFileThatADeadProcessStoredDuringThePurgeIsDeleted) {
   Message message = MessageWith({files[0].id});
   Put(message);
   slack->Fail(demo::kDownloads, {.kind = FailureKind::kServerError});
@@ -572,7 +565,7 @@ TEST_F(FilesTest, AFileThatADeadProcessStoredDuringThePurgeGoes) {
   EXPECT_EQ(state.CountFetches().value(), 0u);
 }
 
-// The store that one machine has: a folder.
+// The objects of a single machine: a folder.
 // Spec: 001-48, 001-50
 TEST_F(FilesTest, FilesGoIntoAFolder) {
   auto directory =
@@ -589,24 +582,24 @@ TEST_F(FilesTest, FilesGoIntoAFolder) {
   EXPECT_EQ(object->info().content_type, files[0].mimetype);
 }
 
-// An id is part of a key: one that is none is not looked for.
-TEST_F(FilesTest, AFileWhoseIdIsNoneIsFlagged) {
+// An id is part of a key, so an invalid id is not looked up.
+TEST_F(FilesTest, AFileWithAnInvalidIdIsFlagged) {
   Message message = MessageWith({});
   message.traits.files = {MetaOf(files[0])};
   message.traits.files[0].id = "../../etc";
   Put(message);
   RunAll();
-  ExpectFailed(message, "its id is none");
+  ExpectFailed(message, "its id is not a valid file id");
   EXPECT_EQ(objects.size(), 0u);
 }
 
-TEST_F(FilesTest, NothingStaysInTheSpoolFolder) {
+TEST_F(FilesTest, TheSpoolFolderIsEmptyAfterwards) {
   const std::string spool = folder.path() + "/spool";
   Put(MessageWith({files[0].id}));
   slack->Fail(demo::kDownloads, {.kind = FailureKind::kShortBody});
   RunAll();
   EXPECT_TRUE(std::filesystem::is_empty(spool));
-  // Nor what a process left that was killed.
+  // Files that a killed process left are removed too.
   std::filesystem::copy_file("/proc/self/cmdline", spool + "/fetch-9");
   Rebuild({});
   EXPECT_TRUE(std::filesystem::is_empty(spool));

@@ -33,7 +33,11 @@ FilesStage::FilesStage() : workspace(MakeSmallWorkspace()) {
        .stream = tables::StreamView::kNewAndOldImages}));
   EXPECT_TRUE(state.CreateTable());
   web_api = std::make_unique<slack::WebApi>(slack::WebApiOptions{.url = slack->api_url()}, &client,
-                                            &clock, &sleeper, nullptr);
+                                            Runtime{.clock = clock,
+                                                    .random = random,
+                                                    .sleeper = sleeper,
+                                                    .logger = logger,
+                                                    .metrics = web_api_metrics});
   downloader = std::make_unique<slack::Downloader>(
       slack::DownloadOptions{.origins = {"http://" + slack->address()}}, &client);
   follower =
@@ -55,9 +59,11 @@ void FilesStage::Rebuild(FilesOptions options) {
                                                                 before_fetch();
                                                                 return token;
                                                               },
-                                                          .clock = &clock,
-                                                          .logger = &logger,
-                                                          .metrics = metrics.get()});
+                                                          .runtime = {.clock = clock,
+                                                                      .random = random,
+                                                                      .sleeper = sleeper,
+                                                                      .logger = logger,
+                                                                      .metrics = *metrics}});
 }
 
 FileMeta FilesStage::MetaOf(const demo::File& file) const {
@@ -147,6 +153,24 @@ std::string FilesStage::Everything() {
     }
   }
   return text;
+}
+
+void FilesStage::ExpectComplete(const Message& message, const std::vector<std::string>& ids) {
+  const Message row = Get(message);
+  std::vector<std::string> uris;
+  for (const std::string& id : ids) uris.push_back(UriOf(message, id));
+  std::sort(uris.begin(), uris.end());
+  EXPECT_EQ(row.files_s3, uris);
+  EXPECT_FALSE(row.files_fetch_failed) << row.files_fetch_error;
+  EXPECT_EQ(row.files_fetch_error, "");
+  EXPECT_EQ(state.CountFetches().value(), 0u);
+}
+
+void FilesStage::ExpectFailed(const Message& message, const std::string& reason) {
+  const Message row = Get(message);
+  EXPECT_TRUE(row.files_fetch_failed);
+  EXPECT_NE(row.files_fetch_error.find(reason), std::string::npos) << row.files_fetch_error;
+  EXPECT_EQ(state.CountFetches().value(), 0u);
 }
 
 }  // namespace tidemark::archive

@@ -17,6 +17,7 @@
 #include "servers/demo/pretend_slack.h"
 #include "tables/follower.h"
 #include "tests/model/model_tables.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/memory_objects.h"
 #include "tests/support/temp_folder.h"
 
@@ -30,30 +31,34 @@ class FilesStage : public ::testing::Test {
  protected:
   FilesStage();
 
-  // With other options than at first, and with what the members below are now.
+  // Makes a new processor with other options and with the present values of the members below.
   void Rebuild(FilesOptions options);
 
-  // A message of this second with these of the workspace's files; stored by Put.
+  // A message of the present second with these files of the workspace. Put stores it.
   Message MessageWith(const std::vector<std::string>& files);
   FileMeta MetaOf(const demo::File& file) const;
   void Put(const Message& message);
   Message Get(const Message& message);
 
-  // Gives the processor all records of the stream, then lets it try what is due, until neither has
-  // anything to do. The clock stands.
+  // Gives the processor all records of the stream and lets it fetch what is due, until there is
+  // nothing left to do. The clock does not move.
   void Run();
   // Moves the clock to the next fetch that waits, and runs; false when none waits.
   bool RunNext();
-  // All of it, to the end.
+  // Runs until no fetch waits any more.
   void RunAll();
   size_t downloads() const { return slack->calls(demo::kDownloads); }
-  // Of the result, so far.
+  // The counter of this result.
   double Counted(const std::string& result) const;
 
   std::string KeyOfObject(const Message& message, const std::string& file) const;
   std::string UriOf(const Message& message, const std::string& file) const;
   // All that is in the tables and the log.
   std::string Everything();
+
+  // The files are stored, and the message has no flag.
+  void ExpectComplete(const Message& message, const std::vector<std::string>& ids);
+  void ExpectFailed(const Message& message, const std::string& reason);
 
   ManualClock clock;
   SystemClock system_clock;
@@ -62,7 +67,7 @@ class FilesStage : public ::testing::Test {
   std::ostringstream log;
   Logger logger{{.level = LogLevel::kDebug}, clock, &log};
   demo::Workspace workspace;
-  std::vector<demo::File> files;  // Some that Slack keeps.
+  std::vector<demo::File> files;  // Some files that Slack stores.
   std::unique_ptr<demo::PretendSlack> slack;
   http::CurlClient client{{}, &clock, &sleeper};
   model::ModelTables tables{clock};
@@ -71,10 +76,11 @@ class FilesStage : public ::testing::Test {
   objects::Objects* store = &objects;
   State state{kStateTable, &tables};
   TempFolder folder;
+  Metrics web_api_metrics;
   std::unique_ptr<slack::WebApi> web_api;
   std::unique_ptr<slack::Downloader> downloader;
   std::optional<Secret> token = Secret(std::string(kCanary));
-  std::function<void()> before_fetch = [] {};  // When a message's row has been read.
+  std::function<void()> before_fetch = [] {};  // Called after a message's row was read.
   std::unique_ptr<Metrics> metrics;
   std::unique_ptr<Files> processor;
   std::optional<tables::Follower> follower;

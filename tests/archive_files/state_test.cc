@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "tests/model/model_tables.h"
+#include "tests/support/manual_time.h"
 
 namespace tidemark::archive {
 namespace {
@@ -78,15 +79,16 @@ TEST_F(StateTest, PuttingOffMovesTheRow) {
   EXPECT_EQ(state.CountFetches().value(), 0u);
 }
 
-TEST_F(StateTest, SaysWhichRowIsNone) {
+TEST_F(StateTest, ReportsAnInvalidRow) {
   ASSERT_TRUE(tables.Put({.table = "state", .item = {{"kind", "file"}, {"name", "0000000001#x"}}}));
   const auto due = state.DueFetches(1'700'000'000, 10);
   ASSERT_FALSE(due);
   EXPECT_EQ(due.error().code, ErrorCode::kCorrupt);
 }
 
-// One whose time is none could be tried, but never finished: it would be tried for ever.
-TEST_F(StateTest, SaysWhichRowHasNoTime) {
+// A fetch without a valid time could be tried, but its row could never be deleted. It would be
+// tried for ever.
+TEST_F(StateTest, ReportsARowWithoutAValidTime) {
   for (const char* time : {"000000000x", "1", ""}) {
     const std::string name = std::string(time) + "#T01#C01#" + kFirst;
     ASSERT_TRUE(tables.Put({.table = "state", .item = {{"kind", "file"}, {"name", name}}}));

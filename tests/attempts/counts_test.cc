@@ -17,9 +17,9 @@ using ::testing::HasSubstr;
 
 constexpr EpochSeconds kStart = 1'700'000'000;
 
-// The seed's key, and its default.
+// The key of the seed, and its default classifier.
 // Spec: 003-01, 003-02
-TEST(CountsTest, ARowStandsUnderItsIdentifierAndItsThreeParts) {
+TEST(CountsTest, KeysARowBySubjectAndThreeParts) {
   Stage stage;
   stage.Fail(kPassword);
   const auto row = stage.Stored("SIGN_IN#ERROR_COUNT#PASSWORD_ENTRY");
@@ -29,9 +29,9 @@ TEST(CountsTest, ARowStandsUnderItsIdentifierAndItsThreeParts) {
   EXPECT_TRUE(stage.Stored("SESSION#RETRY_COUNT#GENERAL").has_value());
 }
 
-// What is not set is not there, and not null.
+// A field that is not set is absent, and not null.
 // Spec: 003-03
-TEST(CountsTest, ARowHasNumbersAndOnlyWhatIsSet) {
+TEST(CountsTest, StoresNumbersAndOnlyTheFieldsThatAreSet) {
   Stage stage;
   stage.Fail(kPassword);
   const item::Item plain = *stage.Stored("SIGN_IN#ERROR_COUNT#PASSWORD_ENTRY");
@@ -53,7 +53,7 @@ TEST(CountsTest, ARowHasNumbersAndOnlyWhatIsSet) {
   EXPECT_EQ(TextIn(typed, "mfa_method_type"), "SMS");
 }
 
-TEST(CountsTest, LocksAndStatesHaveWhatIsTheirs) {
+TEST(CountsTest, StoresTheFieldsOfLocksAndStates) {
   Stage stage;
   stage.Fail(kPassword, 6);
   const item::Item lock = *stage.Stored("SIGN_IN#LOCK#PASSWORD_RESET");
@@ -69,9 +69,9 @@ TEST(CountsTest, LocksAndStatesHaveWhatIsTheirs) {
   EXPECT_FALSE(state.Contains("block_duration"));
 }
 
-// The seed's example overwrites one with the other.
+// The example of the seed overwrites one with the other.
 // Spec: 003-04
-TEST(CountsTest, ErrorsOfSmsAndAppAreCountedApart) {
+TEST(CountsTest, CountsErrorsOfSmsAndAppSeparately) {
   Stage stage;
   stage.Fail(kMfaCode, 2, "SMS");
   stage.Fail(kMfaCode, 1, "AUTH_APP");
@@ -79,9 +79,9 @@ TEST(CountsTest, ErrorsOfSmsAndAppAreCountedApart) {
   EXPECT_EQ(stage.CountOf(ErrorsOf("SIGN_IN", "MFA_CODE_ENTRY", "AUTH_APP")), 1u);
 }
 
-// A part with the mark in it would be another row's key.
+// A part that contains '#' would make the key of another row.
 // Spec: 003-05
-TEST(CountsTest, PartsThatAreNoneAreRefused) {
+TEST(CountsTest, RefusesInvalidPartsOfAName) {
   Stage stage;
   const std::vector<Name> bad = {ErrorsOf("SIGN_IN#X", "PASSWORD_ENTRY"),
                                  ErrorsOf("", "PASSWORD_ENTRY"),
@@ -104,8 +104,8 @@ TEST(CountsTest, PartsThatAreNoneAreRefused) {
       {.subject = stage.person, .name = kMfaCode, .notification_type = "a b"}));
 }
 
-// What parses is the key that it came from.
-TEST(CountsTest, ASortKeyWithAnEmptyPartIsNone) {
+// A key that parses is the same when it is made again.
+TEST(CountsTest, RefusesASortKeyWithAnEmptyPart) {
   for (const char* key :
        {"A#B", "A#B#", "A#B#C#", "A@#B#C", "#B#C", "A#B#C#D#E", "A@x@y#B#C", ""}) {
     EXPECT_FALSE(ParseSortKey(key).has_value()) << key;
@@ -115,9 +115,9 @@ TEST(CountsTest, ASortKeyWithAnEmptyPartIsNone) {
   }
 }
 
-// Somebody who registers has no subject id yet.
+// A person who registers has no subject id yet.
 // Spec: 003-06
-TEST(CountsTest, WithoutASubjectIdErrorsAreKeptUnderAnother) {
+TEST(CountsTest, CountsUnderOtherIdentifiersWithoutASubjectId) {
   Stage stage;
   const Secret key("of the test");
   const Subject pairwise = *Subject::OfPairwise("rp-1234");
@@ -136,7 +136,7 @@ TEST(CountsTest, WithoutASubjectIdErrorsAreKeptUnderAnother) {
 }
 
 // Spec: 003-47
-TEST(CountsTest, AnIdentifierThatIsMissingIsAnInvalidContext) {
+TEST(CountsTest, RefusesAMissingIdentifier) {
   for (const auto& subject : {Subject::Of(""), Subject::OfPairwise(""), Subject::OfSession(""),
                               Subject::OfEmail("", Secret("k")), Subject::Of("a~b"),
                               Subject::Of(std::string(257, 'a'))}) {
@@ -149,9 +149,9 @@ TEST(CountsTest, AnIdentifierThatIsMissingIsAnInvalidContext) {
             ErrorCode::kInvalid);
 }
 
-// The seed's snippet fails here, and sets no end.
+// The code of the seed fails here, and sets no end.
 // Spec: 003-07, 003-08
-TEST(CountsTest, TheFirstIncrementMakesTheRowAndTheNextAddsToIt) {
+TEST(CountsTest, CreatesTheRowAtTheFirstIncrementAndThenAddsToIt) {
   Stage stage;
   EXPECT_EQ(stage.Add(kPassword), 1u);
   const item::Item row = *stage.Stored("SIGN_IN#ERROR_COUNT#PASSWORD_ENTRY");
@@ -165,9 +165,10 @@ TEST(CountsTest, TheFirstIncrementMakesTheRowAndTheNextAddsToIt) {
             kStart + 5);
 }
 
-// Yesterday's five and today's one are not six. The second of the end is behind it.
+// Five failures of yesterday and one of today are not six. In the second of its end a row is
+// expired.
 // Spec: 003-09, 003-10
-TEST(CountsTest, AnExpiredRowIsAbsentAndBegunAnew) {
+TEST(CountsTest, TreatsAnExpiredRowAsAbsent) {
   for (const int64_t late : {0, 1, 100'000}) {
     Stage stage;
     for (int i = 0; i < 5; ++i) stage.Add(kPassword);
@@ -180,7 +181,7 @@ TEST(CountsTest, AnExpiredRowIsAbsentAndBegunAnew) {
   }
 }
 
-TEST(CountsTest, ASecondBeforeItsEndACountIsWhole) {
+TEST(CountsTest, KeepsACountUntilTheLastSecond) {
   Stage stage;
   stage.Add(kPassword);
   stage.Pass(899);
@@ -190,7 +191,7 @@ TEST(CountsTest, ASecondBeforeItsEndACountIsWhole) {
 
 // No increment is lost between two that read the same count.
 // Spec: 003-11
-TEST(CountsTest, AHundredAtOnceAreAHundred) {
+TEST(CountsTest, LosesNoneOfAHundredIncrementsAtOnce) {
   Stage stage;
   testing::RunThreads(20, [&](int) {
     for (int i = 0; i < 5; ++i) {
@@ -207,7 +208,7 @@ constexpr std::string_view kWindows = R"({
            "window": "sliding"}]})";
 
 // Spec: 003-12
-TEST(CountsTest, AFixedWindowKeepsItsEndAndASlidingOneMovesIt) {
+TEST(CountsTest, KeepsTheEndOfAFixedWindowAndMovesThatOfASlidingOne) {
   Stage stage(*Policy::Parse(kWindows));
   const Name fixed = ErrorsOf("SIGN_IN", "A");
   const Name sliding = ErrorsOf("SIGN_IN", "B");
@@ -222,7 +223,7 @@ TEST(CountsTest, AFixedWindowKeepsItsEndAndASlidingOneMovesIt) {
 }
 
 // Spec: 003-13
-TEST(CountsTest, EachKindOfCountStandsAlone) {
+TEST(CountsTest, KeepsKindsOfCountsSeparate) {
   const std::vector<Name> kinds = {kPassword,
                                    ErrorsOf("REAUTHENTICATION", "EMAIL_ENTRY"),
                                    kMfaCode,
@@ -237,7 +238,7 @@ TEST(CountsTest, EachKindOfCountStandsAlone) {
 }
 
 // Spec: 003-14
-TEST(CountsTest, EachJourneyStandsAlone) {
+TEST(CountsTest, KeepsJourneysSeparate) {
   const std::vector<std::string> journeys = {"SIGN_IN",          "REAUTHENTICATION",
                                              "ACCOUNT_CREATION", "PASSWORD_RESET",
                                              "ACCOUNT_RECOVERY", "PASSWORD_RESET_MFA"};
@@ -250,8 +251,8 @@ TEST(CountsTest, EachJourneyStandsAlone) {
   }
 }
 
-// The names of the seed's text mean those of its table.
-TEST(CountsTest, OtherNamesOfAJourneyAreTheSameJourney) {
+// The text of the seed uses other names than its table.
+TEST(CountsTest, ResolvesAliasesOfAJourney) {
   Stage stage;
   stage.Add(ErrorsOf("LOGIN", "MFA_CODE_ENTRY"));
   EXPECT_EQ(stage.CountOf(kMfaCode), 1u);
@@ -260,7 +261,7 @@ TEST(CountsTest, OtherNamesOfAJourneyAreTheSameJourney) {
 }
 
 // Spec: 003-15
-TEST(CountsTest, AllCountsComeWithOneQuery) {
+TEST(CountsTest, ReadsAllCountsWithOneQuery) {
   Stage stage;
   stage.Fail(kPassword, 3);
   stage.Fail(kMfaCode, 2);
@@ -283,7 +284,7 @@ TEST(CountsTest, AllCountsComeWithOneQuery) {
 
 // The number of rows is not the sum of their counts.
 // Spec: 003-16
-TEST(CountsTest, AllMethodsOfACountAreSummed) {
+TEST(CountsTest, SumsAllMethodsOfACount) {
   Stage stage;
   const Name a = ErrorsOf("LOGIN", "MFA_CODE_ENTRY", "EF444945-A8A9-4CBD-8E71-552C735E78A0");
   const Name b = ErrorsOf("LOGIN", "MFA_CODE_ENTRY", "72CB4E28-CD8D-48A0-9899-02601480CE10");
@@ -299,7 +300,7 @@ constexpr std::string_view kAlike = R"({
 "classifiers": ["MFA", "MFA_APP", "MFA-2", "MFAS"], "rules": []})";
 
 // Spec: 003-17
-TEST(CountsTest, NamesThatOnlyBeginAlikeAreNotSummed) {
+TEST(CountsTest, DoesNotSumNamesThatOnlyShareAPrefix) {
   Stage stage(*Policy::Parse(kAlike));
   const auto name = [](const char* count, const char* classifier, const char* method = "") {
     return Name{.journey = "SIGN_IN", .count = count, .classifier = classifier, .method = method};
@@ -314,7 +315,7 @@ TEST(CountsTest, NamesThatOnlyBeginAlikeAreNotSummed) {
 }
 
 // Spec: 003-19
-TEST(CountsTest, AResetIsOfOneCountOrOfAllOfOneUser) {
+TEST(CountsTest, ResetsOneCountOrAllCountsOfOneUser) {
   Stage stage;
   const Subject other = SubjectOf("subject-b");
   stage.Fail(kPassword, 2);
@@ -330,7 +331,7 @@ TEST(CountsTest, AResetIsOfOneCountOrOfAllOfOneUser) {
 }
 
 // More rows than one transaction may have.
-TEST(CountsTest, AResetOfVeryManyIsWhole) {
+TEST(CountsTest, ResetsMoreCountsThanOneTransactionCanHold) {
   Stage stage;
   for (int i = 0; i < 150; ++i) {
     stage.Add(ErrorsOf("SIGN_IN", "MFA_CODE_ENTRY", std::to_string(i)));
@@ -339,8 +340,8 @@ TEST(CountsTest, AResetOfVeryManyIsWhole) {
   EXPECT_TRUE(stage.attempts.GetAll(stage.person)->empty());
 }
 
-// Resetting forgets failures, not attempts that may yet fail.
-TEST(CountsTest, AResetLeavesWhatIsUnderWay) {
+// A reset forgets failures, but not open attempts: these may still fail.
+TEST(CountsTest, KeepsOpenAttemptsAtAReset) {
   Stage stage;
   stage.Fail(kPassword, 2);
   stage.Reserve({.subject = stage.person, .name = kPassword, .attempt_id = "a"});
@@ -349,9 +350,9 @@ TEST(CountsTest, AResetLeavesWhatIsUnderWay) {
   EXPECT_EQ(stage.CountOf(kPassword), 1u);
 }
 
-// A repeated call must not lock anybody out.
+// A caller that repeats a call must not be locked out by it.
 // Spec: 003-21
-TEST(CountsTest, TheSameAttemptCountsOnce) {
+TEST(CountsTest, CountsTheSameAttemptOnce) {
   Stage stage;
   const IncrementRequest first{.subject = stage.person, .name = kPassword, .attempt_id = "a"};
   IncrementRequest second = first;
@@ -363,7 +364,7 @@ TEST(CountsTest, TheSameAttemptCountsOnce) {
 }
 
 // Spec: 003-21
-TEST(CountsTest, AnIncrementWhoseReplyIsLostCountsOnce) {
+TEST(CountsTest, CountsAnIncrementOnceWhenItsReplyIsLost) {
   Stage stage;
   int writes = 0;
   stage.tables.decide = [&](testing::Operation operation) -> std::optional<testing::Fault> {
@@ -375,7 +376,7 @@ TEST(CountsTest, AnIncrementWhoseReplyIsLostCountsOnce) {
 }
 
 // Spec: 003-22
-TEST(CountsTest, ALifeThatIsNoneIsRefused) {
+TEST(CountsTest, RefusesAnInvalidLife) {
   Stage stage;
   for (const auto life : {0s, -1s, std::chrono::seconds(1'000'000'000)}) {
     const auto counted =
@@ -395,7 +396,7 @@ TEST(CountsTest, ALifeThatIsNoneIsRefused) {
 }
 
 // Spec: 003-44
-TEST(CountsTest, CountsOfASessionStandAloneAndEndWithIt) {
+TEST(CountsTest, KeepsCountsOfASessionSeparate) {
   Stage stage;
   const Subject session = *Subject::OfSession("0123-4567");
   const std::vector<Name> names = {{.journey = "SESSION", .count = "RETRY_COUNT"},
@@ -412,16 +413,16 @@ TEST(CountsTest, CountsOfASessionStandAloneAndEndWithIt) {
   EXPECT_TRUE(stage.attempts.GetAll(next)->empty());
   stage.Pass(3600);
   EXPECT_TRUE(stage.attempts.GetAll(session)->empty());
-  // Who it was is in no line: a session's id opens it.
+  // No line has the id of a session, because a person who knows the id can use the session.
   ASSERT_TRUE(stage.attempts.Increment({.subject = session, .name = names[0]}));
   ASSERT_TRUE(stage.attempts.ResetAll(session));
   EXPECT_TRUE(stage.attempts.GetAll(session)->empty());
   EXPECT_EQ(stage.Logged().find("0123-4567"), std::string::npos);
 }
 
-// An index or an eventual read would not see it.
+// An index or an eventually consistent read may miss the last write.
 // Spec: 003-45
-TEST(CountsTest, WhatWasJustWrittenIsRead) {
+TEST(CountsTest, ReadsItsOwnWrites) {
   Stage stage;
   class Strong final : public testing::ForwardingTables {
    public:
@@ -432,7 +433,9 @@ TEST(CountsTest, WhatWasJustWrittenIsRead) {
       return ForwardingTables::Query(request);
     }
   } strong(&stage.model);
-  Attempts attempts({}, Policy::Default(), &strong, &stage.clock, &stage.random, nullptr, nullptr);
+  AccountTable table(kDefaultTable, &strong);
+  OwnRuntime own(&stage.clock, &stage.random);
+  Attempts attempts(Policy::Default(), &table, own.runtime());
   for (uint64_t i = 1; i < 6; ++i) {
     EXPECT_EQ(*attempts.Increment({.subject = stage.person, .name = kPassword}), i);
     EXPECT_EQ(*attempts.Get(stage.person, kPassword), i);
@@ -444,9 +447,9 @@ TEST(CountsTest, WhatWasJustWrittenIsRead) {
   EXPECT_TRUE(attempts.DecideJourney({stage.person}, "REAUTHENTICATION").has_value());
 }
 
-// A row of a newer or older writer is no reason to fail.
+// A newer or older program may have written rows that we cannot read.
 // Spec: 003-48
-TEST(CountsTest, RowsThatCannotBeReadArePassedOverWithAWarning) {
+TEST(CountsTest, IgnoresUnreadableRowsWithAWarning) {
   Stage stage;
   stage.Fail(kPassword, 2);
   const auto later = Int(kStart + 900);
@@ -468,7 +471,7 @@ TEST(CountsTest, RowsThatCannotBeReadArePassedOverWithAWarning) {
 }
 
 // Spec: 003-49
-TEST(CountsTest, NewNamesNeedAFileAndNothingElse) {
+TEST(CountsTest, AcceptsNewNamesFromAPolicyFile) {
   Stage stage(*Policy::Parse(R"({
     "journeys": ["PASSKEY_SETUP"], "counts": ["REFUSAL_COUNT"], "classifiers": ["PASSKEY_ENTRY"],
     "rules": [{"journey": "PASSKEY_SETUP", "count": "REFUSAL_COUNT",

@@ -1,4 +1,4 @@
-// The same over the embedded tables: a real store, real threads, a real sweeper.
+// Attempts over the embedded tables: a real store, real threads, a real sweeper.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -7,6 +7,7 @@
 
 #include "tables/embedded/embedded_tables.h"
 #include "tests/attempts/stage.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/threads.h"
 
@@ -17,7 +18,7 @@ using namespace std::chrono_literals;
 
 class EmbeddedTest : public ::testing::Test {
  protected:
-  EmbeddedTest() { CHECK(attempts.CreateTable().has_value()); }
+  EmbeddedTest() { CHECK(table.Create().has_value()); }
 
   std::unique_ptr<embedded::EmbeddedTables> Open() {
     return *embedded::EmbeddedTables::Open({.folder = folder.path() + "/data",
@@ -27,7 +28,7 @@ class EmbeddedTest : public ::testing::Test {
   }
   size_t Rows() {
     return tables
-        ->Query({.table = AttemptsOptions().table,
+        ->Query({.table = kDefaultTable,
                  .key_condition = "subject_id = :subject",
                  .values = {{":subject", person.text()}}})
         ->items.size();
@@ -38,11 +39,13 @@ class EmbeddedTest : public ::testing::Test {
   SeededRandom random{1};
   std::unique_ptr<embedded::EmbeddedTables> tables = Open();
   Subject person = SubjectOf("subject-a");
-  Attempts attempts{{}, Policy::Default(), tables.get(), &clock, &random, nullptr, nullptr};
+  AccountTable table{kDefaultTable, tables.get()};
+  OwnRuntime own{&clock, &random};
+  Attempts attempts{Policy::Default(), &table, own.runtime()};
 };
 
 // Spec: 003-31
-TEST_F(EmbeddedTest, OfFiftyWrongGuessesAtOnceSixAreEvaluated) {
+TEST_F(EmbeddedTest, EvaluatesSixOfFiftyWrongGuessesAtOnce) {
   std::atomic<int> verified = 0;
   std::atomic<int> refused = 0;
   testing::RunThreads(50, [&](int guesser) {
@@ -64,7 +67,7 @@ TEST_F(EmbeddedTest, OfFiftyWrongGuessesAtOnceSixAreEvaluated) {
 }
 
 // Spec: 003-11
-TEST_F(EmbeddedTest, AHundredIncrementsAtOnceAreAHundred) {
+TEST_F(EmbeddedTest, LosesNoneOfAHundredIncrementsAtOnce) {
   testing::RunThreads(20, [&](int) {
     for (int i = 0; i < 5; ++i) {
       EXPECT_TRUE(attempts.Increment({.subject = person, .name = kPassword}));
@@ -74,7 +77,7 @@ TEST_F(EmbeddedTest, AHundredIncrementsAtOnceAreAHundred) {
 }
 
 // Spec: 003-59
-TEST_F(EmbeddedTest, TheSweeperTakesWhatExpiredAndNothingElse) {
+TEST_F(EmbeddedTest, SweepsExpiredRowsOnly) {
   ASSERT_TRUE(attempts.Increment({.subject = person, .name = kPassword, .life = 100s}));
   ASSERT_TRUE(attempts.Increment({.subject = person, .name = kMfaCode, .life = 1000s}));
   ASSERT_TRUE(attempts.SetLock(person, {.name = kPasswordLock}, 100s));
@@ -96,15 +99,17 @@ TEST_F(EmbeddedTest, TheSweeperTakesWhatExpiredAndNothingElse) {
   EXPECT_EQ(attempts.States(person)->size(), 1u);
 }
 
-// A count that outlives the process, and a lock set after it.
-TEST_F(EmbeddedTest, CountsAndSlotsSurviveARestart) {
+// Counts and slots are stored, and a lock is set after the restart.
+TEST_F(EmbeddedTest, KeepsCountsAndSlotsAfterARestart) {
   for (const char* id : {"a", "b", "c", "d", "e", "f"}) {
     ASSERT_TRUE(attempts.Reserve({.subject = person, .name = kPassword, .attempt_id = id}));
   }
   ASSERT_TRUE(attempts.Settle({.subject = person, .name = kPassword, .attempt_id = "a"}));
   tables.reset();
   tables = Open();
-  Attempts after({}, Policy::Default(), tables.get(), &clock, &random, nullptr, nullptr);
+  AccountTable reopened(kDefaultTable, tables.get());
+  OwnRuntime after_own(&clock, &random);
+  Attempts after(Policy::Default(), &reopened, after_own.runtime());
   EXPECT_EQ(after.Decide({.subject = person, .name = kPassword})->verdict, Verdict::kBusy);
   for (const char* id : {"b", "c", "d", "e", "f"}) {
     ASSERT_TRUE(after.Settle({.subject = person, .name = kPassword, .attempt_id = id}));

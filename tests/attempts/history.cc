@@ -49,7 +49,7 @@ Found CheckBound(const std::vector<Event>& events, const Bound& bound) {
   return std::nullopt;
 }
 
-// What a later event may not be while the lock that was seen holds.
+// Finds an event that is not allowed while the lock holds.
 Found CheckUnder(const Event& lock, const Event& later) {
   switch (later.kind) {
     case EventKind::kStarted:
@@ -71,7 +71,7 @@ Found CheckLock(const std::vector<Event>& events, size_t seen, int64_t skew) {
   const Event& lock = events[seen];
   for (size_t i = seen + 1; i < events.size(); ++i) {
     if (events[i].kind == EventKind::kLockLifted) return std::nullopt;
-    // A call that began before the lock was seen may know nothing of it.
+    // A call that began before the lock was seen may not have read it.
     if (events[i].began <= seen || IsOver(lock, events[i].at, skew)) continue;
     if (auto violation = CheckUnder(lock, events[i])) return violation;
   }

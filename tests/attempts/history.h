@@ -1,6 +1,6 @@
-// A History is what processes were told, in order: which verifications were started, which of them
-// were right, which locks were seen. FindViolation says what in it cannot be, whatever the store,
-// the clocks and the order of things were.
+// A History is the list of answers that processes got, in order: verifications that were started,
+// those that were right, locks that were seen. FindViolation finds an answer that is wrong for
+// every store, every clock and every order of calls.
 //
 //   const size_t began = history.Begin();
 //   if (Reserve(...) == permitted) history.Add({.kind = EventKind::kStarted, .began = began, ...});
@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -21,17 +22,17 @@ namespace tidemark::attempts {
 
 enum class EventKind {
   kStarted,     // A slot was given: a secret is being verified.
-  kRight,       // The secret was right: this was no guess.
-  kSettled,     // The outcome was recorded, as `right` says; also when it had been before.
+  kRight,       // The secret was right, so this was not a guess.
+  kSettled,     // The result `right` was recorded, now or by an earlier call.
   kLockSeen,    // With its end; nullopt: permanent.
-  kNoLockSeen,  // The lock was looked for.
+  kNoLockSeen,  // The lock was read, and there was none.
   kLockLifted,
 };
 
 struct Event {
   EventKind kind = EventKind::kStarted;
   std::string id = {};
-  EpochSeconds at = 0;  // By the true clock, which no process has.
+  EpochSeconds at = 0;  // The true time, which no process knows.
   size_t began = 0;     // How many events there were when the call began.
   std::optional<EpochSeconds> until = std::nullopt;
   bool right = false;
@@ -49,7 +50,8 @@ class History {
 };
 
 struct Bound {
-  // Verifications that were started and not right, in any span of so many seconds.
+  // The maximum number of verifications that were started and not right, in any span of
+  // `span_seconds`.
   size_t most = 0;
   int64_t span_seconds = INT64_MAX;
   // How far the clock of a process may be from the true one.

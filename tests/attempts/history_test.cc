@@ -1,7 +1,8 @@
-// The checker itself: histories that cannot be are found out, and those that can be are not.
+// Tests the checker itself: it reports impossible histories and accepts possible ones.
 #include "tests/attempts/history.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -36,7 +37,7 @@ std::string ViolationIn(const std::vector<Event>& events, const Bound& bound = {
   return FindViolation(Of(events), bound).value_or("none");
 }
 
-TEST(HistoryTest, WhatCanBeIsNoViolation) {
+TEST(HistoryTest, AcceptsValidHistories) {
   EXPECT_EQ(ViolationIn({}), "none");
   EXPECT_EQ(ViolationIn({Started("a"), Started("b"), Right("a"), Settled("a", true), Started("c"),
                          Settled("b", false), Settled("c", false, true), Locked(0, 900),
@@ -44,7 +45,7 @@ TEST(HistoryTest, WhatCanBeIsNoViolation) {
             "none");
 }
 
-TEST(HistoryTest, OneTooManyInASpanIsFound) {
+TEST(HistoryTest, FindsOneVerificationTooMany) {
   EXPECT_THAT(ViolationIn({Started("a"), Started("b"), Started("c")}), HasSubstr("3 verif"));
   EXPECT_THAT(ViolationIn({Started("a"), Settled("a", false), Started("b"), Started("c")}),
               HasSubstr("3 verif"));
@@ -58,12 +59,12 @@ TEST(HistoryTest, OneTooManyInASpanIsFound) {
       HasSubstr("in 2 s"));
 }
 
-TEST(HistoryTest, ASlotGivenTwiceIsFound) {
+TEST(HistoryTest, FindsASlotThatWasGivenTwice) {
   EXPECT_THAT(ViolationIn({Started("a"), Started("a")}), HasSubstr("twice"));
   EXPECT_THAT(ViolationIn({Settled("a", true)}), HasSubstr("never started"));
 }
 
-TEST(HistoryTest, ALockThatMovesOrGoesIsFound) {
+TEST(HistoryTest, FindsALockThatMovesOrDisappears) {
   EXPECT_THAT(ViolationIn({Locked(0, 900), Locked(10, 910)}), HasSubstr("moved by 10 s"));
   EXPECT_THAT(ViolationIn({Locked(0, 900), Locked(10, 800)}), HasSubstr("moved"));
   EXPECT_THAT(ViolationIn({Locked(0, 900), Unlocked(899)}), HasSubstr("before its end"));
@@ -72,29 +73,29 @@ TEST(HistoryTest, ALockThatMovesOrGoesIsFound) {
   EXPECT_EQ(ViolationIn({Locked(0, 900), Locked(900, 1800)}), "none");
 }
 
-TEST(HistoryTest, APermanentLockThatLapsesIsFound) {
+TEST(HistoryTest, FindsAPermanentLockThatEnds) {
   EXPECT_THAT(ViolationIn({Locked(0, std::nullopt), Unlocked(1'000'000)}), HasSubstr("lapsed"));
   EXPECT_THAT(ViolationIn({Locked(0, std::nullopt), Locked(5, 900)}), HasSubstr("moved"));
 }
 
-TEST(HistoryTest, AStartUnderALockIsFound) {
+TEST(HistoryTest, FindsAVerificationUnderALock) {
   EXPECT_THAT(ViolationIn({Locked(0, 900), Started("a", 10)}), HasSubstr("under a lock"));
   EXPECT_EQ(ViolationIn({Locked(0, 900), Started("a", 900)}), "none");
-  // It had begun before.
+  // The call had begun before the lock was seen.
   History history;
   history.Add(Locked(0, 900));
   history.Add({.id = "a", .at = 10, .began = 0});
   EXPECT_EQ(FindViolation(history, {.most = 2}), std::nullopt);
 }
 
-TEST(HistoryTest, AnAnswerThatChangesIsFound) {
+TEST(HistoryTest, FindsAnAnswerThatChanges) {
   EXPECT_THAT(ViolationIn({Started("a"), Settled("a", false), Settled("a", true)}),
               HasSubstr("another answer"));
   EXPECT_THAT(ViolationIn({Started("a"), Settled("a", false, true), Settled("a", false)}),
               HasSubstr("another answer"));
 }
 
-TEST(HistoryTest, TwoThatReachedOneLimitAreFound) {
+TEST(HistoryTest, FindsTwoAttemptsThatReachedOneLimit) {
   EXPECT_THAT(ViolationIn({Started("a"), Started("b"), Settled("a", false, true),
                            Settled("b", false, true)}),
               HasSubstr("one limit"));

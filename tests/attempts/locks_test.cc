@@ -16,10 +16,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr EpochSeconds kStart = 1'700'000'000;
+constexpr EpochSeconds kLocksStart = 1'700'000'000;
 
 // Spec: 003-23
-TEST(LocksTest, TheSixthWrongPasswordLocksAndEndsTheCount) {
+TEST(LocksTest, LocksAtTheSixthWrongPasswordAndRemovesTheCount) {
   Stage stage;
   const Decision fifth = stage.Fail(kPassword, 5);
   EXPECT_EQ(fifth.verdict, Verdict::kPermitted);
@@ -31,14 +31,14 @@ TEST(LocksTest, TheSixthWrongPasswordLocksAndEndsTheCount) {
   EXPECT_TRUE(sixth.just_reached);
   ASSERT_EQ(stage.Locks().size(), 1u);
   EXPECT_EQ(stage.Locks()[0].kind, LockKind::kStandard);
-  EXPECT_EQ(stage.Locks()[0].until, kStart + 900);
+  EXPECT_EQ(stage.Locks()[0].until, kLocksStart + 900);
   EXPECT_EQ(stage.CountOf(kPassword), 0u);
   EXPECT_FALSE(stage.Stored("SIGN_IN#ERROR_COUNT#PASSWORD_ENTRY").has_value());
 }
 
-// Without a slot nothing is verified, however right it would be.
+// Without a slot the page verifies nothing, so a right password is refused too.
 // Spec: 003-24
-TEST(LocksTest, WhileLockedNothingIsEvaluated) {
+TEST(LocksTest, GivesNoSlotWhileLocked) {
   Stage stage;
   stage.Fail(kPassword, 6);
   EXPECT_EQ(stage.Reserve({.subject = stage.person, .name = kPassword, .attempt_id = "r"}).verdict,
@@ -51,7 +51,7 @@ TEST(LocksTest, WhileLockedNothingIsEvaluated) {
 }
 
 // Spec: 003-25
-TEST(LocksTest, ALockEndsAtItsSecondSweptOrNot) {
+TEST(LocksTest, EndsALockAtItsSecondWithoutTheSweeper) {
   for (const bool swept : {false, true}) {
     Stage stage;
     stage.Fail(kPassword, 6);
@@ -67,20 +67,20 @@ TEST(LocksTest, ALockEndsAtItsSecondSweptOrNot) {
 }
 
 // Spec: 003-26
-TEST(LocksTest, RegistrationAndRecoveryAreLockedForLess) {
+TEST(LocksTest, LocksRegistrationAndRecoveryForAShorterTime) {
   for (const char* journey : {"ACCOUNT_CREATION", "ACCOUNT_RECOVERY"}) {
     Stage stage;
     stage.Fail(ErrorsOf(journey, "MFA_CODE_ENTRY"), 6, "SMS");
     ASSERT_EQ(stage.Locks().size(), 1u);
     EXPECT_EQ(stage.Locks()[0].kind, LockKind::kReduced);
-    EXPECT_EQ(stage.Locks()[0].until, kStart + 300);
+    EXPECT_EQ(stage.Locks()[0].until, kLocksStart + 300);
   }
   for (const char* journey : {"SIGN_IN", "PASSWORD_RESET_MFA", "ACCOUNT_MANAGEMENT"}) {
     Stage stage;
     stage.Fail(ErrorsOf(journey, "MFA_CODE_ENTRY"), 6, "SMS");
     ASSERT_EQ(stage.Locks().size(), 1u);
     EXPECT_EQ(stage.Locks()[0].kind, LockKind::kStandard);
-    EXPECT_EQ(stage.Locks()[0].until, kStart + 900);
+    EXPECT_EQ(stage.Locks()[0].until, kLocksStart + 900);
   }
 }
 
@@ -90,7 +90,7 @@ struct LockKindCase {
 };
 
 // Spec: 003-27
-TEST(LocksTest, ALockRefusesItsOwnActionAndJourneyAlone) {
+TEST(LocksTest, RefusesOnlyTheLockedActionAndJourney) {
   const std::vector<LockKindCase> kinds = {
       {LockOf("SIGN_IN", "MFA_CODE_REQUEST"), RequestsOf("SIGN_IN", "MFA_CODE")},
       {kPasswordLock, kPassword},
@@ -112,11 +112,11 @@ TEST(LocksTest, ALockRefusesItsOwnActionAndJourneyAlone) {
   }
 }
 
-// Whoever goes on trying must not be able to keep the owner out for ever.
+// Otherwise anybody who keeps trying could keep the owner out for ever.
 // Spec: 003-28
-TEST(LocksTest, ALockThatIsThereIsNeverMoved) {
+TEST(LocksTest, NeverMovesAnExistingLock) {
   Stage stage;
-  // Reserved before the lock, failed behind it.
+  // Reserved before the lock, and failed after it.
   for (const char* id : {"a", "b"}) {
     stage.Reserve({.subject = stage.person, .name = kPassword, .attempt_id = id});
   }
@@ -127,14 +127,14 @@ TEST(LocksTest, ALockThatIsThereIsNeverMoved) {
   stage.Settle(
       {.subject = stage.person, .name = kPassword, .attempt_id = "b", .lock_length = 5000s});
   ASSERT_EQ(stage.Locks().size(), 1u);
-  EXPECT_EQ(stage.Locks()[0].until, kStart + 900);
+  EXPECT_EQ(stage.Locks()[0].until, kLocksStart + 900);
   const Lock held = *stage.attempts.SetLock(stage.person, {.name = kPasswordLock}, 10s);
-  EXPECT_EQ(held.until, kStart + 900);
-  EXPECT_EQ(stage.Locks()[0].until, kStart + 900);
+  EXPECT_EQ(held.until, kLocksStart + 900);
+  EXPECT_EQ(stage.Locks()[0].until, kLocksStart + 900);
 }
 
 // Spec: 003-29
-TEST(LocksTest, TheAnswerHasKindReasonAndTheTrueEnd) {
+TEST(LocksTest, ReportsKindReasonAndEndOfALock) {
   Stage stage;
   stage.Fail(kPassword, 6);
   stage.Pass(100);
@@ -142,7 +142,7 @@ TEST(LocksTest, TheAnswerHasKindReasonAndTheTrueEnd) {
   ASSERT_TRUE(decision.lock.has_value());
   EXPECT_EQ(decision.lock->kind, LockKind::kStandard);
   EXPECT_EQ(decision.lock->reason, "ERROR_COUNT PASSWORD_ENTRY");
-  EXPECT_EQ(decision.lock->until, kStart + 900);
+  EXPECT_EQ(decision.lock->until, kLocksStart + 900);
   EXPECT_EQ(decision.remaining_seconds, 800);
   stage.Pass(799);
   EXPECT_EQ(stage.attempts.Decide({.subject = stage.person, .name = kPassword})->remaining_seconds,
@@ -150,7 +150,7 @@ TEST(LocksTest, TheAnswerHasKindReasonAndTheTrueEnd) {
 }
 
 // Of two locks on one action the one that ends later decides.
-TEST(LocksTest, TheLaterEndHolds) {
+TEST(LocksTest, ReportsTheLaterOfTwoLocks) {
   Stage stage;
   const Name device = ErrorsOf("SIGN_IN", "MFA_CODE_ENTRY", "d1");
   ASSERT_TRUE(
@@ -164,7 +164,7 @@ TEST(LocksTest, TheLaterEndHolds) {
 }
 
 // Spec: 003-30
-TEST(LocksTest, WhatIsPermanentStays) {
+TEST(LocksTest, KeepsPermanentLocksAndStates) {
   Stage stage;
   ASSERT_TRUE(stage.attempts.SetLock(stage.person,
                                      {.name = kPasswordLock, .kind = LockKind::kPermanent}, 0s));
@@ -178,20 +178,20 @@ TEST(LocksTest, WhatIsPermanentStays) {
   EXPECT_EQ(stage.VerdictOf(kPassword), Verdict::kIndefinitelyLocked);
 }
 
-// The seed's own example has a ttl on a permanent block: it would lapse.
+// The example of the seed has a ttl on a permanent block, so it would end.
 // Spec: 003-30
-TEST(LocksTest, APermanentBlockWithAnEndInItsRowHasNone) {
+TEST(LocksTest, IgnoresTheEndInTheRowOfAPermanentBlock) {
   Stage stage;
   stage.Store({{"sk", "ACCOUNT_INTERVENTION#STATE#BLOCKED"},
                {"block_type", "PERMANENT"},
                {"intervention_state", "BLOCKED"},
-               {"ttl", Int(kStart - 5)}});
+               {"ttl", Int(kLocksStart - 5)}});
   EXPECT_EQ(stage.VerdictOf(kPassword), Verdict::kBlocked);
 }
 
 // Threads over the model; the embedded tables have their own test.
 // Spec: 003-31
-TEST(LocksTest, OfFiftyWrongGuessesAtOnceSixAreEvaluated) {
+TEST(LocksTest, EvaluatesSixOfFiftyWrongGuessesAtOnce) {
   Stage stage;
   std::atomic<int> verified = 0;
   testing::RunThreads(50, [&](int guesser) {
@@ -210,7 +210,7 @@ TEST(LocksTest, OfFiftyWrongGuessesAtOnceSixAreEvaluated) {
 }
 
 // Spec: 003-32
-TEST(LocksTest, WhoseLockIsLiftedBeginsAnew) {
+TEST(LocksTest, StartsFromZeroAfterAnUnlock) {
   Stage stage;
   stage.Fail(kPassword, 6);
   ASSERT_TRUE(stage.attempts.Unlock(stage.person, kPasswordLock));
@@ -219,10 +219,10 @@ TEST(LocksTest, WhoseLockIsLiftedBeginsAnew) {
   EXPECT_EQ(stage.Fail(kPassword).remaining, 5u);
 }
 
-// A reset is finished when the new password is stored; the code alone is one step of it. Who was
-// locked begins anew, and so does who was not locked yet.
+// A reset is finished when the new password is stored; the code alone is only one step. Afterwards
+// all counts start from zero, whether the person was locked or not.
 // Spec: 003-32
-TEST(LocksTest, WhoFinishesAPasswordResetBeginsAnew) {
+TEST(LocksTest, StartsFromZeroAfterAPasswordReset) {
   for (const int failures : {6, 3}) {
     Stage stage;
     stage.Fail(kPassword, failures);
@@ -238,9 +238,9 @@ TEST(LocksTest, WhoFinishesAPasswordResetBeginsAnew) {
   }
 }
 
-// A device with a budget of its own was locked for the same password.
+// A known device was locked in its own lane for the same password.
 // Spec: 003-32
-TEST(LocksTest, AFinishedPasswordResetLiftsTheLockOfEveryDevice) {
+TEST(LocksTest, LiftsTheLocksOfAllDevicesAfterAPasswordReset) {
   Stage stage;
   const auto settle = [&](bool right) {
     const std::string id = stage.NextId();
@@ -262,8 +262,8 @@ TEST(LocksTest, AFinishedPasswordResetLiftsTheLockOfEveryDevice) {
   EXPECT_EQ(settle(false).remaining, 5u);
 }
 
-// What the policy does not name stays: locks of other actions, and what somebody set for good.
-TEST(LocksTest, AFinishedJourneyLiftsNothingElse) {
+// Locks of other actions and permanent locks stay.
+TEST(LocksTest, LiftsOnlyTheLocksThatTheJourneyNames) {
   Stage stage;
   stage.Fail(kMfaCode, 6);
   stage.Fail(kPassword, 6);
@@ -279,8 +279,8 @@ TEST(LocksTest, AFinishedJourneyLiftsNothingElse) {
   EXPECT_EQ(stage.VerdictOf(kMfaCode), Verdict::kTemporarilyLocked);
 }
 
-// More than one write has room for are lifted all the same.
-TEST(LocksTest, AFinishedJourneyLiftsHoweverManyThereAre) {
+// They need several writes.
+TEST(LocksTest, LiftsMoreLocksThanOneTransactionCanHold) {
   Stage stage;
   for (int i = 0; i < 70; ++i) {
     const std::string method = "m" + std::to_string(i);
@@ -293,9 +293,9 @@ TEST(LocksTest, AFinishedJourneyLiftsHoweverManyThereAre) {
   EXPECT_EQ(*stage.attempts.Sum(stage.person, kPassword), 0u);
 }
 
-// The failures of a locked method are kept for the total; lifting its lock forgets them.
+// The failures of a locked method count towards the total until its lock is lifted.
 // Spec: 003-32
-TEST(LocksTest, WhoseMethodIsUnlockedBeginsAnew) {
+TEST(LocksTest, StartsAMethodFromZeroAfterItsUnlock) {
   Stage stage;
   const Name device = ErrorsOf("SIGN_IN", "MFA_CODE_ENTRY", "d1");
   const Name other = ErrorsOf("SIGN_IN", "MFA_CODE_ENTRY", "d2");
@@ -309,7 +309,7 @@ TEST(LocksTest, WhoseMethodIsUnlockedBeginsAnew) {
 
 // Both limits of the seed: of a device, and of all devices together.
 // Spec: 003-18
-TEST(LocksTest, ADeviceIsLockedAtItsLimitAndTheUserAtTheTotal) {
+TEST(LocksTest, LocksADeviceAtItsLimitAndTheUserAtTheTotal) {
   Stage stage;
   const auto device = [](int number) {
     return ErrorsOf("SIGN_IN", "MFA_CODE_ENTRY", "device-" + std::to_string(number));
@@ -333,9 +333,9 @@ TEST(LocksTest, ADeviceIsLockedAtItsLimitAndTheUserAtTheTotal) {
   EXPECT_EQ(stage.VerdictOf(device(1)), Verdict::kPermitted);
 }
 
-// Slots under way count towards the total as well.
+// Open attempts count towards the total too.
 // Spec: 003-18
-TEST(LocksTest, NoMoreThanTheTotalIsEverUnderWay) {
+TEST(LocksTest, CountsOpenAttemptsTowardsTheTotal) {
   Stage stage;
   int permitted = 0;
   for (int i = 0; i < 30; ++i) {
@@ -349,7 +349,7 @@ TEST(LocksTest, NoMoreThanTheTotalIsEverUnderWay) {
 }
 
 // Spec: 003-33
-TEST(LocksTest, ARightPasswordKeepsOrClearsAsThePolicySays) {
+TEST(LocksTest, KeepsOrClearsACountAfterARightPasswordAsThePolicySays) {
   Stage keeps;
   keeps.Fail(kPassword, 3);
   keeps.Try(kPassword, true);
@@ -366,7 +366,7 @@ TEST(LocksTest, ARightPasswordKeepsOrClearsAsThePolicySays) {
 }
 
 // Spec: 003-34
-TEST(LocksTest, ARightCodeClearsTheCodesCounts) {
+TEST(LocksTest, ClearsTheCountsOfCodesAfterARightCode) {
   Stage stage;
   stage.Fail(kMfaCode, 3, "SMS");
   stage.Fail(kPassword, 2);
@@ -376,7 +376,7 @@ TEST(LocksTest, ARightCodeClearsTheCodesCounts) {
 }
 
 // Spec: 003-34
-TEST(LocksTest, ReauthenticationClearsBothIdsAndTellsWhatTheyHad) {
+TEST(LocksTest, ClearsBothIdsAfterReauthenticationAndAuditsTheirCounts) {
   Stage stage;
   const Subject pairwise = *Subject::OfPairwise("rp-1");
   const Name email = ErrorsOf("REAUTHENTICATION", "EMAIL_ENTRY");
@@ -386,7 +386,8 @@ TEST(LocksTest, ReauthenticationClearsBothIdsAndTellsWhatTheyHad) {
   }
   stage.Fail(password, 3);
   stage.Fail(kPassword, 1);
-  // Whoever ends right after a write leaves the copy behind: it is there before each of them.
+  // The audit line is written before each write. So it exists even if the process ends right after
+  // the write.
   std::vector<std::string> before_writes;
   stage.tables.decide = [&](testing::Operation operation) -> std::optional<testing::Fault> {
     if (testing::Writes(operation)) before_writes.push_back(stage.Logged());
@@ -409,8 +410,8 @@ TEST(LocksTest, ReauthenticationClearsBothIdsAndTellsWhatTheyHad) {
   EXPECT_THAT(stage.Logged(), HasSubstr("count=3"));
 }
 
-// A right e-mail must not pay for guessed passwords.
-TEST(LocksTest, AStepOfReauthenticationClearsNothing) {
+// A right e-mail address must not clear the failures of guessed passwords.
+TEST(LocksTest, ClearsNothingAfterOneStepOfReauthentication) {
   Stage stage;
   const Name password = ErrorsOf("REAUTHENTICATION", "PASSWORD_ENTRY");
   stage.Fail(password, 5);
@@ -421,7 +422,7 @@ TEST(LocksTest, AStepOfReauthenticationClearsNothing) {
 }
 
 // Spec: 003-35
-TEST(LocksTest, AppCodesInRegistrationAreNotLocked) {
+TEST(LocksTest, DoesNotLockAppCodesInRegistration) {
   Stage stage;
   const Name code = ErrorsOf("ACCOUNT_CREATION", "MFA_CODE_ENTRY");
   EXPECT_EQ(stage.Fail(code, 8, "AUTH_APP").verdict, Verdict::kPermitted);
@@ -431,7 +432,7 @@ TEST(LocksTest, AppCodesInRegistrationAreNotLocked) {
 }
 
 // Spec: 003-36
-TEST(LocksTest, TooManyEmailCodesInRegistrationResetWithoutALock) {
+TEST(LocksTest, ResetsEmailCodesInRegistrationWithoutALock) {
   Stage stage;
   const Name code = ErrorsOf("ACCOUNT_CREATION", "EMAIL_CODE_ENTRY");
   EXPECT_FALSE(stage.Fail(code, 5).just_reached);
@@ -442,7 +443,7 @@ TEST(LocksTest, TooManyEmailCodesInRegistrationResetWithoutALock) {
 }
 
 // Spec: 003-37
-TEST(LocksTest, TheSixthCodeRequestIsRefusedAndThenOthersDifferently) {
+TEST(LocksTest, RefusesTheSixthCodeRequestAndLocksTheNext) {
   Stage stage;
   const Name requests = RequestsOf("SIGN_IN", "MFA_CODE");
   for (int i = 0; i < 5; ++i) EXPECT_EQ(stage.Spend(requests).verdict, Verdict::kPermitted);
@@ -459,7 +460,7 @@ TEST(LocksTest, TheSixthCodeRequestIsRefusedAndThenOthersDifferently) {
 }
 
 // Spec: 003-38
-TEST(LocksTest, InReauthenticationTheSixthCodeRequestAloneIsRefused) {
+TEST(LocksTest, RefusesOnlyTheSixthCodeRequestInReauthentication) {
   Stage stage;
   const Name requests = RequestsOf("REAUTHENTICATION", "MFA_CODE");
   for (int i = 0; i < 5; ++i) EXPECT_EQ(stage.Spend(requests).verdict, Verdict::kPermitted);
@@ -470,9 +471,9 @@ TEST(LocksTest, InReauthenticationTheSixthCodeRequestAloneIsRefused) {
   EXPECT_EQ(stage.Spend(requests).verdict, Verdict::kPermitted);
 }
 
-// A lost reply or a repeated call finds the first answer, also when reaching the limit left
-// nothing behind.
-TEST(LocksTest, SpendingAgainUnderTheSameIdGivesTheFirstAnswer) {
+// After a lost reply, or for a repeated call, the answer is the first one, also when reaching the
+// limit stored no lock.
+TEST(LocksTest, GivesTheSameAnswerWhenASpendIsRepeated) {
   for (const char* journey : {"SIGN_IN", "REAUTHENTICATION"}) {
     Stage stage;
     const Name requests = RequestsOf(journey, "MFA_CODE");
@@ -488,7 +489,7 @@ TEST(LocksTest, SpendingAgainUnderTheSameIdGivesTheFirstAnswer) {
 }
 
 // Spec: 003-39
-TEST(LocksTest, ACountAtItsLimitHoldsAllOfReauthentication) {
+TEST(LocksTest, RefusesAllOfReauthenticationWhenOneCountIsAtItsLimit) {
   Stage stage;
   const Name password = ErrorsOf("REAUTHENTICATION", "PASSWORD_ENTRY");
   stage.Fail(password, 6);
@@ -511,9 +512,9 @@ TEST(LocksTest, ACountAtItsLimitHoldsAllOfReauthentication) {
   EXPECT_EQ(stage.VerdictOf(password), Verdict::kPermitted);
 }
 
-// One person under two names has one budget.
+// One person with two identifiers has one budget.
 // Spec: 003-20, 003-39
-TEST(LocksTest, ReauthenticationSumsThePersonsIdentifiers) {
+TEST(LocksTest, SumsTheIdentifiersOfAPersonInReauthentication) {
   Stage stage;
   const Subject pairwise = *Subject::OfPairwise("rp-1");
   const Name code = ErrorsOf("REAUTHENTICATION", "MFA_CODE_ENTRY");
@@ -526,7 +527,7 @@ TEST(LocksTest, ReauthenticationSumsThePersonsIdentifiers) {
     ASSERT_TRUE(stage.attempts.Increment({.subject = pairwise, .name = code}));
   }
   EXPECT_EQ(verdict({stage.person, pairwise}), Verdict::kPermitted);
-  // The same one again is not another one.
+  // A repeated identifier counts once.
   EXPECT_EQ(verdict({stage.person, stage.person, pairwise, pairwise}), Verdict::kPermitted);
   EXPECT_EQ(stage.attempts.DecideJourney({stage.person, stage.person}, "REAUTHENTICATION")->count,
             3u);
@@ -544,7 +545,7 @@ TEST(LocksTest, ReauthenticationSumsThePersonsIdentifiers) {
 }
 
 // Spec: 003-40
-TEST(LocksTest, AnUnsupportedPairOfCodeAndJourneyIsAnError) {
+TEST(LocksTest, RefusesACodeThatTheJourneyDoesNotHave) {
   Stage stage;
   for (const Name& name :
        {RequestsOf("SIGN_IN", "EMAIL_CODE"), RequestsOf("PASSWORD_RESET", "MFA_CODE")}) {
@@ -558,17 +559,17 @@ TEST(LocksTest, AnUnsupportedPairOfCodeAndJourneyIsAnError) {
 }
 
 // Spec: 003-60
-TEST(LocksTest, ALockOfAnotherLengthEndsThatMuchLater) {
+TEST(LocksTest, UsesTheLengthThatTheCallerGives) {
   Stage stage;
   stage.Fail(kPassword, 5);
   stage.Reserve({.subject = stage.person, .name = kPassword, .attempt_id = "a"});
   stage.Settle(
       {.subject = stage.person, .name = kPassword, .attempt_id = "a", .lock_length = 123s});
   const item::Item row = *stage.Stored("SIGN_IN#LOCK#PASSWORD_RESET");
-  EXPECT_EQ(NumberIn(row, "ttl"), kStart + 123);
+  EXPECT_EQ(NumberIn(row, "ttl"), kLocksStart + 123);
   EXPECT_EQ(NumberIn(row, "block_duration"), 123);
   const Name other = LockOf("SIGN_IN", "MFA_CODE_REQUEST");
-  EXPECT_EQ(stage.attempts.SetLock(stage.person, {.name = other}, 7s)->until, kStart + 7);
+  EXPECT_EQ(stage.attempts.SetLock(stage.person, {.name = other}, 7s)->until, kLocksStart + 7);
   EXPECT_FALSE(stage.attempts.SetLock(stage.person, {.name = other}, 0s).has_value());
   EXPECT_FALSE(
       stage.attempts
@@ -578,7 +579,7 @@ TEST(LocksTest, ALockOfAnotherLengthEndsThatMuchLater) {
 }
 
 // Spec: 003-61
-TEST(LocksTest, ALockIsToldToTheAuditWithoutSecrets) {
+TEST(LocksTest, AuditsALockWithoutSecrets) {
   Stage stage;
   stage.person = *Subject::OfEmail("ann@example.com", Secret("the key of the test"));
   stage.Fail(kPassword, 6);
@@ -592,9 +593,9 @@ TEST(LocksTest, ALockIsToldToTheAuditWithoutSecrets) {
   EXPECT_THAT(stage.Logged(), Not(HasSubstr("key of the test")));
 }
 
-// A lock whose reply was lost is told as well, and once.
+// A lock is audited also when the reply to its write was lost, and only once.
 // Spec: 003-61
-TEST(LocksTest, ALockWhoseReplyIsLostIsToldOnce) {
+TEST(LocksTest, AuditsALockOnceWhenItsReplyIsLost) {
   Stage stage;
   stage.Fail(kPassword, 5);
   stage.Reserve({.subject = stage.person, .name = kPassword, .attempt_id = "a"});
@@ -610,6 +611,47 @@ TEST(LocksTest, ALockWhoseReplyIsLostIsToldOnce) {
   const size_t told = log.find("lock set");
   ASSERT_NE(told, std::string::npos);
   EXPECT_EQ(log.find("lock set", told + 1), std::string::npos);
+}
+
+// Review: T7
+TEST(HelpDeskTest, IsRefusedALockThatDoesNothing) {
+  Stage stage;
+  const auto lock = [&](const Name& name, LockKind kind) {
+    return stage.attempts.SetLock(stage.person, {.name = name, .kind = kind}, 900s);
+  };
+  const auto refused = lock(LockOf("SIGN_IN", "PASSWORD_ENTRY"), LockKind::kStandard);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().message, HasSubstr("its locks are MFA_CODE_ENTRY"));
+  Name of_nobody = kPasswordLock;
+  of_nobody.lane = "0123456789abcdef";
+  EXPECT_EQ(lock(of_nobody, LockKind::kStandard).error().code, ErrorCode::kInvalid);
+  // A permanent lock replaces one that ends, but not the other way round.
+  ASSERT_TRUE(lock(kPasswordLock, LockKind::kStandard)->until.has_value());
+  EXPECT_FALSE(lock(kPasswordLock, LockKind::kPermanent)->until.has_value());
+  EXPECT_FALSE(lock(kPasswordLock, LockKind::kStandard)->until.has_value());
+  EXPECT_EQ(stage.VerdictOf(kPassword), Verdict::kIndefinitelyLocked);
+}
+
+// Review: T9
+TEST(HelpDeskTest, SeesAndLiftsAReauthenticationHold) {
+  Stage stage;
+  const Name name = ErrorsOf("REAUTHENTICATION", "PASSWORD_ENTRY");
+  stage.Fail(name, 6);
+  ASSERT_EQ(stage.Locks().size(), 1u);
+  ASSERT_TRUE(stage.attempts.Unlock(stage.person, stage.Locks()[0].name).has_value());
+  EXPECT_EQ(stage.VerdictOf(name), Verdict::kPermitted);
+  EXPECT_TRUE(stage.Locks().empty());
+}
+
+// Review: T10
+TEST(JourneyTest, IsRefusedWhileAStepOfItIsLocked) {
+  Stage stage;
+  stage.Fail(kPassword, 6);
+  const Decision decision = *stage.attempts.DecideJourney({stage.person}, "SIGN_IN");
+  EXPECT_EQ(decision.verdict, Verdict::kTemporarilyLocked);
+  EXPECT_EQ(decision.remaining_seconds, 900);
+  EXPECT_EQ(stage.attempts.DecideJourney({stage.person}, "REAUTHENTICATION")->verdict,
+            Verdict::kPermitted);
 }
 
 }  // namespace

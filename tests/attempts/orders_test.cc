@@ -1,6 +1,6 @@
-// Two or three processes in every order in which their calls to the store can come, with replies
-// that are lost anywhere and processes that die; and long random runs of more of them, with clocks
-// that disagree. What they were told is checked as a history.
+// Runs two or three processes in every order of their calls to the store, with lost replies and
+// dying processes; and long random runs with more processes and with clocks that differ. All
+// answers are checked as a history.
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -13,6 +13,7 @@
 #include "tests/attempts/history.h"
 #include "tests/attempts/stage.h"
 #include "tests/support/long_run.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/offset_clock.h"
 #include "tests/support/schedule.h"
 
@@ -37,12 +38,12 @@ Policy PolicyOf(int limit, int lock_seconds = 900) {
                         std::to_string(limit) + "}]}");
 }
 
-// A process with a clock of its own over the common store, which notes what it was told.
+// A process with a clock of its own over the common store. It records the answers that it gets.
 class Process {
  public:
   struct World {
     ManualClock* clock;
-    tables::Tables* tables;
+    AccountTable* table;
     History* history;
   };
   Process(World world, const Policy& policy, std::string name, std::chrono::seconds offset = 0s)
@@ -50,7 +51,8 @@ class Process {
         name_(std::move(name)),
         clock_(world.clock, offset),
         random_(std::hash<std::string>()(name_)),
-        attempts_({}, policy, world.tables, &clock_, &random_, nullptr, nullptr) {}
+        own_(&clock_, &random_),
+        attempts_(policy, world.table, own_.runtime()) {}
 
   // The id, when a slot was given.
   std::optional<std::string> Start() {
@@ -58,7 +60,7 @@ class Process {
     const size_t began = world_.history->Begin();
     const ReserveRequest request{.subject = person_, .name = kPassword, .attempt_id = id};
     auto decision = attempts_.Reserve(request);
-    // A caller that was told nothing asks again under the same id.
+    // A caller that gets an error asks again with the same id.
     if (!decision) decision = attempts_.Reserve(request);
     if (!decision || decision->verdict != Verdict::kPermitted) return std::nullopt;
     world_.history->Add({.id = id, .at = Now(), .began = began});
@@ -100,6 +102,7 @@ class Process {
   std::string name_;
   testing::OffsetClock clock_;
   SeededRandom random_;
+  OwnRuntime own_;
   Attempts attempts_;
   Subject person_ = SubjectOf("subject-a");
   int last_id_ = 0;
@@ -111,16 +114,17 @@ class OrderedWorld {
  public:
   OrderedWorld(Schedule* schedule, int limit, size_t lost_replies)
       : policy_(PolicyOf(limit)), lost_(lost_replies), schedule_(*schedule) {
-    CHECK(Add("setup").attempts().CreateTable().has_value());
+    Add("setup");
+    CHECK(table_.Create().has_value());
     tables_.decide = [this](Operation operation) { return AtCall(operation); };
   }
 
   Process& Add(const std::string& name, std::chrono::seconds offset = 0s) {
-    processes_.push_back(std::make_unique<Process>(Process::World{&clock, &tables_, &history},
+    processes_.push_back(std::make_unique<Process>(Process::World{&clock, &table_, &history},
                                                    policy_, name, offset));
     return *processes_.back();
   }
-  // Once nobody runs any more.
+  // After all processes have ended.
   void Finish(size_t limit) {
     scheduled = false;
     processes_.front()->Look();
@@ -129,7 +133,7 @@ class OrderedWorld {
 
   ManualClock clock;
   History history;
-  bool scheduled = true;  // False while things are prepared.
+  bool scheduled = true;  // False while the test prepares the account.
 
  private:
   std::optional<testing::Fault> AtCall(Operation operation) {
@@ -145,12 +149,13 @@ class OrderedWorld {
   Schedule& schedule_;
   model::ModelTables model_{clock};
   testing::FaultyTables tables_{&model_};
+  AccountTable table_{kDefaultTable, &tables_};
   std::vector<std::unique_ptr<Process>> processes_;
 };
 
 class OrdersTest : public ::testing::TestWithParam<size_t> {};
 
-// The bare race: both read "none yet".
+// Both read "no failure yet" at the same time.
 TEST_P(OrdersTest, TwoGuessersOneSlot) {
   if (GetParam() > 1 && !HasTime()) GTEST_SKIP() << kLongOnly;
   const size_t runs = Explore(200'000, [](Schedule& schedule) {
@@ -167,7 +172,7 @@ TEST_P(OrdersTest, TwoGuessersOneSlot) {
   EXPECT_GT(runs, 100u);
 }
 
-// One dies with the secret verified or not; the other comes when its time is over.
+// One process dies after it took a slot; the other one comes after the verification deadline.
 TEST_P(OrdersTest, AProcessDiesAndAnotherBooksItsSlot) {
   if (GetParam() > 0 && !HasTime()) GTEST_SKIP() << kLongOnly;
   Explore(200'000, [](Schedule& schedule) {
@@ -177,7 +182,7 @@ TEST_P(OrdersTest, AProcessDiesAndAnotherBooksItsSlot) {
     schedule.Run({[&] {
                     const auto id = dies.Start();
                     world.clock.Advance(62s);
-                    // Not quite dead: it settles what may have been booked by then.
+                    // The process may not be dead: it may settle the attempt after it was booked.
                     if (id && schedule.Choose(2) == 1) dies.Settle(*id, schedule.Choose(2) == 1);
                   },
                   [&] {
@@ -244,8 +249,8 @@ INSTANTIATE_TEST_SUITE_P(LostReplies, RepeatsTest, ::testing::Values(0, 1));
 
 // ---- Random runs ----
 
-// Several processes in one thread: whenever one calls the store, others may do whole things before
-// it goes on, and within those others again.
+// Several processes in one thread. At each call to the store, other processes may run complete
+// operations first, and inside these again others.
 class RandomWorld {
  public:
   static constexpr int kLimit = 3;
@@ -257,10 +262,10 @@ class RandomWorld {
     const char* const names[] = {"a", "b", "c", "d"};
     const std::chrono::seconds offsets[] = {0s, 20s, -20s, -7s};
     for (size_t i = 0; i < 4; ++i) {
-      processes_.push_back(std::make_unique<Process>(Process::World{&clock_, &tables_, &history_},
+      processes_.push_back(std::make_unique<Process>(Process::World{&clock_, &table_, &history_},
                                                      policy, names[i], offsets[i]));
     }
-    CHECK(processes_.front()->attempts().CreateTable().has_value());
+    CHECK(table_.Create().has_value());
     tables_.decide = [this](Operation operation) { return AtCall(operation); };
   }
 
@@ -269,13 +274,13 @@ class RandomWorld {
       DoSomething();
       PassTime();
     }
-    // Two windows meet in a span no longer than one of them.
+    // A span of one window's length may touch two windows.
     const Bound bound{.most = 2 * kLimit - 1,
                       .span_seconds = kLockSeconds - 2 * kSkewSeconds,
                       .skew_seconds = kSkewSeconds};
     EXPECT_EQ(FindViolation(history_, bound), std::nullopt);
   }
-  // No window ends, so that all of it is one.
+  // All steps happen within one window.
   void RunWithinAWindow(int steps) {
     for (int i = 0; i < steps; ++i) DoSomething();
     EXPECT_EQ(FindViolation(history_, {.most = kLimit, .skew_seconds = kSkewSeconds}),
@@ -297,7 +302,7 @@ class RandomWorld {
         process.Look();
         return;
       case 1:
-        // Somebody settles what is still about, or once more what is not.
+        // A process settles an open attempt, or settles a closed one again.
         if (!ids_.empty()) process.Settle(std::string(ids_[random_.Below(ids_.size())]), false);
         return;
       default:
@@ -338,6 +343,7 @@ class RandomWorld {
   ManualClock clock_;
   model::ModelTables model_{clock_};
   testing::FaultyTables tables_{&model_};
+  AccountTable table_{kDefaultTable, &tables_};
   History history_;
   SeededRandom random_;
   std::vector<std::unique_ptr<Process>> processes_;
@@ -345,7 +351,7 @@ class RandomWorld {
   int depth_ = 0;
 };
 
-TEST(RandomRunsTest, NoRunHasMoreGuessesThanTheLimit) {
+TEST(RandomRunsTest, NeverExceedTheLimit) {
   const auto runs = static_cast<uint64_t>(testing::AmountOf({.usual = 60, .release = 5000}));
   size_t started = 0;
   size_t locked = 0;
@@ -357,12 +363,12 @@ TEST(RandomRunsTest, NoRunHasMoreGuessesThanTheLimit) {
     locked += world.CountOf(EventKind::kLockSeen);
     if (::testing::Test::HasFailure()) return;
   }
-  // Runs in which nothing happens prove nothing.
+  // A run in which nothing happens would prove nothing.
   EXPECT_GT(started, runs * 5);
   EXPECT_GT(locked, runs);
 }
 
-TEST(RandomRunsTest, WithinOneWindowTheLimitIsExact) {
+TEST(RandomRunsTest, ReachTheLimitExactlyInOneWindow) {
   const auto runs = static_cast<uint64_t>(testing::AmountOf({.usual = 120, .release = 10'000}));
   size_t locked = 0;
   for (uint64_t seed = 1; seed <= runs; ++seed) {

@@ -1,4 +1,4 @@
-// The policy's file, and the odds that it leaves a guesser.
+// The policy file, and the probability that guessing succeeds.
 #include "apps/attempts/policy.h"
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A policy of one rule, whose fields are those of the default and these.
+// A policy with one rule: the default fields, changed by `fields`.
 std::string WithRule(const std::string& fields, const std::string& others = "") {
   return R"({"journeys": ["A"], "counts": ["B"], "classifiers": ["C"], )" + others +
          R"("rules": [{"journey": "A", "count": "B", "classifier": "C", )" + fields + "}]}";
@@ -27,8 +27,8 @@ Odds OddsOf(const std::string& fields, const std::string& others = "") {
   return odds.at(0);
 }
 
-// The file that is given out is the one in force.
-TEST(PolicyTest, TheDefaultIsWhatItsTextSays) {
+// `tidemark attempts policy` prints this text.
+TEST(PolicyTest, ParsesTheDefaultTextToTheDefault) {
   const auto parsed = Policy::Parse(Policy::DefaultText());
   ASSERT_TRUE(parsed.has_value());
   EXPECT_EQ(parsed->rules().size(), Policy::Default().rules().size());
@@ -38,7 +38,7 @@ TEST(PolicyTest, TheDefaultIsWhatItsTextSays) {
   }
 }
 
-TEST(PolicyTest, EveryFaultIsNamed) {
+TEST(PolicyTest, NamesTheFieldOfEveryFault) {
   const std::vector<std::pair<std::string, std::string>> faults = {
       {"[]", "policy should be an object"},
       {"{", "the policy"},
@@ -81,7 +81,7 @@ TEST(PolicyTest, EveryFaultIsNamed) {
       {R"({"journeys": ["A"], "counts": ["B"], "classifiers": ["C"],
            "rules": [{"journey": "A", "count": "B", "classifier": "C"},
                      {"journey": "A", "count": "B", "classifier": "C"}]})",
-       "twice"},
+       "two rules for A#B#C"},
   };
   for (const auto& [text, named] : faults) {
     const auto policy = Policy::Parse(text);
@@ -91,8 +91,8 @@ TEST(PolicyTest, EveryFaultIsNamed) {
   }
 }
 
-// A rule under another name of the journey is a rule of the journey.
-TEST(PolicyTest, ARuleMayUseAnAlias) {
+// A rule that names an alias is a rule of the journey.
+TEST(PolicyTest, AcceptsAnAliasInARule) {
   const auto policy = Policy::Parse(R"({"journeys": ["SIGN_IN"], "counts": ["B"],
       "classifiers": ["C"], "aliases": {"LOGIN": "SIGN_IN"},
       "rules": [{"journey": "LOGIN", "count": "B", "classifier": "C", "limit": 3}]})");
@@ -103,7 +103,7 @@ TEST(PolicyTest, ARuleMayUseAnAlias) {
   EXPECT_EQ(rule->limit, 3u);
 }
 
-TEST(PolicyTest, ARuleOfAMethodTypeGoesBeforeTheGeneralOne) {
+TEST(PolicyTest, PrefersTheRuleOfTheMethodType) {
   const Policy& policy = Policy::Default();
   const Name name{
       .journey = "ACCOUNT_CREATION", .count = "ERROR_COUNT", .classifier = "MFA_CODE_ENTRY"};
@@ -115,7 +115,7 @@ TEST(PolicyTest, ARuleOfAMethodTypeGoesBeforeTheGeneralOne) {
 constexpr char kNoCeiling[] = R"("ceiling": 999999, )";
 
 // By hand: a year has 31,536,000 s, thus 35,040 locks of 900 s with 6 guesses before each.
-TEST(OddsTest, AGuesserTakesTheLimitAndWaitsForTheLock) {
+TEST(OddsTest, AssumesAGuesserWhoWaitsForEachLock) {
   const Odds odds = OddsOf(R"("space": 1000000)", kNoCeiling);
   EXPECT_DOUBLE_EQ(odds.guesses_a_year, 210'240);
   // 1 - (1 - 1e-6)^210240 = 1 - e^-0.2102401.
@@ -123,50 +123,49 @@ TEST(OddsTest, AGuesserTakesTheLimitAndWaitsForTheLock) {
   EXPECT_EQ(odds.rule, "A#B#C");
 }
 
-TEST(OddsTest, TheCeilingEndsIt) {
+TEST(OddsTest, AreBoundedByTheCeiling) {
   const Odds odds = OddsOf(R"("space": 1000000)");
   EXPECT_DOUBLE_EQ(odds.guesses_a_year, 100);
   EXPECT_NEAR(odds.a_year, 0.000099995, 1e-9);
 }
 
 // A long lock is not waited for: five in each life of the count, 35,040 times.
-TEST(OddsTest, AGuesserStaysBelowTheLimitWhenThatIsFaster) {
+TEST(OddsTest, AssumesAGuesserBelowTheLimitWhenThatIsFaster) {
   const Odds odds =
       OddsOf(R"("space": 1000000)", R"("ceiling": 999999, "lock_seconds": {"STANDARD": 7200}, )");
   EXPECT_DOUBLE_EQ(odds.guesses_a_year, 5 * 35'040);
 }
 
-TEST(OddsTest, APermanentLockLeavesWhatIsBelowIt) {
+TEST(OddsTest, CountGuessesBelowThePermanentLock) {
   EXPECT_DOUBLE_EQ(OddsOf(R"("space": 10, "lock": "PERMANENT")", kNoCeiling).guesses_a_year,
                    5 * 35'040);
   EXPECT_DOUBLE_EQ(
       OddsOf(R"("space": 10, "lock": "PERMANENT", "limit": 1)", kNoCeiling).guesses_a_year, 1);
 }
 
-// Nothing makes a guesser wait who is only told "too many".
-TEST(OddsTest, AResetLeavesTheCeilingAlone) {
-  EXPECT_DOUBLE_EQ(OddsOf(R"("space": 10, "on_limit": "reset")", kNoCeiling).guesses_a_year,
-                   999'999);
+// Without a lock a guesser need not wait, and there is no ceiling either.
+TEST(OddsTest, AreCertainAfterAReset) {
+  EXPECT_DOUBLE_EQ(OddsOf(R"("space": 10, "on_limit": "reset")", R"("ceiling": 100, )").a_year, 1);
 }
 
-TEST(OddsTest, AHeldCountGivesItsLimitInEachLife) {
+TEST(OddsTest, CountTheLimitInEachLifeOfAHeldCount) {
   EXPECT_DOUBLE_EQ(
       OddsOf(R"("space": 10, "on_limit": "hold", "life": 3600)", kNoCeiling).guesses_a_year,
       6 * 8'760);
 }
 
-TEST(OddsTest, SeveralMethodsGiveTheTotal) {
+TEST(OddsTest, UseTheTotalOfSeveralMethods) {
   EXPECT_DOUBLE_EQ(OddsOf(R"("space": 10, "total_limit": 11)", kNoCeiling).guesses_a_year,
                    11 * 35'040);
 }
 
-// One in two: certain but for 2^-100.
-TEST(OddsTest, ASmallSpaceIsGuessed) {
+// With two secrets, a hundred guesses fail with a probability of 2^-100.
+TEST(OddsTest, AreNearlyOneForASmallSpace) {
   EXPECT_NEAR(OddsOf(R"("space": 2)").a_year, 1, 1e-12);
   EXPECT_NEAR(OddsOf(R"("space": 1)").a_year, 1, 1e-12);
 }
 
-TEST(OddsTest, OddsAboveTheBoundAreRefused) {
+TEST(OddsTest, AreRefusedAboveTheBound) {
   EXPECT_TRUE(CheckOdds(Policy::Default(), 0.01).has_value());
   const auto policy = Policy::Parse(WithRule(R"("space": 1000)"));
   const Status checked = CheckOdds(*policy, 0.01);

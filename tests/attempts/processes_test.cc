@@ -5,10 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include "apps/attempts/account_table.h"
 #include "apps/attempts/attempts.h"
 #include "base/random.h"
 #include "tables/embedded/embedded_tables.h"
 #include "tests/attempts/history.h"
+#include "tests/attempts/own_runtime.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/threads.h"
 
@@ -20,22 +22,23 @@ constexpr int kGuesses = 10'000;
 constexpr int kLimit = 6;
 
 // Spec: 003-31
-TEST(ProcessesTest, OfTenThousandGuessesExactlySixAreVerified) {
+TEST(ProcessesTest, VerifiesSixOfTenThousandGuesses) {
   TempFolder folder;
   SystemClock clock;
   SystemRandom random;
   auto tables = *embedded::EmbeddedTables::Open({.folder = folder.path() + "/data"});
   const Subject person = *Subject::Of("subject-a");
   const Name name{.journey = "SIGN_IN", .count = "ERROR_COUNT", .classifier = "PASSWORD_ENTRY"};
-  ASSERT_TRUE(Attempts({}, Policy::Default(), tables.get(), &clock, &random, nullptr, nullptr)
-                  .CreateTable());
+  AccountTable table(kDefaultTable, tables.get());
+  ASSERT_TRUE(table.Create());
   History history;
   std::mutex mutex;
   std::atomic<int> next = 0;
   std::atomic<int> reached = 0;
   testing::RunThreads(kGuessers, [&](int) {
-    // Nothing is shared with the others but the store.
-    Attempts attempts({}, Policy::Default(), tables.get(), &clock, &random, nullptr, nullptr);
+    // The processes share only the store.
+    OwnRuntime own(&clock, &random);
+    Attempts attempts(Policy::Default(), &table, own.runtime());
     for (int guess = next++; guess < kGuesses; guess = next++) {
       const std::string id = std::to_string(guess);
       const auto slot = attempts.Reserve({.subject = person, .name = name, .attempt_id = id});
@@ -55,7 +58,8 @@ TEST(ProcessesTest, OfTenThousandGuessesExactlySixAreVerified) {
   EXPECT_EQ(history.events().size(), static_cast<size_t>(kLimit));
   EXPECT_EQ(FindViolation(history, {.most = kLimit}), std::nullopt);
   EXPECT_EQ(reached, 1);
-  Attempts after({}, Policy::Default(), tables.get(), &clock, &random, nullptr, nullptr);
+  OwnRuntime own(&clock, &random);
+  Attempts after(Policy::Default(), &table, own.runtime());
   EXPECT_EQ(after.Locks(person)->size(), 1u);
   EXPECT_EQ(after.Decide({.subject = person, .name = name})->verdict, Verdict::kTemporarilyLocked);
 }

@@ -1,7 +1,10 @@
-// What every test of attempts needs: a policy, the model of the tables behind a decorator that can
-// fail, a clock that the test moves, and the lines that were logged.
+// For tests of attempts: a policy, the model of the tables behind a decorator that can fail, a
+// clock that the test moves, and the log.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -9,13 +12,15 @@
 
 #include <gtest/gtest.h>
 
+#include "apps/attempts/account_table.h"
 #include "apps/attempts/attempts.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/random.h"
 #include "item/attributes.h"
+#include "tests/attempts/own_runtime.h"
 #include "tests/model/model_tables.h"
 #include "tests/support/faulty_tables.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/print_items.h"
 
 namespace tidemark::attempts {
@@ -44,8 +49,8 @@ inline Subject SubjectOf(const std::string& id) { return *Subject::Of(id); }
 class Stage {
  public:
   explicit Stage(Policy policy = Policy::Default())
-      : attempts({}, std::move(policy), &tables, &clock, &random, &logger, nullptr) {
-    CHECK(attempts.CreateTable().has_value());
+      : attempts(std::move(policy), &table, own.runtime()) {
+    CHECK(table.Create().has_value());
   }
 
   std::string NextId() { return "id-" + std::to_string(++last_id_); }
@@ -62,7 +67,7 @@ class Stage {
     EXPECT_TRUE(reply->known);
     return reply->decision;
   }
-  // One whole attempt, whose reservation must be permitted.
+  // Reserves and settles; the reservation must be permitted.
   Decision Try(const Name& name, bool right, const std::string& method_type = "") {
     const std::string id = NextId();
     const Decision reserved =
@@ -96,22 +101,23 @@ class Stage {
   void Pass(int64_t seconds) { clock.Advance(std::chrono::seconds(seconds)); }
 
   std::optional<item::Item> Stored(const Subject& subject, const std::string& sort_key) {
-    return *model.Get({.table = AttemptsOptions().table,
-                       .key = {{"subject_id", subject.text()}, {"sk", sort_key}}});
+    return *model.Get(
+        {.table = kDefaultTable, .key = {{"subject_id", subject.text()}, {"sk", sort_key}}});
   }
   std::optional<item::Item> Stored(const std::string& sort_key) { return Stored(person, sort_key); }
   void Store(item::Item row) {
     row.Set("subject_id", person.text());
-    CHECK(model.Put({.table = AttemptsOptions().table, .item = std::move(row)}).has_value());
+    CHECK(model.Put({.table = kDefaultTable, .item = std::move(row)}).has_value());
   }
   std::string Logged() const { return log.str(); }
 
   ManualClock clock;
   model::ModelTables model{clock};
   testing::FaultyTables tables{&model};
+  AccountTable table{kDefaultTable, &tables};
   SeededRandom random{1};
-  std::ostringstream log;
-  Logger logger{{}, clock, &log};
+  OwnRuntime own{&clock, &random};
+  std::ostringstream& log = own.log;
   Subject person = SubjectOf("subject-a");
   Attempts attempts;
 

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 
 // Spec: 003-41
-TEST(StatesTest, ABlockedAccountIsRefusedInEveryJourneyUntilCleared) {
+TEST(StatesTest, RefusesABlockedAccountInEveryJourneyUntilCleared) {
   Stage stage;
   const std::vector<Name> actions = {kPassword,
                                      ErrorsOf("REAUTHENTICATION", "EMAIL_ENTRY"),
@@ -35,8 +35,8 @@ TEST(StatesTest, ABlockedAccountIsRefusedInEveryJourneyUntilCleared) {
   for (const Name& action : actions) EXPECT_EQ(stage.VerdictOf(action), Verdict::kPermitted);
 }
 
-// What was reserved before is not verified after.
-TEST(StatesTest, ABlockRefusesAlsoWhatWasReservedBefore) {
+// A slot that was reserved before the block is not given again after it.
+TEST(StatesTest, RefusesARepeatedReserveAfterABlock) {
   Stage stage;
   const ReserveRequest slot{.subject = stage.person, .name = kPassword, .attempt_id = "a"};
   EXPECT_EQ(stage.Reserve(slot).verdict, Verdict::kPermitted);
@@ -45,7 +45,7 @@ TEST(StatesTest, ABlockRefusesAlsoWhatWasReservedBefore) {
 }
 
 // Spec: 003-42
-TEST(StatesTest, StatesAreToldApart) {
+TEST(StatesTest, DistinguishesTheStates) {
   for (const AccountState state :
        {AccountState::kSuspended, AccountState::kResetPassword, AccountState::kReproveIdentity}) {
     Stage stage;
@@ -67,7 +67,7 @@ TEST(StatesTest, StatesAreToldApart) {
 }
 
 // Spec: 003-43
-TEST(StatesTest, AFraudBlockDeniesForItsTime) {
+TEST(StatesTest, AllowsAnAddressAfterItsFraudBlockEnds) {
   for (const bool swept : {false, true}) {
     Stage stage;
     const Subject email = *Subject::OfEmail("ann@example.com", Secret("k"));
@@ -87,9 +87,9 @@ TEST(StatesTest, AFraudBlockDeniesForItsTime) {
   }
 }
 
-// Every call of every operation fails once, in every way in which it can.
+// Every call to the store fails once, with every error code.
 // Spec: 003-46
-TEST(StatesTest, WhenTheStoreFailsNothingIsPermitted) {
+TEST(StatesTest, PermitsNothingWhenTheStoreFails) {
   const auto refused = [](ErrorCode code) { return testing::Fault{{code, "for the test"}}; };
   const std::set<ErrorCode> cannot_decide = {ErrorCode::kUnavailable, ErrorCode::kUnknown,
                                              ErrorCode::kCorrupt, ErrorCode::kInternal};
@@ -129,8 +129,8 @@ TEST(StatesTest, WhenTheStoreFailsNothingIsPermitted) {
   }
 }
 
-// One lost reply is looked after; the answer is the one that would have come.
-TEST(StatesTest, ALostReplyIsFoundOutByLooking) {
+// After one lost reply the answer is the same as without it.
+TEST(StatesTest, FindsItsOwnWriteAfterALostReply) {
   for (const testing::Fault& fault : {testing::LostReply(), testing::LostRequest()}) {
     Stage stage;
     int writes = 0;

@@ -1,8 +1,10 @@
-// What tests of moving attempts need: an old store in memory that fails on demand, the model of the
-// tables for the new one, and processes that work on both.
+// For tests of the move: an old store in memory that fails on demand, the model of the tables as
+// the new store, and processes that use both.
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,22 +17,22 @@
 
 #include <gtest/gtest.h>
 
+#include "apps/attempts/account_table.h"
 #include "apps/attempts/attempts.h"
 #include "apps/attempts/moving/migration.h"
-#include "apps/attempts/moving/moving_tables.h"
 #include "apps/attempts/moving/table_store.h"
 #include "apps/attempts/moving/two_stores.h"
-#include "base/log.h"
 #include "tests/attempts/stage.h"
 #include "tests/model/model_tables.h"
 #include "tests/support/faulty_tables.h"
+#include "tests/support/manual_time.h"
 
 namespace tidemark::moving {
 
 inline void PrintTo(Phase phase, std::ostream* out) { *out << ToString(phase); }
 
-// An old store that behaves as the Redis one, without one.
-class MemoryStore final : public AccountStore {
+// An old store in memory that behaves like the one on a Redis.
+class MemoryStore final : public MigrationStore {
  public:
   enum class Call { kRead, kWrite };
 
@@ -43,15 +45,16 @@ class MemoryStore final : public AccountStore {
     account.epoch = record_.epoch;
     return account;
   }
-  Result<Outcome> Replace(const Replacement& replacement) override {
+  Result<ReplaceOutcome> Replace(const Replacement& replacement) override {
     TRY(Fail(Call::kWrite));
     const std::lock_guard lock(mutex_);
-    if (replacement.epoch && *replacement.epoch != record_.epoch) return Outcome::kOtherEpoch;
+    if (replacement.epoch && *replacement.epoch != record_.epoch)
+      return ReplaceOutcome::kOtherEpoch;
     StoredAccount& account = accounts_[replacement.subject];
-    if (account.version != replacement.before.version) return Outcome::kChanged;
+    if (account.version != replacement.before.version) return ReplaceOutcome::kChanged;
     account.items = replacement.items;
     account.version = account.items.empty() ? "" : std::to_string(++last_version_);
-    return Outcome::kApplied;
+    return ReplaceOutcome::kApplied;
   }
   Result<PhaseRecord> GetPhase() override {
     TRY(Fail(Call::kRead));
@@ -87,6 +90,7 @@ class MemoryStore final : public AccountStore {
     }
     return page;
   }
+  Status CheckKeepsRows() override { return Done{}; }
 
   std::optional<item::Item> Find(const attempts::Subject& subject, const std::string& sort_key) {
     for (const item::Item& item : accounts_[subject].items) {
@@ -94,14 +98,14 @@ class MemoryStore final : public AccountStore {
     }
     return std::nullopt;
   }
-  // As a program before us writes: without ids or versions of ours.
+  // As another program writes: without ids and versions.
   void Store(const attempts::Subject& subject, item::Item item) {
     item.Set("subject_id", subject.text());
     accounts_[subject].items.push_back(std::move(item));
     accounts_[subject].version = std::to_string(++last_version_);
   }
 
-  // Set while nothing is being called: the error a call ends with, if any.
+  // Chooses the error of each call, if any. Set while no call is running.
   std::function<std::optional<Error>(Call)> decide;
   std::atomic<int> calls = 0;
 
@@ -123,39 +127,41 @@ class MemoryStore final : public AccountStore {
 
 inline Error Away() { return {ErrorCode::kUnavailable, "away, for the test"}; }
 
-// One process, with stores that others use too.
+// One process. Several of them share the stores.
 struct Process {
-  Process(AccountStore* old_store, tables::Tables* tables, const Clock* clock, Random* random,
-          const Logger* logger, const attempts::Policy& policy = attempts::Policy::Default())
-      : table_store(attempts::AttemptsOptions().table, tables),
-        stores(old_store, &table_store, clock, random, logger, MoveMetrics::AddTo(&metrics)),
-        moving(attempts::AttemptsOptions().table, tables, &stores),
-        attempts({}, policy, &moving, clock, random, logger, nullptr),
+  Process(MigrationStore* old_store, tables::Tables* tables, const Clock* clock, Random* random,
+          const attempts::Policy& policy = attempts::Policy::Default())
+      : own(clock, random),
+        table(attempts::kDefaultTable, tables),
+        table_store(attempts::kDefaultTable, tables),
+        stores({.old_store = old_store, .new_store = &table_store, .table = &table}, own.runtime(),
+               MoveMetrics(&own.metrics)),
+        attempts(policy, &stores, own.runtime()),
         migration(&stores, LongestLife(policy)) {}
 
   double MetricOf(const std::string& name) {
-    const std::string text = metrics.Expose();
+    const std::string text = own.metrics.Expose();
     const size_t at = text.find("\n" + name + " ");
     return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
   }
 
-  Metrics metrics;
+  attempts::OwnRuntime own;
+  attempts::AccountTable table;
   TableStore table_store;
   TwoStores stores;
-  MovingTables moving;
   attempts::Attempts attempts;
   Migration migration;
 };
 
 class MoveStage {
  public:
-  explicit MoveStage(Phase phase) : process(&old_store, &tables, &clock, &random, &logger) {
-    CHECK(process.attempts.CreateTable().has_value());
+  explicit MoveStage(Phase phase) : process(&old_store, &tables, &clock, &random) {
+    CHECK(process.table.Create().has_value());
     CHECK(process.stores.Start(phase).has_value());
   }
 
   std::unique_ptr<Process> Another() {
-    return std::make_unique<Process>(&old_store, &tables, &clock, &random, &logger);
+    return std::make_unique<Process>(&old_store, &tables, &clock, &random);
   }
 
   std::string NextId() { return "id-" + std::to_string(++last_id_); }
@@ -185,7 +191,7 @@ class MoveStage {
   attempts::Verdict VerdictOf() { return VerdictOf(&process); }
   uint64_t CountOf() { return *process.attempts.Get(person, attempts::kPassword); }
 
-  // By the operator's way when it is free, and past the gate otherwise.
+  // Changes the phase step by step, without the checks of an operator.
   void GoTo(Phase phase) {
     while (process.stores.CurrentPhase()->phase != phase) {
       const PhaseRecord record = *process.stores.CurrentPhase();
@@ -199,7 +205,7 @@ class MoveStage {
     return old_store.Find(person, sort_key);
   }
   std::optional<item::Item> InNew(const std::string& sort_key) {
-    return *model.Get({.table = attempts::AttemptsOptions().table,
+    return *model.Get({.table = attempts::kDefaultTable,
                        .key = {{"subject_id", person.text()}, {"sk", sort_key}}});
   }
   void OldIsAway(bool is_away) {
@@ -218,10 +224,9 @@ class MoveStage {
   testing::FaultyTables tables{&model};
   MemoryStore old_store;
   SeededRandom random{1};
-  std::ostringstream log;
-  Logger logger{{}, clock, &log};
   attempts::Subject person = attempts::SubjectOf("subject-a");
   Process process;
+  std::ostringstream& log = process.own.log;
 
  private:
   int last_id_ = 0;

@@ -1,5 +1,5 @@
-// A phase that changes while people try, in every order in which the calls to the two stores can
-// come: never are there two who decide, and nothing that was counted is lost on the way.
+// The phase changes during attempts, in every possible order of the calls to the two stores. Two
+// stores never decide at the same time, and no failure is lost.
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/attempts_migration/move_stage.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/schedule.h"
 
 namespace tidemark::moving {
@@ -33,12 +34,12 @@ attempts::Policy OneGuess() {
                  "limit": 1}]})");
 }
 
-// Everything anew for one run.
+// The stores and processes of one run.
 class World {
  public:
   World(Schedule* schedule, StepAt step_at, Phase phase) : schedule_(*schedule), step_at_(step_at) {
     Process& setup = Add();
-    CHECK(setup.attempts.CreateTable().has_value());
+    CHECK(setup.table.Create().has_value());
     CHECK(setup.stores.Start(phase).has_value());
     old_store_.decide = [this](MemoryStore::Call call) -> std::optional<Error> {
       if (step_at_ == StepAt::kEveryCall || call == MemoryStore::Call::kWrite) Step();
@@ -50,13 +51,13 @@ class World {
     };
   }
 
-  // A process that knows the phase of the moment.
+  // A process that has read the present phase.
   Process& Add() {
     processes_.push_back(
-        std::make_unique<Process>(&old_store_, &tables_, &clock_, &random_, nullptr, OneGuess()));
+        std::make_unique<Process>(&old_store_, &tables_, &clock_, &random_, OneGuess()));
     return *processes_.back();
   }
-  // True when it may guess; it then knows that it was wrong.
+  // Makes a wrong guess. True when the guess was permitted.
   bool Guess(Process* process, const std::string& id) {
     const auto reserved =
         process->attempts.Reserve({.subject = person_, .name = kPassword, .attempt_id = id});
@@ -99,9 +100,9 @@ class World {
 
 class OrdersTest : public ::testing::TestWithParam<Change> {};
 
-// One slot, two who want it, and the authority moves under them.
+// Two guessers want one slot while the phase changes.
 // Spec: 003-56
-TEST_P(OrdersTest, OfTwoGuessersOneGuesses) {
+TEST_P(OrdersTest, GivesOneSlotToTwoGuessers) {
   Explore(200'000, [](Schedule& schedule) {
     World world(&schedule, StepAt::kWrites, GetParam().from);
     std::vector<Process*> all = {&world.Add(), &world.Add(), &world.Add()};
@@ -118,14 +119,14 @@ TEST_P(OrdersTest, OfTwoGuessersOneGuesses) {
 
 // A whole attempt, with the change at any point of it.
 // Spec: 003-56
-TEST_P(OrdersTest, AnAttemptLocksWhereverThePhaseChanges) {
+TEST_P(OrdersTest, LocksWhereverThePhaseChanges) {
   Explore(200'000, [](Schedule& schedule) {
     World world(&schedule, StepAt::kWrites, GetParam().from);
     std::vector<Process*> all = {&world.Add(), &world.Add()};
     for (Process* one : all) CHECK(one->stores.CurrentPhase().has_value());
     world.scheduled = true;
     schedule.Run({[&] {
-                    // Told that nothing can be decided while it changes, it asks again.
+                    // A call may fail while the phase changes; then it is repeated.
                     while (!world.Guess(all[0], "a")) {
                     }
                     world.BeWrong(all[0], "a");

@@ -11,25 +11,17 @@ using attempts::kPassword;
 using attempts::kPasswordLock;
 using attempts::NumberIn;
 using attempts::Verdict;
-using ::testing::Each;
-using ::testing::Field;
 using ::testing::HasSubstr;
-using ::testing::Optional;
 
-template <typename T>
-std::optional<Error> ErrorOf(const Result<T>& result) {
-  return result ? std::nullopt : std::optional(result.error());
-}
-
-// The table is there from the start, and stays empty of people.
+// The table exists from the start, and has no subjects.
 // Spec: 003-50
-TEST(PhaseOldTest, CountsInTheOldStoreAlone) {
+TEST(PhaseOldTest, CountsInTheOldStoreOnly) {
   MoveStage stage(Phase::kOld);
   stage.NewIsAway(true);
   EXPECT_EQ(stage.Fail(6).verdict, Verdict::kTemporarilyLocked);
   stage.NewIsAway(false);
   EXPECT_TRUE(stage.InOld(kLockKey).has_value());
-  EXPECT_TRUE(stage.model.DescribeTable(attempts::AttemptsOptions().table).has_value());
+  EXPECT_TRUE(stage.model.DescribeTable(attempts::kDefaultTable).has_value());
   EXPECT_FALSE(stage.InNew(kLockKey).has_value());
   EXPECT_FALSE(stage.InNew("!").has_value());
 }
@@ -43,7 +35,7 @@ TEST(PhaseDualOldDecidesTest, WritesBothAndTheOldOneDecides) {
   stage.Fail(3);
   EXPECT_EQ(NumberIn(*stage.InOld(kLockKey), "ttl"), NumberIn(*stage.InNew(kLockKey), "ttl"));
   EXPECT_FALSE(stage.InNew(kCountKey).has_value());
-  // Without the new one it decides all the same; without the old one nobody does.
+  // It decides without the new store, and cannot decide without the old one.
   stage.NewIsAway(true);
   EXPECT_EQ(stage.VerdictOf(), Verdict::kTemporarilyLocked);
   stage.NewIsAway(false);
@@ -53,9 +45,9 @@ TEST(PhaseDualOldDecidesTest, WritesBothAndTheOldOneDecides) {
       ErrorCode::kUnavailable);
 }
 
-// What one store says of a person who is locked there, in every combination.
+// A lock that only the old store has.
 // Spec: 003-52
-TEST(PhaseDualNewDecidesTest, AsksTheOldOneToo) {
+TEST(PhaseDualNewDecidesTest, ReadsTheOldStoreToo) {
   MoveStage stage(Phase::kOld);
   stage.Fail(6);
   stage.GoTo(Phase::kDualNewDecides);
@@ -64,7 +56,7 @@ TEST(PhaseDualNewDecidesTest, AsksTheOldOneToo) {
 }
 
 // Spec: 003-52
-TEST(PhaseDualNewDecidesTest, TheStricterOneHolds) {
+TEST(PhaseDualNewDecidesTest, UsesTheStricterOfTwoLocks) {
   MoveStage stage(Phase::kDualNewDecides);
   const auto lock = [&](int64_t until) {
     return item::Item{{"sk", kLockKey},
@@ -73,7 +65,7 @@ TEST(PhaseDualNewDecidesTest, TheStricterOneHolds) {
   };
   item::Item in_new = lock(100);
   in_new.Set("subject_id", stage.person.text());
-  CHECK(stage.model.Put({.table = attempts::AttemptsOptions().table, .item = in_new}).has_value());
+  CHECK(stage.model.Put({.table = attempts::kDefaultTable, .item = in_new}).has_value());
   stage.old_store.Store(stage.person, lock(200));
   stage.Pass(150);
   EXPECT_EQ(stage.VerdictOf(), Verdict::kTemporarilyLocked);
@@ -81,9 +73,9 @@ TEST(PhaseDualNewDecidesTest, TheStricterOneHolds) {
   EXPECT_EQ(stage.VerdictOf(), Verdict::kPermitted);
 }
 
-// Counts that are split over both are one count: flaw 17 of the spec, and flaw 15.
+// A count that is split over both stores is one count (flaws 15 and 17 of the spec).
 // Spec: 003-52
-TEST(PhaseDualNewDecidesTest, SplitCountsAreCountedOnce) {
+TEST(PhaseDualNewDecidesTest, SplitCountsAreJoined) {
   MoveStage stage(Phase::kDualOldDecides);
   stage.Fail(2);
   stage.NewIsAway(true);
@@ -101,7 +93,7 @@ TEST(PhaseDualNewDecidesTest, SplitCountsAreCountedOnce) {
 }
 
 // Spec: 003-53
-TEST(PhaseNewOldReadableTest, WritesTheNewOneAndOldLocksHold) {
+TEST(PhaseNewOldReadableTest, WritesTheNewStoreAndReadsOldLocks) {
   MoveStage stage(Phase::kOld);
   stage.Fail(6);
   stage.GoTo(Phase::kNewOldReadable);
@@ -119,7 +111,7 @@ TEST(PhaseNewOldReadableTest, WritesTheNewOneAndOldLocksHold) {
   EXPECT_EQ(stage.VerdictOf(), Verdict::kPermitted);
 }
 
-// Also by a process that starts in it, and by one that looks whether it is still the phase.
+// Neither does a process that starts in this phase, or one that looks up the phase again.
 // Spec: 003-54
 TEST(PhaseNewTest, NeverTouchesTheOldStore) {
   MoveStage stage(Phase::kNewOldReadable);
@@ -135,66 +127,11 @@ TEST(PhaseNewTest, NeverTouchesTheOldStore) {
   EXPECT_EQ(stage.old_store.calls, 0);
 }
 
-// What passes the old store by would be lost, or be read without half of what is known: it is
-// refused until there is but one store, and of other tables never.
-TEST(OtherCallsTest, AreRefusedUntilThePhaseNew) {
-  MoveStage stage(Phase::kOld);
-  MovingTables& moving = stage.process.moving;
-  const std::string ours = attempts::AttemptsOptions().table;
-  const item::KeySchema keys{.partition = {"subject_id"}, .sort = item::KeyAttribute{"sk"}};
-  ASSERT_TRUE(moving.CreateTable({.table = "other", .keys = keys}).has_value());
-  const item::Item key = {{"subject_id", stage.person.text()}, {"sk", "a"}};
-  const auto calls_to = [&](const std::string& table) {
-    const tables::PutRequest put{.table = table, .item = key};
-    const tables::QueryRequest query{.table = table,
-                                     .key_condition = "subject_id = :s",
-                                     .filter = "attribute_exists(reason)",
-                                     .values = {{":s", stage.person.text()}}};
-    return std::vector<std::optional<Error>>{
-        ErrorOf(moving.Put(put)),
-        ErrorOf(moving.Get({.table = table, .key = key})),
-        ErrorOf(moving.Update({.table = table, .key = key})),
-        ErrorOf(moving.Delete({.table = table, .key = key})),
-        ErrorOf(moving.Query(query)),
-        ErrorOf(moving.Scan({.table = table})),
-        ErrorOf(moving.BatchGet({.tables = {{table, {.keys = {key}}}}})),
-        ErrorOf(moving.BatchWrite({.tables = {{table, {tables::BatchWriteRequest::Put{key}}}}})),
-        ErrorOf(moving.TransactGet({.gets = {{.table = table, .key = key}}})),
-        ErrorOf(moving.TransactWrite({.actions = {put}})),
-    };
-  };
-  for (const Phase phase : kAllPhases) {
-    SCOPED_TRACE(ToString(phase));
-    stage.GoTo(phase);
-    EXPECT_THAT(calls_to("other"), Each(std::nullopt));
-    if (phase == Phase::kNew) {
-      EXPECT_THAT(calls_to(ours), Each(std::nullopt));
-    } else {
-      EXPECT_THAT(calls_to(ours), Each(Optional(Field(&Error::code, ErrorCode::kInvalid))));
-      EXPECT_EQ(moving.DeleteTable(ours).error().code, ErrorCode::kInvalid);
-      EXPECT_EQ(stage.InNew("a"), std::nullopt);
-    }
-  }
-}
-
-// The head is there, so all of it would be taken for rows of the subject.
-TEST(OtherCallsTest, AWriteTogetherWithAnotherTableIsRefused) {
-  MoveStage stage(Phase::kDualNewDecides);
-  const item::Item head = {{"subject_id", stage.person.text()}, {"sk", std::string(kHeadKey)}};
-  const item::Item row = {{"subject_id", stage.person.text()}, {"sk", "a"}};
-  const auto reply = stage.process.moving.TransactWrite(
-      {.actions = {tables::PutRequest{.table = attempts::AttemptsOptions().table, .item = head},
-                   tables::PutRequest{.table = "other", .item = row}}});
-  ASSERT_FALSE(reply.has_value());
-  EXPECT_EQ(reply.error().code, ErrorCode::kInvalid);
-  EXPECT_EQ(stage.InNew("a"), std::nullopt);
-}
-
 class ClearTest : public ::testing::TestWithParam<Phase> {};
 
-// The store that misses the clear must not bring back what it still has.
+// A store that missed the clear must not bring the lock back.
 // Spec: 003-55
-TEST_P(ClearTest, NeitherStoreBringsTheLockBack) {
+TEST_P(ClearTest, IsNotUndoneByTheOtherStore) {
   MoveStage stage(Phase::kDualOldDecides);
   stage.Fail(6);
   stage.GoTo(GetParam());
@@ -210,7 +147,7 @@ TEST_P(ClearTest, NeitherStoreBringsTheLockBack) {
 }
 
 // Spec: 003-55
-TEST_P(ClearTest, HoldsAlsoWhenTheOtherStoreMissesIt) {
+TEST_P(ClearTest, HoldsWhenTheOtherStoreMissesIt) {
   MoveStage stage(Phase::kDualOldDecides);
   stage.Fail(6);
   stage.GoTo(GetParam());
@@ -220,13 +157,13 @@ TEST_P(ClearTest, HoldsAlsoWhenTheOtherStoreMissesIt) {
   stage.OldIsAway(false);
   stage.NewIsAway(false);
   EXPECT_EQ(stage.VerdictOf(), Verdict::kPermitted);
-  // Whoever fails now begins anew, and is not joined with what was cleared.
+  // A new failure starts from zero, and is not joined with the cleared ones.
   stage.Fail(1);
   EXPECT_EQ(stage.CountOf(), 1u);
   EXPECT_EQ(stage.VerdictOf(), Verdict::kPermitted);
 }
 
-// A right answer gives the count back; joining must not undo that.
+// A success clears the count, and joining must not undo that.
 // Spec: 003-55
 TEST_P(ClearTest, HoldsForCountsThatSuccessClears) {
   MoveStage stage(Phase::kDualOldDecides);
@@ -260,9 +197,9 @@ struct Step {
 };
 class StepTest : public ::testing::TestWithParam<Step> {};
 
-// Five tries before, the sixth after; the process that tries has not heard of the change.
+// Five tries before the change and the sixth after it, in a process that knows only the old phase.
 // Spec: 003-56
-TEST_P(StepTest, TheSixthTryLocksWhereverThePhaseChanges) {
+TEST_P(StepTest, LocksAtTheSixthTryWhereverThePhaseChanges) {
   for (int before = 0; before <= 5; ++before) {
     MoveStage stage(GetParam().from);
     const auto another = stage.Another();
@@ -276,9 +213,9 @@ TEST_P(StepTest, TheSixthTryLocksWhereverThePhaseChanges) {
   }
 }
 
-// An attempt under way keeps its slot over the change.
+// An open attempt keeps its slot.
 // Spec: 003-56
-TEST_P(StepTest, AnAttemptUnderWayIsSettledInTheNextPhase) {
+TEST_P(StepTest, SettlesAnOpenAttemptInTheNextPhase) {
   MoveStage stage(GetParam().from);
   stage.Fail(5);
   ASSERT_EQ(stage.process.attempts
@@ -322,7 +259,7 @@ TEST(FailureTest, OfTheStoreThatDoesNotDecideIsLoggedAndCounted) {
   }
 }
 
-// A failure between the two writes, which a read before it does not show.
+// The write to the other store fails, although the read before it succeeded.
 // Spec: 003-57
 TEST(FailureTest, OfTheSecondWriteIsLoggedAndCounted) {
   MoveStage stage(Phase::kDualNewDecides);
@@ -335,7 +272,7 @@ TEST(FailureTest, OfTheSecondWriteIsLoggedAndCounted) {
   EXPECT_EQ(stage.process.stores.GetDrift()->count, 2u);
 }
 
-// The write was applied and nobody heard of it: it is found, and counted once.
+// The write was applied and its reply was lost: the attempt counts once.
 TEST(FailureTest, ALostReplyCountsOnce) {
   for (const Phase phase : {Phase::kDualOldDecides, Phase::kDualNewDecides}) {
     MoveStage stage(phase);
@@ -353,7 +290,7 @@ TEST(FailureTest, ALostReplyCountsOnce) {
   }
 }
 
-TEST(FailureTest, OfTheStoreThatDecidesDecidesNothing) {
+TEST(FailureTest, OfTheStoreThatDecidesEndsTheCall) {
   for (const Phase phase : kAllPhases) {
     MoveStage stage(phase);
     DeciderOf(phase) == Side::kOld ? stage.OldIsAway(true) : stage.NewIsAway(true);
@@ -363,8 +300,8 @@ TEST(FailureTest, OfTheStoreThatDecidesDecidesNothing) {
   }
 }
 
-// Differences are noticed by reading, after the time in which a copy may still be on its way.
-TEST(DriftTest, IsSeenByWhoeverReads) {
+// A read notices differences, except shortly after a write.
+TEST(DriftTest, IsSeenByAReader) {
   MoveStage stage(Phase::kDualOldDecides);
   stage.Fail(1);
   stage.VerdictOf();

@@ -7,8 +7,10 @@
 
 #include "base/worker_pool.h"
 #include "http/router.h"
-#include "servers/api/attempts_service.h"
+#include "servers/api/attempts/service.h"
 #include "tests/attempts_migration/move_stage.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/test_runtime.h"
 
 namespace tidemark::moving {
 namespace {
@@ -18,14 +20,12 @@ using ::testing::HasSubstr;
 // One process with an old store, and its routes.
 class Server {
  public:
-  explicit Server(AccountStore* old_store) {
+  explicit Server(MigrationStore* old_store) {
     api::AttemptsServiceOptions options;
     options.migration = Phase::kOld;
-    service_.emplace(std::move(options), api::ServiceContext{.tables = &model_,
-                                                             .clock = &clock,
-                                                             .random = &random_,
-                                                             .metrics = &metrics_,
-                                                             .old_attempts = old_store});
+    service_.emplace(std::move(options),
+                     api::ServiceContext{
+                         .tables = &model_, .runtime = test_.runtime(), .old_attempts = old_store});
     CHECK(service_->Start().has_value());
     service_->AddRoutes(&router_, nullptr);
   }
@@ -47,14 +47,13 @@ class Server {
 
   void Stop() { service_->Stop(); }
 
-  ManualClock clock;
+  tidemark::testing::TestRuntime test_;
+  ManualClock& clock = test_.clock;
 
  private:
   model::ModelTables model_{clock};
-  SeededRandom random_{1};
-  Metrics metrics_;
   WorkerPool workers_{{.threads = 1, .max_waiting = 4}};
-  http::Router router_{&workers_, nullptr};
+  http::Router router_{&workers_, test_.logger};
   std::optional<api::AttemptsService> service_;
 };
 
@@ -71,9 +70,9 @@ TEST(MigrationRoutesTest, MoveAndSayWhyNot) {
   EXPECT_THAT(server.Post("back", R"({"forse":true})"), HasSubstr("forse"));
 }
 
-// Whoever waits for the requests under way must not wait for a copy of everything; the rest of the
-// service goes on for them.
-TEST(MigrationRoutesTest, WhatTakesLongIsRefusedOnceTheServiceStops) {
+// A stop waits for running requests, so a copy of all subjects must end at once. Other requests
+// still work.
+TEST(MigrationRoutesTest, LongRunsAreRefusedAfterTheServiceStops) {
   MemoryStore old_store;
   Server server(&old_store);
   server.Post("advance");
@@ -87,7 +86,7 @@ TEST(MigrationRoutesTest, WhatTakesLongIsRefusedOnceTheServiceStops) {
   EXPECT_EQ(set_lock(), 200);
 }
 
-// What the server counts goes where the phase says.
+// The phase decides which store the server writes.
 TEST(MigrationRoutesTest, TheServerCountsInTheOldStore) {
   MemoryStore old_store;
   Server server(&old_store);

@@ -1,4 +1,4 @@
-// Many at once while the phase goes to and fro: at most six guesses, whoever decides.
+// Many guesses at once while the phase changes back and forth: at most six get a slot.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -18,10 +18,9 @@ using attempts::Verdict;
 constexpr int kGuessers = 4;
 constexpr int kGuesses = 10;
 
-// Each in a process of its own; a phase that is being changed under them is no answer, so they ask
-// again under the same id.
-// Spec: 003-56
-TEST(ThreadsTest, AtMostSixGuessWhileThePhaseChanges) {
+// Each guesser is a process of its own. While the phase changes a call may fail; then it is
+// repeated with the same id. Spec: 003-56
+TEST(ThreadsTest, GivesSixSlotsWhileThePhaseChanges) {
   MoveStage stage(Phase::kDualOldDecides);
   std::atomic<int> permitted = 0;
   std::atomic<int> guessing = kGuessers;

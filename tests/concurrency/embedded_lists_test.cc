@@ -1,6 +1,6 @@
-// The promise that transactions are serializable, on the embedded tables: threads append to
-// lists and read them in transactions, some with a restart or a power cut in the middle, and
-// the dependencies must have no cycle.
+// Tests that transactions of the embedded tables are serializable. Threads append to lists and read
+// them in transactions, some runs with a restart or a power cut in the middle. The dependencies
+// between transactions must have no cycle.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -56,10 +56,10 @@ tables::ConditionCheck ActionOf(const LengthCheck& check) {
 
 enum class Reads {
   kAtOnce,
-  kOneByOne,  // Wrong on purpose: what a test does to see that the checker notices.
+  kOneByOne,  // Wrong on purpose: a test uses it to check the checker.
 };
 
-// Not for use by two threads at once; one client a thread.
+// Each thread has its own client.
 class ListClient {
  public:
   ListClient(int number, uint64_t seed, Reads reads)
@@ -108,7 +108,8 @@ class ListClient {
     if (reads_ == Reads::kOneByOne) {
       for (const tables::GetRequest& get : request.gets) {
         reply.items.push_back(TRY(tables.Get(get)));
-        for (int i = 0; i < 20; ++i) std::this_thread::yield();  // Lets the others in between.
+        for (int i = 0; i < 20; ++i)
+          std::this_thread::yield();  // Lets other threads run in between.
       }
     } else {
       reply = TRY(tables.TransactGet(request));
@@ -129,7 +130,8 @@ class ListClient {
     const tables::TransactWriteReply reply = TRY(tables.TransactWrite(request));
     const bool applied = reply.outcome == tables::TransactOutcome::kApplied;
     transaction.outcome = applied ? Outcome::kApplied : Outcome::kNotApplied;
-    // A client that missed the reply asks again with the same token: it must change nothing.
+    // A client that lost the reply repeats the request with the same token. That must change
+    // nothing.
     if (applied && random_.Below(4) == 0) {
       EXPECT_TRUE(TRY(tables.TransactWrite(request)).replayed);
     }
@@ -140,10 +142,10 @@ class ListClient {
   const Reads reads_;
   SeededRandom random_;
   int64_t elements_ = 0;
-  std::map<std::string, size_t> last_length_;  // Checks name it, so that they often hold.
+  std::map<std::string, size_t> last_length_;  // Used in length checks, so that they often hold.
 };
 
-// A client that meets an error stops: after a power cut there is nothing more to do.
+// A client stops at the first error, because after a power cut every call fails.
 void Work(InterruptedTables& stage, std::deque<ListClient>& clients,
           Recorder<Transaction>& recorder) {
   std::atomic<int> left = kTransactions / 2;
@@ -177,7 +179,7 @@ std::vector<Transaction> RunHistory(uint64_t seed, Reads reads) {
                                              : embedded::Durability::kEverySecond,
                            .interruption = interruption,
                            .table = {.table = kTable, .keys = {.partition = {.name = "id"}}}});
-  std::deque<ListClient> clients;  // They do not move.
+  std::deque<ListClient> clients;  // A deque, so that clients keep their addresses.
   for (int i = 0; i < kClients; ++i) clients.emplace_back(i, seed, reads);
   Recorder<Transaction> recorder;
   Work(stage, clients, recorder);
@@ -188,7 +190,7 @@ std::vector<Transaction> RunHistory(uint64_t seed, Reads reads) {
 }
 
 TEST(EmbeddedListsTest, TransactionsAreSerializable) {
-  const int histories = AmountOf({.usual = TIDEMARK_HISTORIES, .release = 2'000});
+  const int histories = AmountOf({.usual = 50, .release = 2'000, .debug = 8});
   std::map<Outcome, size_t> outcomes;
   for (int seed = 1; seed <= histories; ++seed) {
     const auto transactions = RunHistory(static_cast<uint64_t>(seed), Reads::kAtOnce);
@@ -205,8 +207,8 @@ TEST(EmbeddedListsTest, TransactionsAreSerializable) {
   EXPECT_GT(outcomes[Outcome::kUnknown], 0u);
 }
 
-// The same run with reads that are not transactions: that their skew is found shows that the
-// threads truly meet, and that a cycle would not go by.
+// The same run with reads that are not transactions. The checker must find their skew. This shows
+// that the threads really overlap and that a cycle would be found.
 TEST(EmbeddedListsTest, ReadsOneByOneAreFound) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     if (CheckLists(RunHistory(seed, Reads::kOneByOne)).serializable) continue;

@@ -44,7 +44,7 @@ class Graph {
   }
 
  private:
-  // Takes away, again and again, what nothing leads to; only what a cycle leads to stays.
+  // Repeatedly removes nodes without incoming edges. Only nodes on a cycle or after one are left.
   std::vector<bool> NodesOnOrAfterCycles() const {
     std::vector<size_t> incoming(edges_.size());
     for (const auto& edges : edges_) {
@@ -134,7 +134,7 @@ class Checker {
     return false;
   }
 
-  // The longest read of a list tells its order; all others must be its beginnings.
+  // The longest read of a list gives its order. All other reads must be prefixes of it.
   bool FindOrders() {
     for (const Transaction& transaction : transactions_) {
       for (const ListRead& read : transaction.reads) {
@@ -152,7 +152,8 @@ class Checker {
     return true;
   }
 
-  // Every element was appended to that list by a transaction that may have happened, once.
+  // Every element must have been appended to that list exactly once, by a transaction that may have
+  // happened.
   bool CheckOrders() {
     for (size_t i = 0; i < transactions_.size(); ++i) {
       if (transactions_[i].outcome == Outcome::kNotApplied) continue;
@@ -202,7 +203,7 @@ class Checker {
     const std::vector<int64_t>& order = orders_[key];
     if (length > 0) graph_.Add(Appender(key, order[length - 1]), reader, "wr");
     if (length < order.size()) graph_.Add(reader, Appender(key, order[length]), "rw");
-    // What nobody ever saw but did happen can only come after everything that was read.
+    // An append that happened but was never read must come after all reads.
     for (const auto& [element, appender] : appenders_[key]) {
       if (!Happened(appender)) continue;
       const bool seen = std::find(order.begin(), order.end(), element) != order.end();

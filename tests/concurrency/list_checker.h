@@ -1,17 +1,17 @@
-// Says whether transactions over lists are strictly serializable: whether each can be given
-// one moment between its call and its return so that all lists come out as they were read.
+// Checks whether transactions over lists are strictly serializable: whether each transaction can be
+// placed at one moment between its call and its return so that all reads are explained.
 //
-// Transactions append elements that are unique, read whole lists, and check lengths. A list
-// then tells the order of everything that was done to it, so the dependencies between
-// transactions can be read off, and an order exists exactly when they have no cycle. This is
-// the method of Elle; the dependencies are
+// Transactions append elements that are unique, read whole lists, and check lengths. So each list
+// shows the order of its appends, and the dependencies between transactions can be derived. An
+// order exists exactly when the dependencies have no cycle. This is the method of Elle; the
+// dependencies are
 //   ww  one appended right after the other
 //   wr  one read the state that the other left
 //   rw  one read the state that the other then changed
 //   rt  one returned before the other was called
 //
 // The last transaction of a history must read every list, after all others returned.
-// A function of its argument alone: any thread may call it.
+// A pure function: any thread may call it.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ struct LengthCheck {
   size_t length = 0;
 };
 
-// What all parts of an applied transaction saw and did, they saw and did at one moment.
-// A transaction that is not applied or unknown has no reads.
+// All parts of an applied transaction happened at one moment. A transaction that is not applied or
+// unknown has no reads.
 struct Transaction {
   int client = 0;
   std::vector<Append> appends;
@@ -52,7 +52,7 @@ struct Transaction {
 
 struct ListVerdict {
   bool serializable = true;
-  std::string explanation;  // The cycle, or the list that cannot be. Empty when serializable.
+  std::string explanation;  // The cycle or the impossible list. Empty when serializable.
 };
 
 ListVerdict CheckLists(const std::vector<Transaction>& transactions);

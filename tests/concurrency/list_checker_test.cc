@@ -1,5 +1,7 @@
 #include "tests/concurrency/list_checker.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,7 +60,7 @@ TEST(ListCheckerTest, RejectsReadSkew) {
                   "rw before");
 }
 
-// Each saw the other's list empty: neither can have been first.
+// Each transaction read the other's list as empty, so neither can have been first.
 TEST(ListCheckerTest, RejectsWriteSkew) {
   Transaction one = Writes({1, 10}, {{"x", 1}});
   one.checks = {{"y", 0}};
@@ -67,14 +69,15 @@ TEST(ListCheckerTest, RejectsWriteSkew) {
   ExpectViolation({one, two, Reads({11, 12}, {{"x", {1}}, {"y", {2}}})}, "rw before");
 }
 
-// Two transactions have one order, on every list.
+// Two transactions must have the same order on every list.
 TEST(ListCheckerTest, RejectsWritesInterleavedBothWays) {
   ExpectViolation({Writes({1, 10}, {{"x", 1}, {"y", 2}}), Writes({2, 9}, {{"x", 3}, {"y", 4}}),
                    Reads({11, 12}, {{"x", {1, 3}}, {"y", {4, 2}}})},
                   "ww before");
 }
 
-// Serializable in some order is not enough: what returned is seen by what comes after.
+// Being serializable in some order is not enough: a later transaction must see the effects of one
+// that has returned.
 TEST(ListCheckerTest, RejectsAReadOfThePast) {
   ExpectViolation(
       {Writes({1, 2}, {{"x", 1}}), Reads({3, 4}, {{"x", {}}}), Reads({5, 6}, {{"x", {1}}})},
@@ -118,7 +121,7 @@ TEST(SimulatedListsTest, TheCorrectStoreIsAccepted) {
 
 class PlantedListBugTest : public ::testing::TestWithParam<ListBug> {};
 
-// Each anomaly that serializability forbids is found when a store has it.
+// The checker finds each anomaly that serializability forbids.
 TEST_P(PlantedListBugTest, IsRejected) {
   uint64_t first = 0;
   uint64_t rejected = 0;

@@ -15,7 +15,7 @@ constexpr std::array<const char*, 3> kLists = {"x", "y", "z"};
 
 using Lists = std::map<std::string, std::vector<int64_t>>;
 
-// Fills in the reads. Whatever the transaction asked to read has an entry already.
+// Fills in the reads. Each list that the transaction reads already has an entry.
 void ReadAll(Transaction& transaction, Lists& lists) {
   for (ListRead& read : transaction.reads) read.elements = lists[read.key];
 }
@@ -26,8 +26,8 @@ bool ChecksHold(const Transaction& transaction, Lists& lists) {
       [&](const LengthCheck& check) { return lists[check.key].size() == check.length; });
 }
 
-// A transaction passes Prepare and then Commit; others pass theirs in between. A correct
-// store does everything in Commit.
+// A transaction calls Prepare and then Commit. Others may run in between. A correct store does
+// everything in Commit.
 class ListStore {
  public:
   ListStore(ListBug bug, Random& random) : bug_(bug), random_(random) {}
@@ -151,7 +151,7 @@ class Simulation {
 
   void Return(Client& client) {
     for (const ListRead& read : client.transaction.reads) {
-      // What one client read all may check against: conditions then hold often.
+      // Other clients may use this length in their checks, so that conditions often hold.
       for (Client& other : clients_) other.last_length[read.key] = read.elements.size();
     }
     recorder_.Add(client.transaction);

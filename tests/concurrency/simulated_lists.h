@@ -1,6 +1,6 @@
-// Transactions over lists by concurrent clients, simulated in one thread from a seed, with one
-// bug at a time switched on: what proves that the list checker can say no. The same bug and
-// seed always give the same history.
+// Simulates concurrent clients with transactions over lists, in one thread from a seed, with one
+// bug switched on. It proves that the list checker rejects wrong histories. The same bug and seed
+// always give the same history.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ enum class ListBug {
   kStaleAppend,       // The list is read first and written back later.
   kStaleCheck,        // Lengths are checked first and the appends made later (write skew).
   kOldSnapshot,       // A read shows all lists together as they were some time ago.
-  kAbortedIsVisible,  // A transaction whose check failed appends all the same.
+  kAbortedIsVisible,  // A transaction with a failed check appends anyway.
   kPartLost,          // One part of an acknowledged transaction is not stored.
   kWholeLost,         // Nothing of an acknowledged transaction is stored.
   kAppendedTwice,
-  kReplicasDisagree,  // Some clients see the last two elements the other way round.
-  kRestartTears,      // A restart keeps one part of the transactions under way.
+  kReplicasDisagree,  // Some clients see the last two elements in reverse order.
+  kRestartTears,      // A restart keeps only a part of a running transaction.
 };
 
-// All but kNone.
+// All bugs except kNone.
 std::vector<ListBug> AllListBugs();
 std::string_view NameOf(ListBug bug);
 

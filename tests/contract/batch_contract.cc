@@ -53,7 +53,7 @@ TEST_P(BatchContract, RefusesWrongGets) {
               Fails(ErrorCode::kInvalid, "Too many items requested for the BatchGetItem call"));
 }
 
-// What does not fit into 16 MB is left for the next request, which can be sent as it is.
+// Items that do not fit into 16 MB are returned as the next request.
 TEST_P(BatchContract, LeavesWhatDoesNotFit) {
   tables::BatchGetRequest request;
   request.tables["users"].projection = "id, #d";

@@ -47,7 +47,7 @@ std::vector<tables::StreamRecord> Contract::ReadStream(const std::string& arn) {
     while (iterator) {
       tables::RecordsReply reply = Must(tables().GetRecords({.iterator = *iterator}));
       EXPECT_EQ(reply.outcome, tables::RecordsOutcome::kOk);
-      // An open shard goes on for ever: it is read when it has nothing more to say.
+      // An open shard has no end. An empty page means that all records were read.
       if (reply.records.empty()) break;
       records.insert(records.end(), reply.records.begin(), reply.records.end());
       iterator = reply.next;

@@ -1,16 +1,20 @@
-// The contract of Tables: what every implementation answers, checked from the outside.
+// The contract of Tables: tests that every implementation must pass, through the public interface
+// only.
 //
 // A suite is a class derived from Contract with its tests as TEST_P, instantiated over
-// Implementations(). An implementation joins by one line in implementations.cc; it brings a
-// clock that the test moves, and does its housekeeping when it is told to. Texts are checked
-// by a fragment, where DynamoDB has one.
+// Implementations(). To add an implementation, add a line to implementations.cc. It has a clock
+// that the test moves, and does its housekeeping only when Maintain is called. Where DynamoDB has
+// an error text, a part of it is checked.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -20,6 +24,7 @@
 #include "base/result.h"
 #include "item/value.h"
 #include "tables/tables.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/print_items.h"
 
 namespace tidemark::contract {
@@ -46,12 +51,12 @@ inline void PrintTo(const Factory& factory, std::ostream* out) { *out << factory
 
 // Every implementation there is.
 std::vector<Factory> Implementations();
-// Those, and the variants that answer the same by another way through the disk.
+// The same, and variants with other settings, which must give the same answers.
 std::vector<Factory> ImplementationsInAllModes();
 
 inline std::string NameOf(const ::testing::TestParamInfo<Factory>& info) { return info.param.name; }
 
-// The value of what has to succeed. A failure ends the test, saying why.
+// The value of a success. A failure ends the test and prints the error.
 template <typename T>
 T Must(Result<T> result) {
   if (!result) throw std::runtime_error("unexpected error: " + result.error().message);
@@ -83,8 +88,8 @@ inline item::KeyAttribute BinaryKey(std::string name) {
   return {std::move(name), item::Type::kBinary};
 }
 
-// Two tables that most tests do with: "users" under `id`, and "events" under `room` and the
-// number `at`.
+// Two tables that most tests use: "users" with the key `id`, and "events" with the key `room` and
+// the number `at`.
 tables::CreateTableRequest Users();
 tables::CreateTableRequest Events();
 Item User(const std::string& id);
@@ -113,7 +118,7 @@ class Contract : public ::testing::TestWithParam<Factory> {
   std::vector<Item> ScanAll(tables::ScanRequest request);
 
   std::string LatestArn(const std::string& table);
-  // What a stream holds, shard after shard, in the order of its sequence numbers.
+  // All records of a stream, shard after shard, in the order of their sequence numbers.
   std::vector<tables::StreamRecord> ReadStream(const std::string& arn);
   std::string IteratorOf(const std::string& arn,
                          tables::IteratorKind kind = tables::IteratorKind::kTrimHorizon,

@@ -1,4 +1,4 @@
-// Time to live: which items the sweeper takes, and what it leaves behind.
+// Time to live: which items the sweeper deletes, and the stream records that it writes.
 #include "tests/contract/contract.h"
 
 namespace tidemark::contract {
@@ -42,7 +42,7 @@ TEST_P(ExpiryContract, SweepsFromTheSecondOfTheDeadline) {
   EXPECT_EQ(Must(tables().DescribeTable("users")).item_count, 1U);
 }
 
-// The store does not hide what it has not swept: callers compare for themselves.
+// The store returns expired items until they are swept. Callers must compare the time themselves.
 TEST_P(ExpiryContract, ExpiredItemsAreThereUntilSwept) {
   Enable();
   const Item item = Until("a", Num(Now() - 10));
@@ -108,7 +108,7 @@ TEST_P(ExpiryContract, NothingIsSweptOnceItIsOff) {
   EXPECT_EQ(Must(tables().DescribeTable("users")).ttl_attribute, std::nullopt);
   Maintain();
   EXPECT_TRUE(IsThere("a"));
-  // Under another attribute the old one means nothing.
+  // After a change of the attribute, the old attribute is ignored.
   clock().Advance(std::chrono::hours(2));
   Must(tables().SetTimeToLive({.table = "users", .attribute = "other"}));
   Put("users", {{"id", "b"}, {"other", Num(Now() - 1)}});
@@ -149,7 +149,7 @@ TEST_P(ExpiryContract, TheSweeperLeavesARecordOfItsOwn) {
   EXPECT_EQ(records[2].created_at, Now());
   EXPECT_FALSE(records[0].expired);
   EXPECT_FALSE(records[3].expired);
-  // Its index rows went with it, and it is swept once.
+  // Its index rows are deleted too, and it is swept only once.
   EXPECT_THAT(ScanAll({.table = "users", .index = "by-team"}), IsEmpty());
   Maintain();
   EXPECT_THAT(ReadStream(LatestArn("users")), SizeIs(4));

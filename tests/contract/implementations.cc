@@ -5,6 +5,7 @@
 #include "tables/embedded/embedded_tables.h"
 #include "tests/contract/contract.h"
 #include "tests/model/model_tables.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark::contract {
@@ -33,7 +34,7 @@ class Embedded final : public Implementation {
                                            .background = false,
                                            .clock = &clock_,
                                            .random = &random_}))) {}
-  // What is stored has to be whole after everything that any test did.
+  // After every test the folder must pass verification.
   ~Embedded() override {
     const auto report = tables_->Verify();
     EXPECT_THAT(report, Succeeds());

@@ -1,4 +1,4 @@
-// Secondary indexes: which items they hold, what of them, and how they come to be.
+// Secondary indexes: which items and attributes they hold, and how they are created.
 #include "tests/contract/contract.h"
 
 namespace tidemark::contract {
@@ -101,7 +101,7 @@ TEST_P(IndexContract, FollowsEveryWrite) {
   Put("events", Named(1, "bob"));
   EXPECT_THAT(QueryAll(ByName("by-name", "ann")), IsEmpty());
   EXPECT_THAT(QueryAll(ByName("by-name", "bob")), ElementsAre(Named(1, "bob")));
-  // An update of another attribute shows in the projections that carry it.
+  // An update of another attribute appears in the projections that have it.
   Must(tables().Update({.table = "events",
                         .key = Event("r", 1),
                         .update = "SET age = :a",
@@ -116,12 +116,12 @@ TEST_P(IndexContract, FollowsEveryWrite) {
                         .values = {{":n", "cyd"}}}));
   EXPECT_THAT(QueryAll(ByName("names", "bob")), IsEmpty());
   EXPECT_THAT(QueryAll(ByName("names", "cyd")), SizeIs(1));
-  // Without its key the item leaves.
+  // An item without the index key leaves the index.
   Must(tables().Update(
       {.table = "events", .key = Event("r", 1), .update = "REMOVE #n", .names = {{"#n", "name"}}}));
   EXPECT_THAT(ScanAll({.table = "events", .index = "by-name"}), IsEmpty());
   EXPECT_THAT(ScanAll({.table = "events", .index = "by-age"}), IsEmpty());
-  // And with the item its rows.
+  // Deleting the item deletes its index rows.
   Put("events", Named(1, "dan"));
   Must(tables().Delete({.table = "events", .key = Event("r", 1)}));
   EXPECT_THAT(ScanAll({.table = "events", .index = "by-name"}), IsEmpty());
@@ -139,7 +139,7 @@ TEST_P(IndexContract, FollowsBatchesAndTransactions) {
   EXPECT_THAT(QueryAll(ByName("by-name", "bob")), ElementsAre(Named(2, "bob")));
 }
 
-// A key of another type could never be found: it is refused when it is written.
+// A key of another type could never be found, so the write is refused.
 TEST_P(IndexContract, RefusesKeysItCannotHold) {
   Item wrong = Named(1, "ann");
   wrong.Set("age", "thirty");
@@ -160,7 +160,7 @@ TEST_P(IndexContract, RefusesKeysItCannotHold) {
   EXPECT_EQ(Get("events", Event("r", 1)), Named(1, "ann"));
 }
 
-// Many items under one key of the index: a page's end names the item, not only the key.
+// Many items have the same index key, so the `last` of a page also has the table's key.
 TEST_P(IndexContract, PagesCarryBothKeys) {
   for (int at = 1; at <= 5; ++at) Put("events", Named(at, "ann"));
   for (const bool forward : {true, false}) {
@@ -270,7 +270,7 @@ TEST_P(IndexContract, ALocalIndexFetchesTheRestFromTheTable) {
   EXPECT_EQ(Must(tables().Query(request)).last, keys_of(small));
 }
 
-// A filter decides by what is stored; what is returned is still what the index carries.
+// The filter uses the table's item. The reply still has only the attributes of the index.
 TEST_P(IndexContract, ALocalIndexFiltersByTheTablesItem) {
   Item expected = Sized(1, 20);
   Sized(2, 10);
@@ -323,7 +323,7 @@ TEST_P(LaterIndexContract, IsFilledAndThenActive) {
               Fails(ErrorCode::kInvalid, "Cannot read from backfilling global secondary index"));
   EXPECT_THAT(tables().Scan({.table = "users", .index = "by-team"}),
               FailsWith(ErrorCode::kInvalid));
-  // Writes go on meanwhile, and are found in it.
+  // Writes during the filling are in the index too.
   Put("users", {{"id", "0"}, {"team", "odd"}});
   Must(tables().Delete({.table = "users", .key = User("2")}));
   Put("users", {{"id", "new"}, {"team", "even"}});
@@ -337,7 +337,7 @@ TEST_P(LaterIndexContract, IsFilledAndThenActive) {
   EXPECT_THAT(QueryAll(Team("odd")), SizeIs(26));
 }
 
-// Items from before the index may have anything under its key.
+// Items that are older than the index may have any value in its key attribute.
 TEST_P(LaterIndexContract, LeavesOutItemsItCannotHold) {
   Put("users", {{"id", "a"}, {"team", Num(1)}});
   Put("users", {{"id", "b"}, {"team", "red"}});
@@ -345,7 +345,7 @@ TEST_P(LaterIndexContract, LeavesOutItemsItCannotHold) {
   Maintain();
   EXPECT_THAT(ScanAll({.table = "users", .index = "by-team"}),
               ElementsAre(Item{{"id", "b"}, {"team", "red"}}));
-  // And can still be deleted.
+  // Such an item can still be deleted.
   Must(tables().Delete({.table = "users", .key = User("a")}));
   EXPECT_EQ(Get("users", User("a")), std::nullopt);
 }
@@ -389,7 +389,7 @@ TEST_P(LaterIndexContract, RefusesWrongAdditions) {
   EXPECT_THAT(Must(tables().DescribeTable("users")).indexes, SizeIs(1));
 }
 
-TEST_P(LaterIndexContract, IsDroppedForGood) {
+TEST_P(LaterIndexContract, IsDroppedWithAllItsRows) {
   Put("users", {{"id", "a"}, {"team", "red"}});
   Must(tables().UpdateTable({.table = "users", .add_index = ByTeam()}));
   Maintain();
@@ -399,9 +399,9 @@ TEST_P(LaterIndexContract, IsDroppedForGood) {
   Maintain();
   EXPECT_THAT(Must(tables().DescribeTable("users")).indexes, IsEmpty());
   EXPECT_THAT(tables().Query(Team("red")), FailsWith(ErrorCode::kInvalid));
-  // Its key is now like any other attribute.
+  // Without the index its key is an ordinary attribute.
   Put("users", {{"id", "a"}, {"team", Num(1)}});
-  // The same name again is another index.
+  // A new index with the same name does not have the old rows.
   Put("users", {{"id", "b"}, {"team", "blue"}});
   Must(tables().UpdateTable({.table = "users", .add_index = ByTeam()}));
   Maintain();
@@ -409,7 +409,7 @@ TEST_P(LaterIndexContract, IsDroppedForGood) {
               ElementsAre(Item{{"id", "b"}, {"team", "blue"}}));
 }
 
-// Deleting a table in the middle of a backfill must not leave work behind.
+// Deleting a table while its index is filled must end that work.
 TEST_P(LaterIndexContract, ATableMayGoWhileItsIndexIsFilled) {
   for (int i = 0; i < 10; ++i) Put("users", {{"id", std::to_string(i)}, {"team", "red"}});
   Must(tables().UpdateTable({.table = "users", .add_index = ByTeam()}));

@@ -47,7 +47,7 @@ TEST_P(ItemsContract, ProjectsWhatIsAskedFor) {
                                .projection = "#l[2], #l[0], m.k",
                                .names = {{"#l", "list"}}})),
             (Item{{"list", item::List{"x", "z"}}, {"m", item::Map{{"k", "v"}}}}));
-  // A projection that matches nothing shows that the item is there.
+  // When a projection matches nothing, the reply has an empty item: it exists.
   EXPECT_EQ(Must(tables().Get({.table = "users", .key = User("a"), .projection = "nothing"})),
             Item());
   EXPECT_EQ(Must(tables().Get({.table = "users", .key = User("b"), .projection = "nothing"})),
@@ -74,7 +74,7 @@ TEST_P(ItemsContract, RefusesKeysThatDoNotMatchTheSchema) {
   EXPECT_EQ(Must(tables().DescribeTable("users")).item_count, 0U);
 }
 
-TEST_P(ItemsContract, NumbersAreOneKeyHoweverWritten) {
+TEST_P(ItemsContract, EqualNumbersAreTheSameKey) {
   Create({.table = "numbers", .keys = {NumberKey("n")}});
   Put("numbers", {{"n", Num("1e3")}, {"x", "first"}});
   Put("numbers", {{"n", Num("1000.0")}, {"x", "second"}});
@@ -135,7 +135,7 @@ TEST_P(ItemsContract, AFailedConditionShowsTheItemWhenAsked) {
     EXPECT_EQ(reply.attributes, std::nullopt);
   }
   EXPECT_EQ(Get("users", User("a")), stored);
-  // There is nothing to show when there is no item.
+  // Without an item there is nothing to return.
   const WriteReply absent = Must(tables().Delete({.table = "users",
                                                   .key = User("b"),
                                                   .condition = "n = :two",
@@ -162,7 +162,7 @@ TEST_P(ItemsContract, ConditionsSeeTheItemBeforeTheWrite) {
   EXPECT_EQ(Get("users", User("a")), (Item{{"id", "a"}, {"n", Num(2)}}));
 }
 
-// Expressions have their own tests; these show that tables pass their errors on.
+// Expressions have their own tests. These check that tables return their errors.
 TEST_P(ItemsContract, RefusesNamesAndValuesThatNothingUses) {
   EXPECT_THAT(tables().Put({.table = "users", .item = User("a"), .values = {{":v", "x"}}}),
               Fails(ErrorCode::kInvalid, "ExpressionAttributeValues"));
@@ -224,7 +224,7 @@ TEST_P(ItemsContract, AnUpdateMakesTheItem) {
                                     .values = {{":one", Num(1)}}}))
                   .applied);
   EXPECT_EQ(Get("users", User("a")), (Item{{"id", "a"}, {"n", Num(1)}}));
-  // Without an expression there is nothing but the key.
+  // Without an expression the new item has only its key.
   EXPECT_TRUE(Must(tables().Update({.table = "users", .key = User("b")})).applied);
   EXPECT_EQ(Get("users", User("b")), User("b"));
 }

@@ -1,4 +1,4 @@
-// The limits of single items and keys, on both of their sides.
+// The limits of items and keys, exactly at the limit and one above it.
 #include "item/limits.h"
 #include "tests/contract/contract.h"
 

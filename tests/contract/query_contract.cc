@@ -48,6 +48,39 @@ TEST_P(QueryContract, GivesAPartitionInOrder) {
   EXPECT_EQ(page.last, std::nullopt);
 }
 
+TEST_P(QueryContract, GivesAPartitionThatIsNamedWithoutAnExpression) {
+  QueryRequest request{.table = "events", .partition = item::Attribute{"room", "r"}};
+  EXPECT_EQ(QueryAll(request), QueryAll(Room()));
+  request.limit = 2;
+  request.forward = false;
+  EXPECT_THAT(Ats(request),
+              ElementsAre(Num(9), Num(8), Num(7), Num(6), Num(5), Num(4), Num(3), Num(2), Num(1)));
+  request.filter = "n = :n";
+  request.projection = "#at";
+  request.names = {{"#at", "at"}};
+  request.values = {{":n", Num(0)}};
+  EXPECT_THAT(Ats(request), ElementsAre(Num(9), Num(6), Num(3)));
+  request = {.table = "events", .partition = item::Attribute{"room", "nobody"}};
+  EXPECT_THAT(QueryAll(request), IsEmpty());
+}
+
+// It is refused like the equivalent expression.
+TEST_P(QueryContract, RefusesAWrongPartitionThatIsNamedWithoutAnExpression) {
+  const auto query = [&](const item::Attribute& partition) {
+    return tables().Query({.table = "events", .partition = partition});
+  };
+  EXPECT_THAT(query({"hall", "r"}), Fails(ErrorCode::kInvalid, "missed key schema element: room"));
+  EXPECT_THAT(query({"at", Num(1)}), Fails(ErrorCode::kInvalid, "missed key schema element: room"));
+  EXPECT_THAT(query({"room", Num(1)}), Fails(ErrorCode::kInvalid, "does not match schema type"));
+  EXPECT_THAT(query({"room", ""}), Fails(ErrorCode::kInvalid, "empty string value"));
+  QueryRequest both = Room();
+  both.partition = item::Attribute{"room", "r"};
+  EXPECT_THAT(tables().Query(both), Fails(ErrorCode::kInvalid, "a partition or a key condition"));
+  const QueryRequest unused{
+      .table = "events", .partition = item::Attribute{"room", "r"}, .values = {{":r", "r"}}};
+  EXPECT_THAT(tables().Query(unused), Fails(ErrorCode::kInvalid, "when using expressions"));
+}
+
 TEST_P(QueryContract, AnUnknownPartitionIsEmpty) {
   QueryRequest request = Room();
   request.values[":r"] = "nobody";
@@ -138,8 +171,8 @@ TEST_P(QueryContract, AFullLastPageHasALast) {
   EXPECT_EQ(empty.last, std::nullopt);
 }
 
-// Where a page begins need not exist: it may have been deleted meanwhile.
-TEST_P(QueryContract, GoesOnBehindADeletedItem) {
+// The item at the start position may have been deleted in the meantime.
+TEST_P(QueryContract, ContinuesAfterADeletedItem) {
   QueryRequest request = Room();
   request.start_after = Event("r", 4);
   Must(tables().Delete({.table = "events", .key = Event("r", 4)}));
@@ -156,7 +189,7 @@ TEST_P(QueryContract, FiltersAfterCounting) {
   EXPECT_THAT(Column(all.items, "at"), ElementsAre(Num(3), Num(6), Num(9)));
   EXPECT_EQ(all.count, 3U);
   EXPECT_EQ(all.scanned, 9U);
-  // A page may be empty and yet not the last.
+  // An empty page need not be the last one.
   request.limit = 2;
   const Page first = Must(tables().Query(request));
   EXPECT_THAT(first.items, IsEmpty());
@@ -193,7 +226,7 @@ TEST_P(QueryContract, Projects) {
   request.limit = 2;
   const Page page = Must(tables().Query(request));
   EXPECT_THAT(page.items, ElementsAre(Item{{"n", Num(1)}}, Item{{"n", Num(2)}}));
-  // The key to go on from is whole all the same.
+  // `last` has the complete key, although the projection leaves it out.
   EXPECT_EQ(page.last, Event("r", 2));
 }
 
@@ -227,7 +260,7 @@ TEST_P(QueryContract, EndsPagesAtAMegabyte) {
   EXPECT_EQ(QueryAll(request).size(), 12U);
   request.forward = false;
   EXPECT_EQ(QueryAll(request).size(), 12U);
-  // What the filter drops counts too.
+  // Items that the filter drops count towards the limit too.
   request.filter = "attribute_exists(nothing)";
   const Page filtered = Must(tables().Query(request));
   EXPECT_LE(filtered.scanned, 4U);

@@ -1,4 +1,4 @@
-// Scans: every item once, in whatever order, in pages and in parallel.
+// Scans return every item once, in any order, in pages and in parallel.
 #include <set>
 
 #include "tests/contract/contract.h"
@@ -66,7 +66,8 @@ TEST_P(ScanContract, ItemsOfAPartitionComeInOrder) {
 TEST_P(ScanContract, SegmentsCoverEverythingOnce) {
   for (const uint32_t total : {1U, 2U, 7U, 64U, 1'000'000U}) {
     std::vector<Item> items;
-    // Of a million segments almost all are empty; a few hundred show that they can be asked for.
+    // Almost all of a million segments are empty. A few hundred are enough to test that they can be
+    // read.
     const uint32_t step = total > 1000 ? total / 300 : 1;
     for (uint32_t segment = 0; segment < total; segment += step) {
       const std::vector<Item> part =

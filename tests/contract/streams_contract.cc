@@ -1,4 +1,4 @@
-// Streams: a record for every change and for nothing else, in order, for a day.
+// Streams have one record for every change, in order, and keep it for a day.
 #include <set>
 
 #include "tables/stream_reader.h"
@@ -108,7 +108,7 @@ TEST_P(StreamsContract, AKeyAloneIsAnImage) {
   EXPECT_EQ(Records()[0].new_image, User("a"));
 }
 
-TEST_P(StreamsContract, WhatChangesNothingLeavesNoRecord) {
+TEST_P(StreamsContract, AWriteThatChangesNothingMakesNoRecord) {
   CreateWith(StreamView::kKeysOnly);
   const Item item{{"id", "a"},
                   {"n", Num(1)},
@@ -148,7 +148,7 @@ TEST_P(StreamsContract, ACancelledTransactionLeavesNoRecord) {
   EXPECT_THAT(Records(), IsEmpty());
 }
 
-// One order over all items, numbered so that text order is that order.
+// There is one order over all items, and the numbers sort as texts in that order.
 TEST_P(StreamsContract, KeepsTheOrderOfAllWrites) {
   CreateWith(StreamView::kNewImage);
   std::vector<Value> expected;
@@ -263,7 +263,7 @@ TEST_P(StreamsContract, ReadsInPagesAndWaitsAtTheEnd) {
   EXPECT_THAT(Read(iterator).records, SizeIs(1));
 }
 
-// Large records come in several pages, none of them lost.
+// Large records are returned in several pages, and none is lost.
 TEST_P(StreamsContract, ReadsLargeRecords) {
   CreateWith(StreamView::kNewAndOldImages);
   for (int i = 0; i < 8; ++i)
@@ -283,7 +283,7 @@ TEST_P(StreamsContract, IteratorsExpire) {
   const RecordsReply late = Read(iterator);
   EXPECT_EQ(late.outcome, RecordsOutcome::kExpired);
   EXPECT_THAT(late.records, IsEmpty());
-  // The one that came with the page is younger.
+  // The iterator that came with the page is newer.
   EXPECT_EQ(Read(*in_time.next).outcome, RecordsOutcome::kOk);
 }
 
@@ -330,7 +330,7 @@ TEST_P(StreamsContract, TrimsAfterADay) {
   Put("users", User("new"));
   const std::string pointing = IteratorOf(arn, IteratorKind::kAtSequence, old);
   clock().Advance(std::chrono::minutes(2));
-  // Whether housekeeping came by or not makes no difference.
+  // The answers are the same before and after housekeeping.
   for (int round = 0; round < 2; ++round) {
     EXPECT_THAT(Ids(), ElementsAre(Value("new")));
     EXPECT_EQ(Read(pointing).outcome, RecordsOutcome::kTrimmed);
@@ -339,8 +339,8 @@ TEST_P(StreamsContract, TrimsAfterADay) {
   EXPECT_THAT(Column(ScanAll({.table = "users"}), "id"), SizeIs(2));
 }
 
-// An iterator for what is gone is refused when it is asked for or when it is used.
-TEST_P(StreamsContract, TellsThatASequenceIsTrimmed) {
+// An iterator for a trimmed record is refused when it is requested or when it is used.
+TEST_P(StreamsContract, ReportsATrimmedSequence) {
   CreateWith(StreamView::kKeysOnly);
   const std::string arn = LatestArn("users");
   Put("users", User("old"));
@@ -375,7 +375,7 @@ TEST_P(StreamsContract, ADisabledStreamStaysReadable) {
   ASSERT_THAT(stream.shards, SizeIs(::testing::Ge(1U)));
   for (const tables::Shard& shard : stream.shards) EXPECT_TRUE(shard.last_sequence.has_value());
   EXPECT_THAT(ReadStream(arn), SizeIs(2));
-  // A closed shard ends.
+  // A closed shard has an end.
   const RecordsReply first = Read(IteratorOf(arn), 1);
   ASSERT_TRUE(first.next.has_value());
   std::optional<std::string> next = first.next;
@@ -403,7 +403,7 @@ TEST_P(StreamsContract, EnablingAgainMakesAnotherStream) {
   const std::string old_arn = LatestArn("users");
   Put("users", User("a"));
   Disable();
-  // In the same millisecond, even.
+  // Also within the same millisecond.
   Enable();
   const std::string new_arn = LatestArn("users");
   EXPECT_NE(new_arn, old_arn);
@@ -414,8 +414,8 @@ TEST_P(StreamsContract, EnablingAgainMakesAnotherStream) {
   EXPECT_THAT(Must(tables().ListStreams({.table = "users"})).streams, SizeIs(2));
 }
 
-// Whoever follows a table goes from stream to stream by their labels.
-TEST_P(StreamsContract, AFollowerGoesOnWhenTheClockWentBack) {
+// A follower of a table reads its streams in the order of their labels.
+TEST_P(StreamsContract, AFollowerContinuesWhenTheClockWentBack) {
   CreateWith(StreamView::kKeysOnly);
   tables::StreamReader reader(tables(), "users");
   tables::StreamPosition position;
@@ -437,7 +437,7 @@ TEST_P(StreamsContract, AFollowerGoesOnWhenTheClockWentBack) {
     Put("users", User(id));
     EXPECT_THAT(next_ids(), ElementsAre(Value(id)));
   }
-  // The same when the table is another of the name.
+  // The same when the table was deleted and created again.
   Must(tables().DeleteTable("users"));
   CreateWith(StreamView::kKeysOnly);
   Put("users", User("d"));

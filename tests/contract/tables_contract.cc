@@ -1,4 +1,4 @@
-// Tables as such: made, described, changed, listed, tagged and deleted.
+// Creating, describing, altering, listing, tagging and deleting tables.
 #include "tests/contract/contract.h"
 
 namespace tidemark::contract {
@@ -20,7 +20,7 @@ IndexSpec LocalByName() {
 
 IndexSpec GlobalByName() { return {.name = "by-name", .keys = {StringKey("name")}}; }
 
-// Whoever makes a table sees at once that it is usable, and what it is.
+// A new table is usable at once, and its description is complete.
 TEST_P(TablesContract, DescribesWhatWasCreated) {
   tables::CreateTableRequest request = Events();
   request.indexes = {LocalByName()};
@@ -49,7 +49,7 @@ TEST_P(TablesContract, DescribesWhatWasCreated) {
   EXPECT_EQ(created.id, described.id);
 }
 
-// Counts are exact here: tools and people decide by them.
+// Unlike DynamoDB's, these counts are exact, because tools and people rely on them.
 TEST_P(TablesContract, CountsItemsAndBytes) {
   tables::CreateTableRequest request = Users();
   request.indexes = {GlobalByName()};
@@ -73,7 +73,7 @@ TEST_P(TablesContract, RefusesASecondTableOfAName) {
               Fails(ErrorCode::kInUse, "Table already exists: users"));
 }
 
-// A misspelt name is the commonest mistake; both kinds of text are DynamoDB's.
+// A wrong table name is a common mistake. DynamoDB has two texts for it.
 TEST_P(TablesContract, NamesTheMissingTable) {
   const std::string text = "Requested resource not found: Table: gone not found";
   EXPECT_THAT(tables().DescribeTable("gone"), Fails(ErrorCode::kNotFound, text));
@@ -181,7 +181,7 @@ TEST_P(TablesContract, RefusesWrongProjectionsAndNamesOfIndexes) {
   EXPECT_THAT(tables().CreateTable(with({index})), FailsWith(ErrorCode::kInvalid));
   EXPECT_THAT(tables().CreateTable(with({{.name = "x", .keys = {StringKey("name")}}})),
               FailsWith(ErrorCode::kInvalid));
-  // One attribute, two types.
+  // One attribute has two types.
   EXPECT_THAT(tables().CreateTable(with({{.name = "by-id", .keys = {NumberKey("id")}}})),
               FailsWith(ErrorCode::kInvalid));
 }
@@ -230,7 +230,7 @@ TEST_P(TablesContract, ListsNamesInOrderAndInPages) {
   const tables::ListTablesReply rest = Must(tables().ListTables({.after = first.last, .limit = 3}));
   EXPECT_THAT(rest.tables, ElementsAre("ccc"));
   EXPECT_EQ(rest.last, std::nullopt);
-  // The name to go on from need not exist.
+  // The table at the start position need not exist.
   EXPECT_THAT(Must(tables().ListTables({.after = "aab"})).tables, ElementsAre("bbb", "ccc"));
   EXPECT_THAT(tables().ListTables({.limit = 0}), FailsWith(ErrorCode::kInvalid));
   EXPECT_THAT(tables().ListTables({.limit = 101}), FailsWith(ErrorCode::kInvalid));
@@ -244,7 +244,7 @@ TEST_P(TablesContract, DeletesATableWithAllItems) {
   EXPECT_THAT(Must(tables().ListTables({})).tables, IsEmpty());
 }
 
-// Identity is the id, not the name: nothing of an old table may show through.
+// A new table with an old name must have nothing of the old table.
 TEST_P(TablesContract, ARecreatedTableInheritsNothing) {
   tables::CreateTableRequest request = Users();
   request.indexes = {GlobalByName()};
@@ -271,7 +271,7 @@ TEST_P(TablesContract, ARecreatedTableInheritsNothing) {
   EXPECT_EQ(Must(tables().DescribeTable("users")).item_count, 1U);
 }
 
-// The same with the same indexes: their rows must not come back either.
+// The same for indexes: old index rows must not appear either.
 TEST_P(TablesContract, ARecreatedIndexIsEmpty) {
   tables::CreateTableRequest request = Users();
   request.indexes = {GlobalByName()};

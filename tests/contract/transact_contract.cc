@@ -107,7 +107,8 @@ TEST_P(TransactContract, EveryKindOfActionCanCancel) {
   EXPECT_THAT(ScanAll({.table = "users"}), ElementsAre(User("a")));
 }
 
-// What only the stored item shows to be wrong cancels; what the request shows is an error.
+// A mistake that depends on the stored item cancels the transaction. A mistake in the request
+// itself is an error.
 TEST_P(TransactContract, AnUpdateThatCannotBeAppliedCancels) {
   const TransactWriteReply reply = Write(
       {PutRequest{.table = "users", .item = User("b")}, UpdateRequest{.table = "users",
@@ -210,7 +211,7 @@ TEST_P(TransactContract, ATokenIsAppliedOnce) {
   EXPECT_EQ(again.outcome, TransactOutcome::kApplied);
   EXPECT_TRUE(again.replayed);
   EXPECT_EQ(Get("users", User("a")), (Item{{"id", "a"}, {"n", Num(1)}}));
-  // Another token, or none, is another request.
+  // A request with another token, or without one, is a new request.
   EXPECT_FALSE(Write({Increment("a")}, "other").replayed);
   EXPECT_FALSE(Write({Increment("a")}).replayed);
   EXPECT_EQ(Get("users", User("a")), (Item{{"id", "a"}, {"n", Num(3)}}));
@@ -221,7 +222,7 @@ TEST_P(TransactContract, ATokenIsForgottenAfterTenMinutes) {
   clock().Advance(std::chrono::seconds(601));
   EXPECT_FALSE(Write({Increment("a")}, "token").replayed);
   EXPECT_EQ(Get("users", User("a")), (Item{{"id", "a"}, {"n", Num(2)}}));
-  // And so is the second use, housekeeping or not.
+  // After the token has expired its use is a new request too, before and after housekeeping.
   clock().Advance(std::chrono::seconds(601));
   Maintain();
   EXPECT_FALSE(Write({Increment("a")}, "token").replayed);

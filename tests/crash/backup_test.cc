@@ -1,4 +1,4 @@
-// The promise under test: a backup made while work goes on is a whole folder, as of one moment.
+// These tests show that a backup that is made during writes is a complete folder of one moment.
 #include <atomic>
 #include <fstream>
 #include <thread>
@@ -55,8 +55,8 @@ TEST_F(BackupTest, UnderLoadIsAWholeFolderAsOfOneMoment) {
       }
     });
   }
-  // The writers' ledgers are theirs until they stop: what was acknowledged before the copies
-  // is only known as the fifty.
+  // The test may not read the writers' ledgers until they stop. Before the backups it only knows
+  // the fifty writes of the first writer, made above.
   while (started < kWriters) std::this_thread::yield();
   std::vector<std::string> copies;
   for (int i = 0; i < 5; ++i) {
@@ -76,8 +76,8 @@ TEST_F(BackupTest, UnderLoadIsAWholeFolderAsOfOneMoment) {
   EXPECT_THAT(ledger_.Check(*tables_), IsEmpty());
 }
 
-// What was acknowledged before the backup began is in it, and it can be worked with.
-TEST_F(BackupTest, HoldsAllThatWasThereAndGoesOnByItself) {
+// Everything that was acknowledged before the backup is in it. The copy can be opened and written.
+TEST_F(BackupTest, HoldsEverythingAndCanBeUsedOnItsOwn) {
   ASSERT_EQ(Work(*tables_, &ledger_, 0, 100), std::nullopt);
   const Status made = tables_->Backup(machine_.PathOf("backup"));
   ASSERT_TRUE(made) << made.error().message;
@@ -91,7 +91,7 @@ TEST_F(BackupTest, HoldsAllThatWasThereAndGoesOnByItself) {
   EXPECT_THAT(ledger_.Check(*tables_), IsEmpty()) << "the two share nothing";
 }
 
-// A finished backup is durable: a power cut right behind it takes nothing from it.
+// A finished backup is durable: a power cut directly afterwards does not change it.
 TEST_F(BackupTest, SurvivesAPowerCut) {
   for (int round = 0; round < 10; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
@@ -110,20 +110,20 @@ TEST_F(BackupTest, SurvivesAPowerCut) {
   }
 }
 
-// The points at which a backup is broken off. RocksDB waits a second after a flush that failed, so
-// that those before anything is in the backup are left to a long run.
+// The calls at which a backup is interrupted. RocksDB waits a second after a failed flush, so only
+// a long run tries the calls before the first file of the backup.
 bool IsPoint(const FileCall& call) {
-  static const bool all = Repetitions("TIDEMARK_BACKUP_FLUSHES", 0, 1) > 0;
+  static const bool all = Repetitions("TIDEMARK_BACKUP_FLUSHES", {.usual = 0, .release = 1}) > 0;
   return Changes(call) && (all || call.path.find("/backup") != std::string::npos);
 }
 
-// Breaks a backup off at its nth point and looks at what is left of it: a whole copy, or no data
-// folder at all. Anything else would be taken for a healthy folder in which things are missing.
+// Interrupts a backup at its nth call. What is left must be a complete copy, or not a data folder.
+// Otherwise somebody could open an incomplete copy and not notice.
 class BrokenBackup {
  public:
   explicit BrokenBackup(uint64_t seed) : machine_(seed), ledger_(seed, 1) {}
 
-  // False when the backup was done before it came to that.
+  // False when the backup was complete before the n-th call.
   bool Make(FaultEffect effect, uint64_t nth) {
     auto tables = machine_.Open();
     EXPECT_TRUE(tables && EnsureTable(**tables));
@@ -136,7 +136,7 @@ class BrokenBackup {
     machine_.Repair();
     return broken;
   }
-  // Whether a program that must not make a folder opens it.
+  // Whether the copy opens without creating a folder.
   bool Opens() {
     embedded::Options options = machine_.options();
     options.folder = folder();
@@ -187,7 +187,7 @@ TEST_F(BackupTest, IntoAFolderWithSomethingInItIsRefused) {
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::kInvalid) << made.error().message;
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
-  // Least of all over another backup, or over itself.
+  // A backup must not overwrite another backup, or its own folder.
   ASSERT_TRUE(tables_->Backup(machine_.PathOf("backup")));
   EXPECT_FALSE(tables_->Backup(machine_.PathOf("backup")));
   EXPECT_FALSE(tables_->Backup(machine_.folder()));

@@ -1,10 +1,5 @@
-// The process that kill_test kills: writers that work on a folder as fast as it answers, and
-// tell every acknowledgement on the standard output, until they are killed.
-//
-//   crash_writer FOLDER synced|every_second SEED NEXT...
-//
-// One NEXT a writer: the number of its first operation. An acknowledgement is one
-// Acknowledgement, written at once, so that those of several writers do not mix.
+#include "tests/crash/crash_writer.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -12,7 +7,6 @@
 #include <unistd.h>
 #include <vector>
 
-#include "tests/crash/acknowledgement.h"
 #include "tests/crash/machine.h"
 
 namespace tidemark::crash {
@@ -20,7 +14,7 @@ namespace {
 
 [[noreturn]] void Die(const Error& error) {
   std::fprintf(stderr, "crash_writer: %s\n", error.message.c_str());
-  // Without the destructors: the other writers are still at work.
+  // Exits without destructors, because the other writers are still running.
   std::_Exit(2);
 }
 
@@ -35,7 +29,9 @@ void Write(tables::Tables& tables, uint64_t seed, uint32_t writer, uint64_t numb
   }
 }
 
-int Main(const std::vector<std::string>& arguments) {
+}  // namespace
+
+void RunCrashWriter(const std::vector<std::string>& arguments) {
   embedded::Options options{.folder = arguments.at(0)};
   if (arguments.at(1) == "every_second") options.durability = embedded::Durability::kEverySecond;
   const uint64_t seed = std::stoull(arguments.at(2));
@@ -47,10 +43,6 @@ int Main(const std::vector<std::string>& arguments) {
     threads.emplace_back([&, writer, number] { Write(**tables, seed, writer, number); });
   }
   for (std::thread& thread : threads) thread.join();
-  return 0;
 }
 
-}  // namespace
 }  // namespace tidemark::crash
-
-int main(int argc, char** argv) { return tidemark::crash::Main({argv + 1, argv + argc}); }

@@ -1,4 +1,4 @@
-// What a folder answers when it cannot be opened, and that nothing in it is lost by trying.
+// The errors when a folder cannot be opened. The attempt must not change or lose anything in it.
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ constexpr uint64_t kSeed = 66'001;
 
 class FolderTest : public ::testing::Test {
  protected:
-  // A folder with something in it.
+  // Makes a folder with some data.
   void Fill() {
     auto tables = machine_.Open();
     ASSERT_TRUE(tables) << tables.error().message;
@@ -75,8 +75,8 @@ TEST_F(FolderTest, OfSomethingElseIsRefused) {
   EXPECT_THAT(error.message, HasSubstr("letter.txt"));
 }
 
-// Permission bits do not stop an administrator, who may well run the tests; a file where the
-// folder should be stops everybody.
+// Permission bits do not stop the root user, who may run the tests. A file in place of the folder
+// stops every user.
 TEST_F(FolderTest, ThatIsAFileIsRefused) {
   Replace(machine_.folder(), "a file");
   const Error error = ErrorOf(machine_.options());
@@ -93,7 +93,7 @@ TEST_F(FolderTest, ThatIsMissingIsNotMadeAgainstTheWill) {
 
 TEST_F(FolderTest, ReadsWithoutWriting) {
   ASSERT_NO_FATAL_FAILURE(Fill());
-  // A disk that takes no byte shows that none is written.
+  // Every write of the disk fails, so the test shows that nothing is written.
   machine_.files().Arm({.persistent = true});
   embedded::Options options = machine_.options();
   options.access = embedded::Access::kReadOnly;

@@ -12,7 +12,7 @@ namespace {
 using item::Item;
 using item::Number;
 
-// Enough of a thing to recognise it in a report.
+// A short text that identifies a thing in a report.
 std::string Show(const std::optional<Item>& thing) {
   if (!thing) return "nothing";
   const auto text = [&](const char* name) {
@@ -130,7 +130,7 @@ std::optional<Change> Ledger::ChangeIn(const tables::StreamRecord& record) {
   return change;
 }
 
-// Walks through the writer's operations as long as they must be there or explain a change.
+// Goes through the writer's operations that must be present or that explain a change.
 void Ledger::CheckWriter(uint32_t writer, const Bounds& bounds, const Changes& changes) {
   size_t explained = 0;
   uint64_t number = writers_[writer].base;

@@ -1,17 +1,19 @@
-// The Ledger knows what every writer was told, and checks a recovered folder against it:
-// nothing that was acknowledged is missing, nothing that was not asked for is there, the
-// operation that each writer had under way is there whole or not at all, the index shows
-// what the table holds, and the stream is the list of the changes in their order.
+// The Ledger records all acknowledgements, and checks a recovered folder against them. Every
+// acknowledged operation must be present, and no operation that was not requested. The operation
+// that each writer had not finished is present completely or not at all. The index agrees with the
+// table, and the stream has all changes in order.
 //
 //   Ledger ledger(seed, /*writers=*/8);
 //   ledger.Acknowledge(writer, outcome);         // as replies come in, then the crash, then
 //   EXPECT_THAT(ledger.Check(*tables), IsEmpty());  // and the next round begins from there.
 //
-// The stream decides how far each writer came. Not for use by two threads at once.
+// The stream shows how many operations of each writer were applied. One thread at a time.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tables/embedded/embedded_tables.h"
@@ -27,29 +29,29 @@ class Ledger {
   uint32_t writers() const { return static_cast<uint32_t>(writers_.size()); }
   // The number of the writer's first operation without an acknowledgement.
   uint64_t next(uint32_t writer) const;
-  // All writers' acknowledgements since the beginning.
+  // The number of acknowledgements of all writers since the beginning.
   uint64_t acknowledged() const { return acknowledged_; }
 
   // The writer's next operation was answered with this outcome.
   void Acknowledge(uint32_t writer, Outcome outcome);
-  // Takes over what another ledger, begun as a copy of this one, was told about a writer.
+  // Copies the acknowledgements of a writer from another ledger, which began as a copy of this one.
   void Take(const Ledger& other, uint32_t writer);
 
-  // One sentence for each thing that is wrong. When there is none the ledger takes over what
-  // it found as the state in which the next round begins.
+  // Returns one sentence for each problem. Without a problem, the ledger takes the state that it
+  // found as the beginning of the next round.
   std::vector<std::string> Check(embedded::EmbeddedTables& tables);
 
-  // The same for a copy made while the writers went on: it may hold any number of each
-  // writer's operations, at least those that `earlier`, the ledger as of before the copy
-  // began, knows, and at most those in this one and one more.
+  // The same for a copy that was made while the writers were running. The copy must have at least
+  // the operations of each writer that are in `earlier`, the ledger from before the copy, and at
+  // most those in this ledger and one more.
   std::vector<std::string> CheckCopy(embedded::EmbeddedTables& copy, const Ledger& earlier) const;
 
  private:
   struct Writer {
-    uint64_t base = 0;              // Operations that the last check found.
+    uint64_t base = 0;              // The number of operations that the last check found.
     std::vector<Outcome> outcomes;  // Acknowledged since.
   };
-  // What the recovered folder may hold of one writer's operations.
+  // How many operations of one writer the recovered folder may have.
   struct Bounds {
     uint64_t at_least = 0;
     uint64_t at_most = 0;
@@ -74,7 +76,7 @@ class Ledger {
   Things things_;  // As of the last check, like the next two.
   uint64_t counter_ = 0;
   std::string last_sequence_;
-  std::vector<std::string> problems_;  // Of the check under way.
+  std::vector<std::string> problems_;  // Found by the running check.
 };
 
 }  // namespace tidemark::crash

@@ -1,5 +1,5 @@
-// The ledger is what the crash tests rest on. A checker that never complains proves nothing:
-// each lie must be noticed.
+// The crash tests depend on the ledger. A checker that never fails proves nothing, so each kind of
+// fault must be found.
 #include "tests/crash/ledger.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ class LedgerTest : public ::testing::Test {
   std::unique_ptr<embedded::EmbeddedTables> tables_;
 };
 
-TEST_F(LedgerTest, AcceptsWhatWasDoneAndGoesOnFromThere) {
+TEST_F(LedgerTest, AcceptsACorrectFolderAndContinuesFromIt) {
   ASSERT_THAT(ledger_.Check(*tables_), IsEmpty());
   ASSERT_EQ(Work(*tables_, &ledger_, 0, 50), std::nullopt);
   EXPECT_THAT(ledger_.Check(*tables_), IsEmpty());
@@ -43,7 +43,7 @@ TEST_F(LedgerTest, AcceptsTheOperationUnderWay) {
 }
 
 TEST_F(LedgerTest, NoticesAnAcknowledgedOperationThatIsMissing) {
-  // Some operations change nothing; of ten in a row not all.
+  // Some operations change nothing, but not ten in a row.
   for (int i = 0; i < 10; ++i) ledger_.Acknowledge(0, {.applied = true});
   EXPECT_THAT(ledger_.Check(*tables_), Not(IsEmpty()));
 }
@@ -58,7 +58,7 @@ TEST_F(LedgerTest, NoticesAnOperationInTheWrongOrder) {
   EXPECT_THAT(ledger_.Check(*tables_), Not(IsEmpty()));
 }
 
-TEST_F(LedgerTest, NoticesWhatNobodyAskedFor) {
+TEST_F(LedgerTest, FindsOperationsThatWereNotRequested) {
   ASSERT_TRUE(tables_->Put({.table = kTable, .item = {{"id", "w0-1"}}}));
   EXPECT_THAT(ledger_.Check(*tables_), Not(IsEmpty()));
 }

@@ -1,14 +1,15 @@
-// A machine whose disk fails on demand, with a data folder that is opened on it again and
-// again. Time stands still and housekeeping waits to be asked for, so that what is written is
-// what the test writes.
+// A machine whose disk fails when the test says so, with a data folder that is opened again and
+// again. The clock does not move and housekeeping does not run by itself, so only the test causes
+// writes.
 //
 //   Machine machine(seed);
 //   machine.files().Arm(...);
 //   auto tables = machine.Open();
 //
-// Close the tables before the power comes back, as the end of a process does.
+// Close the tables before Restart, as the end of a process would.
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -21,10 +22,11 @@
 #include "tables/embedded/embedded_tables.h"
 #include "tests/crash/ledger.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark {
-// For GoogleTest, which finds it here.
+// GoogleTest uses this to print errors.
 inline void PrintTo(const Error& error, std::ostream* out) {
   *out << ToString(error.code) << ": " << error.message;
 }
@@ -32,8 +34,8 @@ inline void PrintTo(const Error& error, std::ostream* out) {
 
 namespace tidemark::crash {
 
-// The disk of these tests is simulated; memory holds it when the machine offers some as a
-// folder, which makes them several times faster. A TMPDIR that is set stays.
+// The disk of these tests is simulated. Its files are kept in a folder in memory, if the machine
+// has one, which makes the tests several times faster. A TMPDIR that is already set is not changed.
 inline bool KeepTemporaryFilesInMemory() {
   return std::filesystem::is_directory("/dev/shm") && setenv("TMPDIR", "/dev/shm", 0) == 0;
 }
@@ -45,6 +47,7 @@ class Machine {
 
   Random& random() { return random_; }
   FaultFileSystem& files() { return *files_; }
+  ManualClock& clock() { return clock_; }
   std::string folder() const { return folder_.path() + "/data"; }
   std::string PathOf(const std::string& name) const { return folder_.path() + "/" + name; }
 
@@ -61,7 +64,7 @@ class Machine {
     return embedded::EmbeddedTables::Open(options());
   }
 
-  // The power is on and nothing fails.
+  // Switches the power on and removes all faults.
   void Repair() {
     files_->Disarm();
     files_->SetFreeBytes(std::nullopt);
@@ -76,14 +79,14 @@ class Machine {
   std::shared_ptr<FaultFileSystem> files_;
 };
 
-// Makes the table when it is not there. A crash may have come before it was.
+// Creates the table when it is missing: a crash may have come before its creation.
 inline Status EnsureTable(tables::Tables& tables) {
   auto made = tables.CreateTable(TheTable());
   if (!made && made.error().code != ErrorCode::kInUse) return made.error();
   return Done{};
 }
 
-// Does the writer's next operations, at most `count` of them, until one fails; its error.
+// Runs the next operations of the writer, at most `count`, until one fails. Returns that error.
 inline std::optional<Error> Work(tables::Tables& tables, Ledger* ledger, uint32_t writer,
                                  uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {

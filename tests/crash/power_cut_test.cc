@@ -1,5 +1,5 @@
-// The promise under test: an acknowledged write survives the loss of power, at whatever
-// moment it comes. Each test cuts it many times and looks at what is left.
+// Tests that an acknowledged write survives a power cut at any moment. Each test cuts the power
+// many times and checks the folder afterwards.
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 constexpr uint64_t kSeed = 77'001;
 
-// After the cut: the folder opens, and holds what the ledger says.
+// After the power cut the folder must open and pass the ledger's check.
 void RecoverAndCheck(Machine& machine, Ledger* ledger) {
   machine.Repair();
   auto tables = machine.Open();
@@ -55,10 +55,10 @@ TEST(PowerCutTest, LosesNothingAcknowledgedAtAnyBoundaryOfAScript) {
   EXPECT_GT(nth, 300u);
 }
 
-// Folders that were cut many times over have been recovered from files of every age, and
-// compacted; some cuts come while the folder is being recovered from the last.
+// After many power cuts a folder has files of every age, and was compacted. Some cuts happen during
+// the recovery from the previous one.
 TEST(PowerCutTest, LosesNothingAcknowledgedInManyCutsOfOneFolder) {
-  const uint64_t cuts = Repetitions("TIDEMARK_CUTS", 300, 2'000);
+  const uint64_t cuts = Repetitions("TIDEMARK_CUTS", {.usual = 300, .release = 2'000});
   constexpr uint64_t kCutsOfAFolder = 30;
   for (uint64_t cut = 0; cut < cuts;) {
     Machine machine(kSeed + cut);
@@ -75,10 +75,11 @@ TEST(PowerCutTest, LosesNothingAcknowledgedInManyCutsOfOneFolder) {
   }
 }
 
-// Writers that wait together are written together: such a group is cut as well.
+// Several writers are committed as one group. The power cut may happen in the middle of such a
+// group.
 TEST(PowerCutTest, LosesNothingAcknowledgedToManyWriters) {
   constexpr uint32_t kWriters = 4;
-  const uint64_t cuts = Repetitions("TIDEMARK_CUTS", 60, 500);
+  const uint64_t cuts = Repetitions("TIDEMARK_CUTS", {.usual = 60, .release = 500});
   for (uint64_t cut = 0; cut < cuts; ++cut) {
     SCOPED_TRACE("seed " + std::to_string(kSeed + cut));
     Machine machine(kSeed + cut);
@@ -102,8 +103,8 @@ TEST(PowerCutTest, LosesNothingAcknowledgedToManyWriters) {
   }
 }
 
-// The relaxed mode may lose the newest writes, and must lose nothing else: what is left is a
-// beginning of the operations. It also shows that these tests see a loss when there is one.
+// The every-second mode may lose the newest writes and nothing else: what is left is a prefix of
+// the operations. This also shows that these tests notice a loss.
 TEST(PowerCutTest, LosesOnlyTheNewestWritesInTheRelaxedMode) {
   bool lost = false;
   for (uint64_t round = 0; round < 20; ++round) {
@@ -132,11 +133,11 @@ TEST(PowerCutTest, LosesOnlyTheNewestWritesInTheRelaxedMode) {
   EXPECT_TRUE(lost);
 }
 
-// Pages of an unsynced tail reach the disk in any order. A folder with a hole in its log may
-// be refused as damaged, but not opened with something missing.
-TEST(PowerCutTest, LosesNothingAcknowledgedWhenPagesOfTheTailAreMissing) {
-  const uint64_t cuts = Repetitions("TIDEMARK_CUTS", 100, 1'000);
-  uint64_t refused = 0;
+// Pages of an unsynced tail reach the disk in any order. Acknowledged writes were synced, so the
+// folder opens and has all of them. After a power cut no backup is needed.
+// Review: E2
+TEST(PowerCutTest, OpensAndLosesNothingAcknowledgedWhenPagesOfTheTailAreMissing) {
+  const uint64_t cuts = Repetitions("TIDEMARK_CUTS", {.usual = 100, .release = 1'000});
   for (uint64_t cut = 0; cut < cuts; ++cut) {
     SCOPED_TRACE("seed " + std::to_string(kSeed + cut));
     Machine machine(kSeed + cut);
@@ -145,17 +146,9 @@ TEST(PowerCutTest, LosesNothingAcknowledgedWhenPagesOfTheTailAreMissing) {
     machine.files().Arm(
         {.nth = 60 + machine.random().Below(100), .effect = FaultEffect::kPowerCut});
     WorkUntilTheCut(machine, &ledger, 60);
-    machine.Repair();
-    auto tables = machine.Open();
-    if (!tables) {
-      ++refused;
-      EXPECT_EQ(tables.error().code, ErrorCode::kCorrupt) << tables.error().message;
-      continue;
-    }
-    ASSERT_TRUE(EnsureTable(**tables));
-    ASSERT_THAT(ledger.Check(**tables), IsEmpty());
+    RecoverAndCheck(machine, &ledger);
+    if (HasFatalFailure()) return;
   }
-  RecordProperty("refused", static_cast<int>(refused));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "base/check.h"
 #include "base/random.h"
@@ -22,7 +23,7 @@ std::string IdOf(uint32_t writer, uint64_t thing) {
   return "w" + std::to_string(writer) + "-" + std::to_string(thing);
 }
 
-// Mostly small; now and then large enough to span log blocks, and to fill a memtable in time.
+// Mostly small. Some are so large that they span blocks of the log and fill a memtable.
 size_t PayloadBytes(Random& random) {
   switch (random.Below(20)) {
     case 0:
@@ -46,7 +47,7 @@ Step RandomStep(Random& random, uint32_t writer, uint64_t thing) {
           .payload_bytes = PayloadBytes(random)};
 }
 
-// Of neighbouring things, since a transaction may name each thing only once.
+// Uses neighbouring things, because a transaction may name each thing only once.
 std::vector<Step> RandomTransaction(Random& random, uint32_t writer) {
   std::vector<Step> steps;
   const uint64_t first = random.Below(kThingsOfAWriter);
@@ -63,7 +64,7 @@ Item KeyOf(const Step& step) { return {{"id", step.id}}; }
 Item NewThing(const Step& step, uint64_t number) {
   Item thing{{"id", step.id}, {"n", ToNumber(number)}, {"op", ToNumber(number)}};
   if (!step.group.empty()) thing.Set("group", step.group);
-  // Bytes that differ from operation to operation: a mix of two is then noticed.
+  // The bytes differ for each operation, so that a mix of two operations is noticed.
   const char fill = static_cast<char>('a' + number % 26);
   thing.Set("payload", std::string(step.payload_bytes, fill));
   return thing;
@@ -294,10 +295,9 @@ Result<std::vector<tables::StreamRecord>> ReadStream(tables::Tables& tables,
   return records;
 }
 
-uint64_t Repetitions(const char* name, uint64_t usual, uint64_t release) {
+uint64_t Repetitions(const char* name, testing::Amounts amounts) {
   if (const char* given = std::getenv(name)) return std::strtoull(given, nullptr, 10);
-  const char* wanted = std::getenv("TIDEMARK_LONG");
-  return wanted != nullptr && std::string(wanted) == "1" ? release : usual;
+  return static_cast<uint64_t>(testing::AmountOf(amounts));
 }
 
 }  // namespace tidemark::crash

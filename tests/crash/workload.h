@@ -1,12 +1,12 @@
-// The work that the crash tests do and the model that says what it must leave behind.
+// The operations of the crash tests, and a model of their results.
 //
 // A table of things, under an id, with a sparse index by group and a stream with both
-// images. Each writer has things of its own, so that the order of its operations is the
-// order of their changes; one counter is shared by all writers. Operation i of writer w is a
-// function of the seed alone: whoever knows how far a writer came knows what it did, even
-// when the writer was another process and is dead.
+// images. Each writer has its own things, so the order of its operations is the order of their
+// changes. All writers share one counter. The seed alone decides operation i of writer w. So the
+// number of operations is enough to know what a writer did, even if it was another process that was
+// killed.
 //
-// Functions of their arguments: any thread may call them.
+// Pure functions: any thread may call them.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 
 #include "base/result.h"
 #include "tables/tables.h"
+#include "tests/support/long_run.h"
 
 namespace tidemark::crash {
 
@@ -27,11 +28,11 @@ inline constexpr const char* kCounter = "counter";  // The id of the shared coun
 enum class StepKind {
   kPut,
   kPutIfAbsent,
-  kAdd,   // One more to n; makes the thing when it is absent.
-  kMove,  // Into another group, which moves its index row; drops the payload.
+  kAdd,   // Adds one to n; creates the thing when it is absent.
+  kMove,  // Changes the group, which moves the index row; removes the payload.
   kDelete,
   kCheckPresent,  // Only in a transaction: it fails when the thing is absent.
-  kCount,         // One more to the shared counter.
+  kCount,         // Adds one to the shared counter.
 };
 
 struct Step {
@@ -43,7 +44,7 @@ struct Step {
 
 // One step is a plain write, several are a transaction.
 struct Operation {
-  uint64_t number = 0;  // Stored with what it writes, so that no two writes are alike.
+  uint64_t number = 0;  // Stored with each write, so that no two writes are equal.
   std::vector<Step> steps;
 };
 
@@ -51,7 +52,7 @@ Operation OperationOf(uint64_t seed, uint32_t writer, uint64_t number);
 
 struct Outcome {
   bool applied = true;  // False: a condition did not hold.
-  uint64_t count = 0;   // For kCount: what the counter was raised to.
+  uint64_t count = 0;   // For kCount: the new value of the counter.
 };
 
 tables::CreateTableRequest TheTable();
@@ -73,20 +74,20 @@ struct Change {
 std::optional<std::vector<Change>> ChangesOf(const Operation& operation, const Things& things);
 void Apply(const std::vector<Change>& changes, Things* things);
 bool Counts(const Operation& operation);
-// "w3-07" belongs to writer 3; the counter to nobody.
+// "w3-07" belongs to writer 3. The counter has no owner.
 std::optional<uint32_t> OwnerOf(const std::string& id);
 
 // ---- Looking at what is there ----
 
 Result<Things> ReadThings(tables::Tables& tables);
-// Through the index; only what is in it.
+// Reads the things through the index.
 Result<Things> ReadIndex(tables::Tables& tables);
-// All that follows `sequence`, or all there is when it is empty, in order.
+// All records after `sequence`, or all records when it is empty, in order.
 Result<std::vector<tables::StreamRecord>> ReadStream(tables::Tables& tables,
                                                      const std::string& after_sequence);
 
-// The number of times a test repeats itself: `name` in the environment when it is set there,
-// `release` times with TIDEMARK_LONG=1, and `usual` times otherwise.
-uint64_t Repetitions(const char* name, uint64_t usual, uint64_t release);
+// The number of times a test repeats itself: `name` in the environment when it is set there, and
+// otherwise what AmountOf says.
+uint64_t Repetitions(const char* name, testing::Amounts amounts);
 
 }  // namespace tidemark::crash

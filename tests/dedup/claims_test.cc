@@ -1,12 +1,14 @@
 #include "apps/dedup/claims.h"
 
 #include <chrono>
+#include <limits>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/dedup/stage.h"
 #include "tests/support/offset_clock.h"
+#include "tests/support/process_runtime.h"
 
 namespace tidemark::dedup {
 namespace {
@@ -24,7 +26,7 @@ constexpr std::string_view kTable = kDefaultTable;
 
 // The seed's row, attribute for attribute.
 // Spec: 004-04
-TEST(ClaimsTest, AMarkIsTheSeedsRow) {
+TEST(ClaimsTest, AMarkWritesTheSameRowAsTheSeed) {
   Stage stage;
   const EpochSeconds t = stage.clock.NowSeconds();
   const auto reply = stage.claims.Mark({.keys = {"Ev1"},
@@ -64,7 +66,7 @@ TEST(ClaimsTest, MetadataDoesNotReplaceTheClaimsOwnValues) {
   EXPECT_FALSE(stage.Stored("other").has_value());
 }
 
-// A bot's post has no user; that is no outage.
+// A bot's post has no user. That is not an error.
 // Spec: 004-06
 TEST(ClaimsTest, EmptyMetadataIsLeftOut) {
   Stage stage;
@@ -74,8 +76,8 @@ TEST(ClaimsTest, EmptyMetadataIsLeftOut) {
   EXPECT_FALSE(stage.RowOf("Ev1").Contains("user_id"));
 }
 
-// What can never be a key is refused before anything is written.
-TEST(ClaimsTest, RefusesKeysThatAreNone) {
+// Invalid keys are refused before anything is written.
+TEST(ClaimsTest, RefusesInvalidKeys) {
   Stage stage;
   for (const std::vector<std::string>& keys :
        {std::vector<std::string>{}, {""}, {"Ev1", ""}, {"content#T1#abc"}, {"near#T1#0#abcd"}}) {
@@ -106,7 +108,7 @@ TEST(ClaimsTest, DifferentKeysAreAllNew) {
   }
 }
 
-// The sweeper may come days later: an expired row is absent in the condition itself.
+// The sweeper may run days later: the condition itself treats an expired row as absent.
 // Spec: 004-13
 TEST(ClaimsTest, AnExpiredRowIsReplaced) {
   Stage stage;
@@ -118,7 +120,7 @@ TEST(ClaimsTest, AnExpiredRowIsReplaced) {
   EXPECT_EQ(NumberIn(row, "processed_at"), stage.clock.NowSeconds());
 }
 
-// The window's edge, to the second.
+// The window ends at the exact second.
 // Spec: 004-14
 TEST(ClaimsTest, TheWindowEndsAfterSixHours) {
   Stage stage;
@@ -144,7 +146,7 @@ TEST(ClaimsTest, TheSweeperTakesExpiredRowsOnly) {
 }
 
 // A row that the seed's own code wrote has no status.
-TEST(ClaimsTest, ARowOfTheSeedsCodeIsDone) {
+TEST(ClaimsTest, ARowWrittenByTheSeedMeansDone) {
   Stage stage;
   ASSERT_TRUE(
       stage.model.Put({.table = std::string(kTable),
@@ -154,8 +156,8 @@ TEST(ClaimsTest, ARowOfTheSeedsCodeIsDone) {
   EXPECT_EQ(stage.Outcome("Ev1"), ClaimOutcome::kDone);
 }
 
-// Four different answers, never one boolean.
-TEST(ClaimsTest, AnotherPayloadUnderTheSameKeyIsTold) {
+// A key with another payload gets an answer of its own.
+TEST(ClaimsTest, AnotherPayloadUnderTheSameKeyIsAMismatch) {
   Stage stage;
   const ClaimRequest first{.keys = {"Ev1"}, .payload_hash = "aa"};
   ASSERT_EQ(stage.claims.Take(first)->outcome, ClaimOutcome::kNew);
@@ -195,7 +197,7 @@ TEST(ClaimsTest, CompletionIsKeptUntilTheWindowEnds) {
   const auto later = stage.claims.Take({.keys = {"Ev1"}});
   EXPECT_EQ(later->outcome, ClaimOutcome::kDone);
   EXPECT_EQ(later->result, "posted 3 files");
-  // Settling again what this claim settled is no error, and changes nothing.
+  // Settling the same claim again is not an error and changes nothing.
   stage.clock.Advance(1s);
   EXPECT_EQ(*stage.claims.Complete(claim), SettleOutcome::kSettled);
   EXPECT_EQ(stage.RowOf("Ev1"), row);
@@ -220,7 +222,7 @@ TEST(ClaimsTest, AReleasedKeyIsNewAgain) {
   EXPECT_EQ(stage.Outcome("Ev1"), ClaimOutcome::kDone);
 }
 
-// The taker waits longer than the lease by the clocks' skew.
+// A claim is taken over only when its lease has ended for the length of the skew.
 // Spec: 004-19
 TEST(ClaimsTest, ACrashedOwnersKeyIsNewAfterItsLease) {
   Stage stage;
@@ -235,13 +237,14 @@ TEST(ClaimsTest, ACrashedOwnersKeyIsNewAfterItsLease) {
   EXPECT_EQ(stage.Taken("Ev1").generation, 2);
 }
 
-// A taker whose clock is ahead by the declared skew does not come before the lease has ended; one
-// that is ahead by more may, and the owner is told when it settles.
-TEST(ClaimsTest, ATakersClockMayBeAheadByTheSkew) {
+// A process whose clock is ahead by the declared skew does not take over before the lease has
+// ended. With a larger difference it may; the owner then finds out when it settles.
+TEST(ClaimsTest, AClockThatIsAheadByTheSkewDoesNotTakeOverTooEarly) {
   for (const auto& [ahead, early] : {std::pair{2s, false}, std::pair{3s, true}}) {
     Stage stage;
     const testing::OffsetClock fast(&stage.clock, ahead);
-    Claims taker({}, &stage.tables, &fast, &stage.random, &stage.sleeper);
+    testing::ProcessRuntime process(fast, &stage.clock, 2);
+    Claims taker({}, &stage.tables, process.runtime());
     const Claim claim = stage.Taken("Ev1");
     stage.clock.Advance(60s);  // Its last second.
     const bool taken = taker.Take({.keys = {"Ev1"}})->outcome == ClaimOutcome::kNew;
@@ -251,20 +254,20 @@ TEST(ClaimsTest, ATakersClockMayBeAheadByTheSkew) {
   }
 }
 
-// Work that must not be repeated unseen is left to a person.
+// Work that must not be repeated is left to a person.
 TEST(ClaimsTest, ALapsedClaimIsReportedWhenItMustNotBeRepeated) {
   Stage stage;
   const ClaimRequest request{.keys = {"Ev1"}, .on_lapse = OnLapse::kReport};
   ASSERT_EQ(stage.claims.Take(request)->outcome, ClaimOutcome::kNew);
   stage.clock.Advance(63s);
   EXPECT_EQ(stage.claims.Take(request)->outcome, ClaimOutcome::kOutcomeUnknown);
-  // Whoever found out that it was done says so.
+  // A person who found out that the work was done marks it.
   EXPECT_EQ(stage.claims.Mark({.keys = {"Ev1"}})->outcome, ClaimOutcome::kNew);
   EXPECT_EQ(stage.claims.Take(request)->outcome, ClaimOutcome::kDone);
 }
 
 // Spec: 004-20
-TEST(ClaimsTest, ASupersededOwnerChangesNothingAndIsTold) {
+TEST(ClaimsTest, ASupersededOwnerChangesNothing) {
   Stage stage;
   Claim a = stage.Taken("Ev1");
   stage.clock.Advance(63s);
@@ -278,7 +281,7 @@ TEST(ClaimsTest, ASupersededOwnerChangesNothingAndIsTold) {
   EXPECT_EQ(*stage.claims.Complete(b), SettleOutcome::kSettled);
 }
 
-// The nonce alone does not prove it: the same owner may have held an earlier generation.
+// The nonce alone is not enough: the same owner may have held an earlier generation.
 TEST(ClaimsTest, AnEarlierGenerationOfTheSameOwnerIsSuperseded) {
   Stage stage;
   const Claim first = *stage.claims.Take({.keys = {"Ev1"}, .nonce = "n"})->claim;
@@ -289,7 +292,7 @@ TEST(ClaimsTest, AnEarlierGenerationOfTheSameOwnerIsSuperseded) {
   EXPECT_EQ(*stage.claims.Complete(second), SettleOutcome::kSettled);
 }
 
-// Nobody took over, so nothing was lost.
+// No other worker took the claim over, so completing it late is fine.
 TEST(ClaimsTest, ALapsedOwnerMayStillCompleteWhenNobodyTookOver) {
   Stage stage;
   const Claim claim = stage.Taken("Ev1");
@@ -297,7 +300,7 @@ TEST(ClaimsTest, ALapsedOwnerMayStillCompleteWhenNobodyTookOver) {
   EXPECT_EQ(*stage.claims.Complete(claim), SettleOutcome::kSettled);
 }
 
-// Whether the sweeper came must make no difference.
+// It must make no difference whether the sweeper has run.
 TEST(ClaimsTest, AnExpiredClaimIsSupersededWhetherSweptOrNot) {
   for (const bool swept : {false, true}) {
     Stage stage;
@@ -323,7 +326,7 @@ TEST(ClaimsTest, ARenewedClaimIsStillRunning) {
   EXPECT_EQ(*stage.claims.Complete(claim), SettleOutcome::kSettled);
 }
 
-// Work that lasts longer than the window is still nobody else's.
+// Renewed work that lasts longer than the window is not given to others.
 TEST(ClaimsTest, ARenewedClaimOutlivesTheWindow) {
   Stage stage({.window = 100s});
   Claim claim = stage.Taken("Ev1");
@@ -332,6 +335,37 @@ TEST(ClaimsTest, ARenewedClaimOutlivesTheWindow) {
     ASSERT_EQ(*stage.claims.Renew(&claim), SettleOutcome::kSettled);
     EXPECT_EQ(stage.Outcome("Ev1"), ClaimOutcome::kRunning);
   }
+}
+
+// A caller shows its claim when it renews it, and may have written any time into it.
+// Review: F11
+TEST(ClaimsTest, ARenewalIsNoLongerThanALeaseMayBe) {
+  Stage stage;
+  Claim claim = stage.Taken("Ev1");
+  for (const EpochSeconds asked :
+       {stage.clock.NowSeconds() + 3'000'000'000, std::numeric_limits<EpochSeconds>::max()}) {
+    claim.lease_until = asked;
+    ASSERT_EQ(*stage.claims.Renew(&claim), SettleOutcome::kSettled);
+    EXPECT_EQ(claim.lease_until, stage.clock.NowSeconds() + 12 * 3600);
+  }
+}
+
+// A claim that was taken for longer than usual is not cut short by its renewal.
+TEST(ClaimsTest, ARenewalDoesNotShortenALongLease) {
+  Stage stage;
+  Claim claim = *stage.claims.Take({.keys = {"Ev1"}, .lease = 2h})->claim;
+  const EpochSeconds until = claim.lease_until;
+  ASSERT_EQ(*stage.claims.Renew(&claim), SettleOutcome::kSettled);
+  EXPECT_EQ(claim.lease_until, until);
+}
+
+// Review: F14
+TEST(ClaimsTest, AKeyLongerThanATableTakesIsTheCallersMistake) {
+  Stage stage;
+  EXPECT_TRUE(stage.claims.Take({.keys = {std::string(2048, 'k')}}));
+  const auto reply = stage.claims.Take({.keys = {std::string(2049, 'k')}});
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, ErrorCode::kInvalid);
 }
 
 // Spec: 004-22
@@ -361,8 +395,8 @@ TEST(ClaimsTest, WorkThatFailsTooOftenIsNotRunAgain) {
   EXPECT_EQ(stage.Outcome("Ev1"), ClaimOutcome::kFailed);
 }
 
-// One failure is enough when none is allowed; and a reason of any bytes is kept as text.
-TEST(ClaimsTest, TheReasonOfAFailureIsMadeText) {
+// One failure is enough when none is allowed. A reason with any bytes is stored as valid text.
+TEST(ClaimsTest, TheReasonOfAFailureIsStoredAsValidText) {
   Stage stage({.max_failures = 1});
   const Claim claim = stage.Taken("Ev1");
   EXPECT_EQ(*stage.claims.Fail(claim, "\xff\xfe" + std::string(2000, 'x')),
@@ -372,7 +406,7 @@ TEST(ClaimsTest, TheReasonOfAFailureIsMadeText) {
   EXPECT_EQ(TextIn(row, "status"), "failed");
 }
 
-// A release is no failure, and forgives none.
+// A release is not a failure, and does not reset the count of failures.
 TEST(ClaimsTest, ReleaseKeepsTheCountOfFailures) {
   Stage stage({.max_failures = 2});
   EXPECT_EQ(*stage.claims.Fail(stage.Taken("Ev1"), "x"), SettleOutcome::kSettled);
@@ -381,7 +415,7 @@ TEST(ClaimsTest, ReleaseKeepsTheCountOfFailures) {
   EXPECT_EQ(stage.Outcome("Ev1"), ClaimOutcome::kFailed);
 }
 
-// The owner's own retry must not look like a duplicate, or nobody works.
+// The owner's own retry must not look like a duplicate: otherwise the work would not be done.
 // Spec: 004-24
 TEST(ClaimsTest, ALostReplyIsRecognisedByItsNonce) {
   for (const auto& fault : {LostReply(), LostRequest()}) {
@@ -398,8 +432,8 @@ TEST(ClaimsTest, ALostReplyIsRecognisedByItsNonce) {
   }
 }
 
-// A client that lost the reply over HTTP repeats the whole call under its nonce.
-TEST(ClaimsTest, ACallRepeatedUnderItsNonceIsTheSameClaim) {
+// A client that lost the HTTP reply repeats the whole call with the same nonce.
+TEST(ClaimsTest, ACallRepeatedWithTheSameNonceGetsTheSameClaim) {
   Stage stage;
   const ClaimRequest request{.keys = {"Ev1", "F1_1.2"}, .nonce = "mine"};
   const Claim first = *stage.claims.Take(request)->claim;
@@ -416,7 +450,7 @@ TEST(ClaimsTest, ACallRepeatedUnderItsNonceIsTheSameClaim) {
 
 // ---- Aliases ----
 
-// One upload, several names: whoever has one has all.
+// An upload has several keys. A claim on one of them claims all.
 TEST(ClaimsTest, AliasesAreClaimedTogetherOrNotAtAll) {
   Stage stage;
   const auto reply = stage.claims.Take({.keys = {"a", "b", "a"}});
@@ -430,8 +464,8 @@ TEST(ClaimsTest, AliasesAreClaimedTogetherOrNotAtAll) {
   EXPECT_EQ(stage.claims.Take({.keys = {"c", "b"}})->outcome, ClaimOutcome::kDone);
 }
 
-// The strongest answer counts, wherever in the list it stands.
-TEST(ClaimsTest, OfSeveralAnswersTheStrongestCounts) {
+// The strongest answer counts, at any position in the list.
+TEST(ClaimsTest, TheStrongestOfSeveralAnswersCounts) {
   Stage stage;
   stage.Taken("running");
   ASSERT_TRUE(stage.claims.Mark({.keys = {"done"}}));
@@ -440,8 +474,8 @@ TEST(ClaimsTest, OfSeveralAnswersTheStrongestCounts) {
   EXPECT_EQ(stage.claims.Take({.keys = {"new", "running"}})->outcome, ClaimOutcome::kRunning);
 }
 
-// A released name and an absent one become one claim of one generation.
-TEST(ClaimsTest, AClaimOverOldAndNewNamesHasOneGeneration) {
+// A released key and a new key become one claim with one generation.
+TEST(ClaimsTest, AClaimOverReleasedAndNewKeysHasOneGeneration) {
   Stage stage;
   ASSERT_TRUE(stage.claims.Release(stage.Taken("a")));
   const auto reply = stage.claims.Take({.keys = {"b", "a"}});
@@ -453,7 +487,7 @@ TEST(ClaimsTest, AClaimOverOldAndNewNamesHasOneGeneration) {
   EXPECT_EQ(TextIn(stage.RowOf("b"), "status"), "released");
 }
 
-// The effect and the mark are one transaction: both, or neither.
+// The effect and the mark are one transaction: both are written, or neither.
 TEST(ClaimsTest, CompletionGoesIntoATransactionWithTheEffect) {
   Stage stage;
   ASSERT_TRUE(stage.model.CreateTable({.table = "effects", .keys = {.partition = {"id"}}}));
@@ -495,14 +529,14 @@ TEST(ClaimsTest, RetriesEndWithTheDeadline) {
   EXPECT_THAT(stage.sleeper.slept(), ::testing::ElementsAre(100ms, 200ms, 400ms));
 }
 
-// When any of the tries may have been applied, that is what the caller must know.
+// When any of the tries may have been applied, the caller gets kUnknown.
 TEST(ClaimsTest, ALostReplyAmongThrottlesIsUnknown) {
   Stage stage({.retry = {.max_retries = 1, .first_wait = 1ms, .longest_wait = 1ms}});
   stage.tables.decide = First({LostReply(), Throttled()});
   EXPECT_EQ(stage.claims.Take({.keys = {"Ev1"}}).error().code, ErrorCode::kUnknown);
 }
 
-// What the store says no to is not an outage, and is not asked twice.
+// An error that is the store's decision is not an outage, and is not retried.
 TEST(ClaimsTest, RefusalsOfTheStoreAreNotRetried) {
   Stage stage;
   int calls = 0;
@@ -522,8 +556,7 @@ TEST(ClaimsTest, RefusalsOfTheStoreAreNotRetried) {
 // Spec: 004-46
 TEST(ClaimsTest, AMissingTableIsAClearError) {
   Stage stage;
-  Claims elsewhere({.table = "no-such-table"}, &stage.tables, &stage.clock, &stage.random,
-                   &stage.sleeper);
+  Claims elsewhere({.table = "no-such-table"}, &stage.tables, stage.test.runtime());
   const Status status = elsewhere.CheckTable();
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::kNotFound);
@@ -533,16 +566,16 @@ TEST(ClaimsTest, AMissingTableIsAClearError) {
   EXPECT_EQ(elsewhere.Take({.keys = {"Ev1"}}).error().code, ErrorCode::kNotFound);
 }
 
-// The table as the seed lays it out; and no more rights than it grants, beside update.
+// The table has the seed's layout, and only the seed's permissions and UpdateItem are needed.
 // Spec: 004-47
-TEST(ClaimsTest, TheTableIsTheSeedsAndFewRightsSuffice) {
+TEST(ClaimsTest, TheTableHasTheSeedsLayoutAndNeedsFewPermissions) {
   Stage stage;
   const auto table = *stage.model.DescribeTable(std::string(kTable));
   EXPECT_EQ(table.keys, (item::KeySchema{.partition = {"event_key", item::Type::kString}}));
   EXPECT_EQ(table.ttl_attribute, "ttl");
   EXPECT_FALSE(table.throughput.has_value());
   EXPECT_EQ(stage.model.ListTags(std::string(kTable))->at("Application"), "slack-classify-bot");
-  EXPECT_TRUE(stage.claims.CreateTable());  // Again: it is there.
+  EXPECT_TRUE(stage.claims.CreateTable());  // The second call finds the table.
 
   stage.tables.decide = [](Operation operation) -> std::optional<testing::Fault> {
     const bool granted = operation == Operation::kDescribe || operation == Operation::kPut ||
@@ -558,15 +591,15 @@ TEST(ClaimsTest, TheTableIsTheSeedsAndFewRightsSuffice) {
   EXPECT_TRUE(stage.claims.Fail(stage.Taken("Ev4"), "x"));
 }
 
-TEST(ClaimsTest, ATableKeyedOtherwiseIsRefused) {
+TEST(ClaimsTest, ATableWithOtherKeysIsRefused) {
   Stage stage;
   ASSERT_TRUE(stage.model.CreateTable({.table = "users", .keys = {.partition = {"id"}}}));
-  Claims elsewhere({.table = "users"}, &stage.tables, &stage.clock, &stage.random, &stage.sleeper);
+  Claims elsewhere({.table = "users"}, &stage.tables, stage.test.runtime());
   EXPECT_EQ(elsewhere.CreateTable().error().code, ErrorCode::kInvalid);
   EXPECT_EQ(elsewhere.CheckTable().error().code, ErrorCode::kInvalid);
 }
 
-// Pages cover all claims once, without rows that expired or are about contents.
+// The pages have every claim once, without expired rows and content rows.
 TEST(ClaimsTest, HistoryIsListedInPages) {
   Stage stage;
   ASSERT_TRUE(stage.claims.Mark({.keys = {"old"}}));

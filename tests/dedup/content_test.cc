@@ -35,14 +35,14 @@ class ContentTest : public ::testing::Test {
   Contents contents_{{.table = std::string(kDefaultTable)}, &stage_.tables, &stage_.clock};
 };
 
-// Equal contents under another key are told, patterns of the past can be listed, and the limit
-// with two regions is stated.
+// Equal contents under another key are reported, and earlier claims can be listed. The limit with
+// two regions is documented.
 // Spec: 004-48
 TEST_F(ContentTest, EqualContentsAreReportedAndHistoryIsListed) {
   EXPECT_FALSE(Note("F1_1", "the minutes").duplicate_of.has_value());
   EXPECT_EQ(Note("F2_2", "the minutes").duplicate_of, "F1_1");
   EXPECT_EQ(Note("F3_3", "the minutes").duplicate_of, "F1_1");
-  // The same event come again, other contents, and another team's are none.
+  // The same event again, other contents, and another team's contents are not duplicates.
   EXPECT_FALSE(Note("F1_1", "the minutes").duplicate_of.has_value());
   EXPECT_FALSE(Note("F4_4", "the minutes.").duplicate_of.has_value());
   EXPECT_FALSE(Note("F5_5", "the minutes", "T2").duplicate_of.has_value());
@@ -51,7 +51,7 @@ TEST_F(ContentTest, EqualContentsAreReportedAndHistoryIsListed) {
   stage_.clock.Advance(5s);
   ASSERT_TRUE(stage_.claims.Complete(claim));
   const auto history = *stage_.claims.ListHistory(std::nullopt, 100);
-  ASSERT_THAT(history.rows, SizeIs(1));  // The rows about contents are no events.
+  ASSERT_THAT(history.rows, SizeIs(1));  // Content rows are not events.
   EXPECT_EQ(history.rows[0].key, "F1_1");
   EXPECT_EQ(history.rows[0].status, RowStatus::kDone);
   EXPECT_EQ(history.rows[0].completed_at - history.rows[0].processed_at, 5);
@@ -61,7 +61,7 @@ TEST_F(ContentTest, EqualContentsAreReportedAndHistoryIsListed) {
   EXPECT_THAT(text, ::testing::HasSubstr("two regions may both claim a key"));
 }
 
-// Advice lasts as long as the window.
+// Contents are remembered as long as the window.
 TEST_F(ContentTest, ContentsAreForgottenWithTheWindow) {
   Note("F1_1", "the minutes");
   stage_.clock.Advance(6h);
@@ -71,8 +71,8 @@ TEST_F(ContentTest, ContentsAreForgottenWithTheWindow) {
   EXPECT_EQ(Note("F3_3", "the minutes").duplicate_of, "F2_2");
 }
 
-// Three bits leave one of four quarters equal, so a near text is found under it.
-TEST_F(ContentTest, NearContentsAreAdvisedOf) {
+// When three bits differ, at least one of the four quarters is equal, so the text is found.
+TEST_F(ContentTest, NearContentsAreReported) {
   const std::string text = Words(500);
   Note("first", text);
   Note("other", Words(500, "other"));
@@ -84,15 +84,15 @@ TEST_F(ContentTest, NearContentsAreAdvisedOf) {
   EXPECT_THAT(Note("third", text, "T2").near, IsEmpty());
 }
 
-// A text that everybody sends must not grow a row without bound.
-TEST_F(ContentTest, WhatIsRememberedOfOneTextIsBounded) {
+// A text that many events contain must not make a row grow without bound.
+TEST_F(ContentTest, TheEntriesForOneTextAreBounded) {
   for (int i = 0; i < 75; ++i) Note("F" + std::to_string(i), "hello world again");
   const auto near = Note("last", "hello world again").near;
   EXPECT_LE(near.size(), 66u);
   EXPECT_GE(near.size(), 64u);
 }
 
-// Both are optional.
+// Exact and near matching can each be turned off.
 TEST_F(ContentTest, EachKindCanBeTurnedOff) {
   Contents exact({.table = std::string(kDefaultTable), .near = false}, &stage_.tables,
                  &stage_.clock);

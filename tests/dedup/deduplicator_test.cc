@@ -11,6 +11,8 @@
 namespace tidemark::dedup {
 namespace {
 
+const std::string kTableLabel = "table=\"slack-classify-bot-processed-events\"";
+
 using namespace std::chrono_literals;
 using testing::Denied;
 using ::testing::HasSubstr;
@@ -18,13 +20,18 @@ using testing::LostReply;
 using testing::Operation;
 using testing::Throttled;
 
-// A process: its own memory over a store that others share.
+// A process: its own memory, and a store that all processes share.
 class Process {
  public:
   explicit Process(Stage* stage, const DeduplicatorOptions& options = {})
       : random_(stage->random.Next()),
         logger_({.format = LogFormat::kJson}, stage->clock, &log),
-        dedup(options, &stage->claims, &stage->clock, &random_, &logger_, &metrics) {}
+        dedup(options, &stage->claims,
+              {.clock = stage->clock,
+               .random = random_,
+               .sleeper = stage->sleeper,
+               .logger = logger_,
+               .metrics = metrics}) {}
 
   ClaimReply Mark(const std::string& key) { return *dedup.Mark({.keys = {key}}); }
   ClaimReply Take(const std::string& key) { return *dedup.Take({.keys = {key}}); }
@@ -69,7 +76,7 @@ class Switch {
 
 // ---- The store is away ----
 
-// A hiccup is no outage.
+// A short throttling is not an outage.
 // Spec: 004-25
 TEST(DeduplicatorTest, ThrottlingIsRetriedBeforeMemoryDecides) {
   Stage stage({.retry = {.max_retries = 4, .first_wait = 25ms, .longest_wait = 400ms}});
@@ -120,9 +127,9 @@ TEST(DeduplicatorTest, TheStoreIsAskedAgainAfterAMinute) {
   EXPECT_TRUE(stage.Stored("Ev3").has_value());
 }
 
-// A timer stands still while the process is frozen; and the machine's monotonic clock may, too.
+// A timer stops while the process is frozen, and the monotonic clock may stop as well.
 // Spec: 004-28
-TEST(DeduplicatorTest, AFrozenProcessWakesUpAndAsksTheStore) {
+TEST(DeduplicatorTest, AFrozenProcessAsksTheStoreWhenItWakesUp) {
   for (const bool suspended : {false, true}) {
     Stage stage;
     Process process(&stage);
@@ -140,7 +147,7 @@ TEST(DeduplicatorTest, AFrozenProcessWakesUpAndAsksTheStore) {
   }
 }
 
-// Setting the wall clock back must not keep the store locked out.
+// Setting the wall clock back must not prolong the outage.
 TEST(DeduplicatorTest, AClockThatIsSetBackDoesNotProlongTheOutage) {
   Stage stage;
   Process process(&stage);
@@ -160,18 +167,18 @@ TEST(DeduplicatorTest, AFailedRetryBeginsANewPeriodWithOneErrorLine) {
   Switch store(&stage);
   store.Set(Throttled());
   for (int i = 0; i < 10; ++i) process.Mark("a" + std::to_string(i));
-  EXPECT_EQ(process.LogLines("deduplication store is away"), 1u);
+  EXPECT_EQ(process.LogLines("deduplication store is not available"), 1u);
   EXPECT_EQ(process.LogLines("\"level\":\"error\""), 1u);
   stage.clock.Advance(60s);
   for (int i = 0; i < 10; ++i) process.Mark("b" + std::to_string(i));
-  EXPECT_EQ(process.LogLines("deduplication store is away"), 2u);
+  EXPECT_EQ(process.LogLines("deduplication store is not available"), 2u);
   const int before = store.calls;
-  stage.clock.Advance(58s);  // The period began anew with the failure.
+  stage.clock.Advance(58s);  // The failure started a new period.
   process.Mark("c");
   EXPECT_EQ(store.calls, before);
 }
 
-// What the store says no to must not look like an outage.
+// An error that is the store's decision must not look like an outage.
 // Spec: 004-30
 TEST(DeduplicatorTest, RefusalsOfTheStoreSurface) {
   for (const ErrorCode code : {ErrorCode::kDenied, ErrorCode::kInvalid, ErrorCode::kNotFound}) {
@@ -185,12 +192,13 @@ TEST(DeduplicatorTest, RefusalsOfTheStoreSurface) {
     EXPECT_FALSE(process.dedup.in_fallback());
     EXPECT_EQ(store.calls, 1);
     store.Set(std::nullopt);
-    EXPECT_EQ(process.Take("Ev1").outcome, ClaimOutcome::kNew);  // Memory holds nothing of it.
+    EXPECT_EQ(process.Take("Ev1").outcome,
+              ClaimOutcome::kNew);  // Memory has nothing about the key.
   }
 }
 
 // Spec: 004-31
-TEST(DeduplicatorTest, WhatTheStoreDecidedIsRememberedInAnOutage) {
+TEST(DeduplicatorTest, AnswersOfTheStoreAreRememberedInAnOutage) {
   Stage stage;
   Process process(&stage);
   const Claim completed = *process.Take("completed").claim;
@@ -208,14 +216,14 @@ TEST(DeduplicatorTest, WhatTheStoreDecidedIsRememberedInAnOutage) {
   EXPECT_EQ(process.Take("unseen").outcome, ClaimOutcome::kNew);
 }
 
-// The same for what was completed together with its effect, behind the deduplicator's back.
+// The same for a claim that was completed in a transaction with its effect.
 TEST(DeduplicatorTest, ACompletionByTransactionIsRememberedInAnOutage) {
   Stage stage;
   Process process(&stage);
   const Claim claim = *process.Take("k").claim;
   ASSERT_EQ(stage.model.TransactWrite({.actions = process.dedup.Completion(claim)})->outcome,
             tables::TransactOutcome::kApplied);
-  process.dedup.Completed(claim);
+  process.dedup.NoteCompletion(claim);
   Switch store(&stage);
   store.Set(Throttled());
   EXPECT_EQ(process.Take("k").outcome, ClaimOutcome::kDone);
@@ -234,7 +242,7 @@ TEST(DeduplicatorTest, MarksOfAnOutageAreWrittenBack) {
   stage.clock.Advance(60s);
   EXPECT_EQ(process.Mark("marked").outcome, ClaimOutcome::kDone);
   EXPECT_EQ(TextIn(stage.RowOf("marked"), "status"), "done");
-  // To another process, too.
+  // Another process sees it as well.
   Process other(&stage);
   const ClaimReply reply = other.Take("completed");
   EXPECT_EQ(reply.outcome, ClaimOutcome::kDone);
@@ -243,7 +251,7 @@ TEST(DeduplicatorTest, MarksOfAnOutageAreWrittenBack) {
   EXPECT_TRUE(process.dedup.PossibleDuplicates().empty());
 }
 
-// Longer than memory keeps rows, an outage still leaves no gap.
+// Even an outage that is longer than memory keeps rows leaves no gap.
 TEST(DeduplicatorTest, MarksOfALongOutageAreWrittenBack) {
   Stage stage;
   Process process(&stage);
@@ -259,7 +267,7 @@ TEST(DeduplicatorTest, MarksOfALongOutageAreWrittenBack) {
   }
 }
 
-// Two processes may both say new in an outage; afterwards it is known which keys that was.
+// Two processes may both answer "new" in an outage. Afterwards these keys are reported.
 TEST(DeduplicatorTest, PossibleDuplicatesAreReported) {
   Stage stage;
   Process here(&stage);
@@ -279,10 +287,11 @@ TEST(DeduplicatorTest, PossibleDuplicatesAreReported) {
   EXPECT_EQ(found[0].key, "both");
   EXPECT_THAT(found[0].reason, HasSubstr("done"));
   EXPECT_EQ(there.LogLines("event may have been handled twice"), 1u);
-  EXPECT_THAT(there.metrics.Expose(), HasSubstr("tidemark_dedup_possible_duplicates_total 1"));
+  EXPECT_THAT(there.metrics.Expose(),
+              HasSubstr("tidemark_dedup_possible_duplicates_total{" + kTableLabel + "} 1"));
 }
 
-// Work that began in the outage and ends after it is settled where others see it.
+// Work that began in the outage and ends after it is settled in the store.
 TEST(DeduplicatorTest, ALocalClaimMovesToTheStore) {
   Stage stage;
   Process process(&stage);
@@ -299,7 +308,8 @@ TEST(DeduplicatorTest, ALocalClaimMovesToTheStore) {
   EXPECT_EQ(*process.dedup.Renew(&renewed), SettleOutcome::kSettled);
   EXPECT_FALSE(renewed.local);
   Process other(&stage);
-  EXPECT_EQ(other.Take("completed").outcome, ClaimOutcome::kRunning);  // Written back by then.
+  EXPECT_EQ(other.Take("completed").outcome,
+            ClaimOutcome::kRunning);  // It has been written back by now.
   EXPECT_EQ(*process.dedup.Complete(completed), SettleOutcome::kSettled);
   EXPECT_EQ(*process.dedup.Release(released), SettleOutcome::kSettled);
   EXPECT_EQ(*process.dedup.Fail(failed, "x"), SettleOutcome::kSettled);
@@ -310,8 +320,8 @@ TEST(DeduplicatorTest, ALocalClaimMovesToTheStore) {
   EXPECT_EQ(NumberIn(stage.RowOf("failed"), "failures"), 1);
 }
 
-// Somebody else finished it meanwhile: the late one must not report success.
-TEST(DeduplicatorTest, ALocalClaimThatTheStoreKnowsBetterIsSuperseded) {
+// Another process finished it in the meantime: the late one must not report success.
+TEST(DeduplicatorTest, ALocalClaimIsSupersededByAClaimInTheStore) {
   Stage stage;
   Process process(&stage);
   Switch store(&stage);
@@ -324,8 +334,9 @@ TEST(DeduplicatorTest, ALocalClaimThatTheStoreKnowsBetterIsSuperseded) {
   EXPECT_EQ(process.dedup.PossibleDuplicates().size(), 1u);
 }
 
-// Granted by the store, finished while it was away: kept, told, and written when it is back.
-TEST(DeduplicatorTest, ACompletionThatFindsNoStoreIsWrittenLater) {
+// The store granted the claim, and the work ended during an outage. The completion is written when
+// the store is back.
+TEST(DeduplicatorTest, ACompletionDuringAnOutageIsWrittenLater) {
   Stage stage;
   Process process(&stage);
   const Claim claim = *process.Take("Ev1").claim;
@@ -351,15 +362,16 @@ TEST(DeduplicatorTest, ACompletionWrittenTooLateIsReported) {
   store.Set(std::nullopt);
   stage.clock.Advance(2min);
   Process other(&stage);
-  EXPECT_EQ(other.Take("Ev1").outcome, ClaimOutcome::kNew);  // Its lease had lapsed.
+  EXPECT_EQ(other.Take("Ev1").outcome, ClaimOutcome::kNew);  // The lease had ended.
   process.Mark("Ev2");
   ASSERT_EQ(process.dedup.PossibleDuplicates().size(), 1u);
   EXPECT_THAT(process.dedup.PossibleDuplicates()[0].reason, HasSubstr("superseded"));
   EXPECT_EQ(TextIn(stage.RowOf("Ev1"), "status"), "claimed");
 }
 
-// The put was applied, then the store went: memory and store know the claim by one nonce.
-TEST(DeduplicatorTest, AClaimWhoseReplyWasLostForGoodIsNoDuplicate) {
+// The put was applied, and then the store failed. Memory and store recognise the claim by the same
+// nonce.
+TEST(DeduplicatorTest, AClaimWhoseReplyWasLostIsNotADuplicate) {
   Stage stage;
   Process process(&stage);
   Switch store(&stage);
@@ -383,15 +395,15 @@ TEST(DeduplicatorTest, MemoryIsBoundedInAgeAndNumber) {
   for (int i = 0; i < 1000; ++i) process.Mark("Ev" + std::to_string(i));
   EXPECT_EQ(process.Mark("Ev999").outcome, ClaimOutcome::kDone);
   EXPECT_EQ(process.Mark("Ev901").outcome, ClaimOutcome::kDone);
-  EXPECT_EQ(process.Mark("Ev0").outcome, ClaimOutcome::kNew);  // It had to go.
-  // What could not be kept is not silently lost.
+  EXPECT_EQ(process.Mark("Ev0").outcome, ClaimOutcome::kNew);  // It was dropped to make room.
+  // A write that was dropped is reported.
   EXPECT_EQ(process.dedup.PossibleDuplicates().size(), 901u);
   stage.clock.Advance(10min);
   EXPECT_EQ(process.Mark("Ev999").outcome, ClaimOutcome::kNew);
 }
 
 // Spec: 004-34
-TEST(DeduplicatorTest, ThePolicyMayBeToRefuse) {
+TEST(DeduplicatorTest, ThePolicyRefuseAnswersRefused) {
   Stage stage;
   Process process(&stage, {.policy = OutagePolicy::kRefuse});
   Switch store(&stage);
@@ -443,19 +455,25 @@ TEST(DeduplicatorTest, MetricsCountWhatHappened) {
   store.Set(Throttled());
   process.Mark("Ev10");
   const std::string text = process.metrics.Expose();
-  EXPECT_THAT(text, HasSubstr("tidemark_dedup_checks_total{result=\"new\"} 6"));
-  EXPECT_THAT(text, HasSubstr("tidemark_dedup_checks_total{result=\"duplicate\"} 3"));
-  EXPECT_THAT(text, HasSubstr("tidemark_dedup_checks_total{result=\"running\"} 1"));
-  EXPECT_THAT(text, HasSubstr("tidemark_dedup_checks_total{result=\"error\"} 1"));
-  EXPECT_THAT(text, HasSubstr("tidemark_dedup_store_errors_total 2"));
-  EXPECT_THAT(text, HasSubstr("tidemark_dedup_check_seconds_count 11"));
-  EXPECT_THAT(text, HasSubstr("tidemark_dedup_check_seconds_bucket{le=\"0.025\"} 10"));
-  EXPECT_THAT(text, HasSubstr("tidemark_dedup_check_seconds_bucket{le=\"0.05\"} 11"));
-  EXPECT_THAT(text, HasSubstr("tidemark_dedup_fallback 1"));
+  EXPECT_THAT(text, HasSubstr("tidemark_dedup_checks_total{result=\"new\"," + kTableLabel + "} 6"));
+  EXPECT_THAT(text,
+              HasSubstr("tidemark_dedup_checks_total{result=\"duplicate\"," + kTableLabel + "} 3"));
+  EXPECT_THAT(text,
+              HasSubstr("tidemark_dedup_checks_total{result=\"running\"," + kTableLabel + "} 1"));
+  EXPECT_THAT(text,
+              HasSubstr("tidemark_dedup_checks_total{result=\"error\"," + kTableLabel + "} 1"));
+  EXPECT_THAT(text, HasSubstr("tidemark_dedup_store_errors_total{" + kTableLabel + "} 2"));
+  EXPECT_THAT(text, HasSubstr("tidemark_dedup_check_seconds_count{" + kTableLabel + "} 11"));
+  EXPECT_THAT(
+      text, HasSubstr("tidemark_dedup_check_seconds_bucket{" + kTableLabel + ",le=\"0.025\"} 10"));
+  EXPECT_THAT(text,
+              HasSubstr("tidemark_dedup_check_seconds_bucket{" + kTableLabel + ",le=\"0.05\"} 11"));
+  EXPECT_THAT(text, HasSubstr("tidemark_dedup_fallback{" + kTableLabel + "} 1"));
   store.Set(std::nullopt);
   stage.clock.Advance(60s);
   process.Mark("Ev11");
-  EXPECT_THAT(process.metrics.Expose(), HasSubstr("tidemark_dedup_fallback 0"));
+  EXPECT_THAT(process.metrics.Expose(),
+              HasSubstr("tidemark_dedup_fallback{" + kTableLabel + "} 0"));
 }
 
 // ---- Rollout ----
@@ -473,7 +491,7 @@ TEST(DeduplicatorTest, AShareOfTheKeysUsesTheStore) {
       const ClaimReply second = process.Mark(key);
       ASSERT_EQ(first.outcome, ClaimOutcome::kNew);
       ASSERT_EQ(second.outcome, ClaimOutcome::kDone);
-      // Both deliveries go the same way, in every process.
+      // Both deliveries are decided by the same side, in every process.
       ASSERT_EQ(first.fallback, second.fallback);
       ASSERT_EQ(other.Mark(key).fallback, first.fallback);
       ASSERT_EQ(stage.Stored(key).has_value(), !first.fallback);
@@ -483,7 +501,7 @@ TEST(DeduplicatorTest, AShareOfTheKeysUsesTheStore) {
   }
 }
 
-// What memory alone decides stays there: it is no mark of an outage.
+// What memory alone decides is not written to the store: there was no outage.
 TEST(DeduplicatorTest, KeysOutsideTheShareAreSettledInMemory) {
   Stage stage;
   Process process(&stage, {.rollout_percent = 0});
@@ -501,8 +519,8 @@ TEST(DeduplicatorTest, KeysOutsideTheShareAreSettledInMemory) {
   EXPECT_EQ(store.calls, 0);
 }
 
-// At 100 % no answer comes from memory while the store gives one: every process sees one truth,
-// also of keys that an earlier phase left to memory.
+// At 100 % no answer comes from memory while the store answers. Every process sees the same,
+// also for keys that memory decided in an earlier phase.
 // Spec: 004-45
 TEST(DeduplicatorTest, InTheFinalPhaseMemoryDecidesNothing) {
   Stage stage;
@@ -510,7 +528,7 @@ TEST(DeduplicatorTest, InTheFinalPhaseMemoryDecidesNothing) {
   for (int i = 0; i < 100; ++i) {
     const std::string key = "Ev" + std::to_string(i);
     ASSERT_FALSE(process.Mark(key).fallback);
-    // Memory still knows the key, but the table's word counts.
+    // Memory still has the key, but the table decides.
     ASSERT_TRUE(
         stage.model.Delete({.table = std::string(kDefaultTable), .key = {{"event_key", key}}}));
     ASSERT_EQ(process.Mark(key).outcome, ClaimOutcome::kNew);

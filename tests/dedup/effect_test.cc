@@ -1,4 +1,4 @@
-// A mark together with its effect: both are there or neither, and the effect happens once.
+// A mark together with its effect: both are written or neither, and the effect happens once.
 #include <gtest/gtest.h>
 
 #include "apps/dedup/deduplicator.h"
@@ -37,27 +37,25 @@ class EffectTest : public ::testing::Test {
     return *dedup_.MarkWith({.keys = {key}}, effect);
   }
 
-  // The same without waiting; the model answers at once.
+  // The same without blocking; the model answers at once.
   std::optional<ClaimReply> TryMark(const std::string& key, const Effect& effect) {
-    std::optional<std::optional<ClaimReply>> answer;
-    dedup_.TryMarkWith({.keys = {key}}, effect,
-                       [&](std::optional<ClaimReply> reply) { answer = std::move(reply); });
+    const auto answer = dedup_.TryMarkWith({.keys = {key}}, effect).Wait();
     EXPECT_TRUE(answer.has_value());
-    return answer.value_or(std::nullopt);
+    return answer ? *answer : std::nullopt;
   }
 
   Stage stage_;
-  Deduplicator dedup_{{}, &stage_.claims, &stage_.clock, &stage_.random, nullptr, nullptr};
+  Deduplicator dedup_{{}, &stage_.claims, stage_.test.runtime()};
 };
 
-TEST_F(EffectTest, HappensOnceHoweverOftenTheEventComes) {
+TEST_F(EffectTest, HappensOnceWhenTheEventComesSeveralTimes) {
   EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kNew);
   EXPECT_EQ(TextIn(stage_.RowOf("Ev1"), "status"), "done");
   EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kDone);
   EXPECT_EQ(Counted(), 1);
 }
 
-// The mark must not outlive an effect that did not happen: the event would be lost.
+// Without the effect there must be no mark: otherwise the event would be lost.
 TEST_F(EffectTest, LeavesNoMarkWhenItsConditionFails) {
   EXPECT_FALSE(Mark("Ev1", Count(7)).has_value());
   EXPECT_FALSE(stage_.Stored("Ev1").has_value());
@@ -65,8 +63,8 @@ TEST_F(EffectTest, LeavesNoMarkWhenItsConditionFails) {
   EXPECT_EQ(Counted(), 1);
 }
 
-// Without waiting only the usual case is decided: a new event that can be taken in at once.
-TEST_F(EffectTest, IsTriedWithoutWaiting) {
+// Without blocking only the usual case is decided: a new event whose effect can be written at once.
+TEST_F(EffectTest, IsWrittenWithoutBlockingInTheUsualCase) {
   EXPECT_EQ(TryMark("Ev1", Count())->outcome, ClaimOutcome::kNew);
   EXPECT_EQ(TextIn(stage_.RowOf("Ev1"), "status"), "done");
   EXPECT_FALSE(TryMark("Ev1", Count()).has_value());
@@ -75,22 +73,30 @@ TEST_F(EffectTest, IsTriedWithoutWaiting) {
   stage_.Taken("Ev3");
   EXPECT_FALSE(TryMark("Ev3", Count()).has_value());
   EXPECT_EQ(Counted(), 1);
-  // A try leaves nothing behind that would be in the way of the next.
+  // A try leaves nothing behind that would prevent the next one.
   EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kDone);
   EXPECT_EQ(Mark("Ev2", Count())->outcome, ClaimOutcome::kNew);
   EXPECT_EQ(Counted(), 2);
 }
 
-// Of a lost reply the try knows nothing; asking again finds out.
+// The try is repeated, and recognises its own row by the nonce.
 TEST_F(EffectTest, HappensOnceWhenTheReplyToATryIsLost) {
   stage_.tables.decide = First({LostReply()});
+  EXPECT_EQ(TryMark("Ev1", Count())->outcome, ClaimOutcome::kNew);
+  EXPECT_EQ(Counted(), 1);
+}
+
+// After the last lost reply the try does not know the outcome; MarkWith finds out.
+TEST_F(EffectTest, HappensOnceWhenAllRepliesToATryAreLost) {
+  stage_.tables.decide = [](testing::Operation) { return LostReply(); };
   EXPECT_FALSE(TryMark("Ev1", Count()).has_value());
+  stage_.tables.decide = nullptr;
   EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kDone);
   EXPECT_EQ(Counted(), 1);
 }
 
-// What memory decided while the store was away comes before anything new.
-TEST_F(EffectTest, IsNotTriedBeforeTheStoreKnowsWhatHappenedWithoutIt) {
+// What memory decided in an outage is written before anything new.
+TEST_F(EffectTest, IsNotTriedBeforeTheOutageIsWrittenBack) {
   stage_.tables.decide = [](testing::Operation) { return Throttled(); };
   const auto local = Mark("Ev1", Count());
   ASSERT_TRUE(local && local->claim && local->claim->local);
@@ -100,12 +106,12 @@ TEST_F(EffectTest, IsNotTriedBeforeTheStoreKnowsWhatHappenedWithoutIt) {
   EXPECT_FALSE(TryMark("Ev1", Count()).has_value());
   EXPECT_FALSE(TryMark("Ev2", Count()).has_value());
   EXPECT_EQ(Counted(), 0);
-  // Somebody who waits brings it there, and then it is the usual case again.
+  // A blocking call writes it back, and then it is the usual case again.
   EXPECT_EQ(Mark("Ev2", Count())->outcome, ClaimOutcome::kNew);
   EXPECT_EQ(TryMark("Ev3", Count())->outcome, ClaimOutcome::kNew);
 }
 
-// Two deliveries at the same moment: the second is told to ask, and hears that it is under way.
+// Two deliveries at the same time: the second gets nullopt, and MarkWith answers that it runs.
 TEST_F(EffectTest, IsTriedOnceAtATime) {
   bool asked = false;
   stage_.tables.decide = [&](testing::Operation operation) -> std::optional<testing::Fault> {
@@ -120,28 +126,28 @@ TEST_F(EffectTest, IsTriedOnceAtATime) {
   EXPECT_EQ(Counted(), 1);
 }
 
-// Who is at work on it finishes it; a mark does not take it away.
-TEST_F(EffectTest, IsNotMadeUnderAnothersClaim) {
+// A mark does not take a claim away from the worker that holds it.
+TEST_F(EffectTest, IsNotWrittenWhileAnotherHoldsTheClaim) {
   stage_.Taken("Ev1");
   EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kRunning);
   EXPECT_EQ(Counted(), 0);
 }
 
-// Sent again, the transaction is refused by its own row, which is known by its nonce.
+// The repeated transaction is refused by its own row and recognises it by the nonce.
 TEST_F(EffectTest, HappensOnceWhenTheReplyIsLost) {
   stage_.tables.decide = First({LostReply()});
   EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kNew);
   EXPECT_EQ(Counted(), 1);
 }
 
-// Without the store the caller holds a local claim and makes the effect by itself.
+// Without the store the caller gets a local claim and writes the effect itself.
 TEST_F(EffectTest, IsLeftToTheCallerWhileTheStoreIsAway) {
   stage_.tables.decide = [](testing::Operation) { return Throttled(); };
   const auto reply = Mark("Ev1", Count());
   ASSERT_TRUE(reply && reply->claim);
   EXPECT_TRUE(reply->claim->local);
   EXPECT_EQ(Counted(), 0);
-  // Not completed yet: another delivery waits.
+  // Not completed yet: another delivery has to wait.
   EXPECT_EQ(Mark("Ev1", Count())->outcome, ClaimOutcome::kRunning);
 }
 

@@ -11,7 +11,9 @@
 #include "apps/dedup/deduplicator.h"
 #include "tables/embedded/embedded_tables.h"
 #include "tests/dedup/stage.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/offset_clock.h"
+#include "tests/support/process_runtime.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/threads.h"
 
@@ -21,29 +23,28 @@ namespace {
 using namespace std::chrono_literals;
 using testing::RunThreads;
 
-// A process of its own: nothing is shared but the store and the time.
-struct Process {
-  Process(tables::Tables* tables, ManualClock* time, uint64_t seed, ClaimsOptions claims_options,
-          DeduplicatorOptions options, std::chrono::milliseconds offset = 0ms)
-      : random(seed),
-        clock(time, offset),
-        sleeper(time),
-        claims(std::move(claims_options), tables, &clock, &random, &sleeper),
-        dedup(options, &claims, &clock, &random, nullptr, nullptr) {}
+// A process: it shares only the store and the time with the others.
+struct LoadProcess {
+  LoadProcess(tables::Tables* tables, ManualClock* time, uint64_t seed,
+              ClaimsOptions claims_options, DeduplicatorOptions options,
+              std::chrono::milliseconds offset = 0ms)
+      : clock(time, offset),
+        process(clock, time, seed),
+        claims(std::move(claims_options), tables, process.runtime()),
+        dedup(options, &claims, process.runtime()) {}
 
-  SeededRandom random;
   testing::OffsetClock clock;
-  ManualSleeper sleeper;
+  testing::ProcessRuntime process;
   Claims claims;
   Deduplicator dedup;
 };
 
 // How many of 50 processes that check one key at the same moment get it.
 int Winners(tables::Tables* tables, ManualClock* clock, const std::string& key) {
-  std::vector<std::unique_ptr<Process>> processes;
+  std::vector<std::unique_ptr<LoadProcess>> processes;
   for (uint64_t i = 0; i < 50; ++i) {
     processes.push_back(
-        std::make_unique<Process>(tables, clock, i, ClaimsOptions{}, DeduplicatorOptions{}));
+        std::make_unique<LoadProcess>(tables, clock, i, ClaimsOptions{}, DeduplicatorOptions{}));
   }
   std::atomic<int> winners = 0;
   RunThreads(50, [&](int i) {
@@ -54,7 +55,7 @@ int Winners(tables::Tables* tables, ManualClock* clock, const std::string& key) 
   return winners;
 }
 
-// The same with one process a checker is in the end-to-end tests.
+// The end-to-end tests do the same with fifty real processes.
 // Spec: 004-09
 TEST(LoadTest, OneOfFiftyWins) {
   Stage stage;
@@ -64,14 +65,14 @@ TEST(LoadTest, OneOfFiftyWins) {
   TempFolder folder;
   auto tables = *embedded::EmbeddedTables::Open(
       {.folder = folder.path() + "/data", .durability = embedded::Durability::kEverySecond});
-  Claims claims({}, tables.get(), &stage.clock, &stage.random, &stage.sleeper);
+  Claims claims({}, tables.get(), stage.test.runtime());
   ASSERT_TRUE(claims.CreateTable());
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(Winners(tables.get(), &stage.clock, "Ev" + std::to_string(i)), 1);
   }
 }
 
-// A storm: events that come several times, to several processes, while the store misbehaves.
+// A storm: events arrive several times, at several processes, while the store fails at random.
 struct Storm {
   uint64_t seed = 0;
   int events = 0;
@@ -86,7 +87,7 @@ struct StormResult {
   int runs = 0;
   int most_runs_of_one = 0;
   int done_rows = 0;
-  int local_runs = 0;   // Of them, those that a process decided on without the store.
+  int local_runs = 0;   // Runs that memory granted.
   size_t reported = 0;  // Possible duplicates, by all processes.
 };
 
@@ -95,10 +96,10 @@ struct Runs {
   std::atomic<int> local = 0;
 };
 
-// Slack's side: a delivery that is not settled comes again. It has one nonce, so that a claim
-// whose reply was lost for good is found again.
-void Deliver(Process* process, ManualClock* clock, const std::string& key, Runs* runs) {
-  const std::string nonce = process->random.Hex(16);
+// Simulates Slack: a delivery that is not settled is sent again. It keeps its nonce, so that a
+// claim whose reply was lost is recognised.
+void Deliver(LoadProcess* process, ManualClock* clock, const std::string& key, Runs* runs) {
+  const std::string nonce = process->process.random.Hex(16);
   for (int attempt = 0; attempt < 100'000; ++attempt) {
     const auto reply = process->dedup.Take({.keys = {key}, .nonce = nonce});
     ASSERT_TRUE(reply.has_value()) << reply.error().message;
@@ -111,8 +112,8 @@ void Deliver(Process* process, ManualClock* clock, const std::string& key, Runs*
     }
     ++runs->all;
     if (reply->claim->local) ++runs->local;
-    // Without an answer the mark is written later; the work is done all the same. Only what was
-    // decided without the store may turn out to be another's.
+    // Without an answer the mark is written later, and the work counts as done. Only work that
+    // memory granted may be superseded later.
     const auto settled = process->dedup.Complete(*reply->claim);
     ASSERT_TRUE(!settled || *settled == SettleOutcome::kSettled || reply->claim->local);
     return;
@@ -120,8 +121,8 @@ void Deliver(Process* process, ManualClock* clock, const std::string& key, Runs*
   FAIL() << key << " never came to an end";
 }
 
-// A process that lives on brings what it owes the store.
-void LiveOn(Process* process, ManualClock* clock) {
+// A process that goes on running writes back what is pending.
+void LiveOn(LoadProcess* process, ManualClock* clock) {
   for (int i = 0; i < 20; ++i) {
     clock->Advance(60s);
     EXPECT_TRUE(process->dedup.Mark({.keys = {"after" + std::to_string(i)}}));
@@ -132,12 +133,12 @@ StormResult RunStorm(const Storm& storm) {
   ManualClock clock;
   model::ModelTables model(clock);
   testing::FaultyTables tables(&model);
-  // Long leases: the shared clock races ahead with everybody's waits.
+  // Long leases, because the waits of all processes move the shared clock.
   const ClaimsOptions options{.window = std::chrono::hours(24 * 365),
                               .lease = std::chrono::hours(24 * 30)};
-  std::vector<std::unique_ptr<Process>> processes;
+  std::vector<std::unique_ptr<LoadProcess>> processes;
   for (int i = 0; i < storm.processes; ++i) {
-    processes.push_back(std::make_unique<Process>(
+    processes.push_back(std::make_unique<LoadProcess>(
         &tables, &clock, storm.seed + static_cast<uint64_t>(i), options,
         DeduplicatorOptions{.policy = storm.policy}, storm.clock_offset * i));
   }
@@ -148,7 +149,7 @@ StormResult RunStorm(const Storm& storm) {
   };
   std::vector<Runs> runs(static_cast<size_t>(storm.events));
   RunThreads(storm.processes, [&](int i) {
-    // Every event comes to two neighbours, and every third to a third one, in different orders.
+    // Every event arrives at two neighbours, every third event at a third one, in different orders.
     for (int n = 0; n < storm.events; ++n) {
       const int event = i % 2 == 0 ? n : storm.events - 1 - n;
       const int distance = (i - event % storm.processes + storm.processes) % storm.processes;
@@ -164,7 +165,7 @@ StormResult RunStorm(const Storm& storm) {
     result.local_runs += event.local;
     result.most_runs_of_one = std::max<int>(result.most_runs_of_one, event.all);
   }
-  // The store is well again: what could not be completed then is completed now.
+  // The store works again: what is pending is completed now.
   tables.decide = nullptr;
   for (const auto& process : processes) {
     LiveOn(process.get(), &clock);
@@ -177,7 +178,7 @@ StormResult RunStorm(const Storm& storm) {
   return result;
 }
 
-// Under the policy kRefuse it is exact whatever comes: who cannot ask the store does nothing, and
+// With the policy kRefuse every event runs exactly once: without the store nothing is done, and
 // Slack delivers again.
 // Spec: 004-43
 TEST(LoadTest, AThousandEventsRunAThousandTimesUnderThrottling) {
@@ -188,12 +189,12 @@ TEST(LoadTest, AThousandEventsRunAThousandTimesUnderThrottling) {
   EXPECT_EQ(result.done_rows, 1000);
 }
 
-// Under kProceed, which is the default, it is exact as long as the retries reach the store, which
-// at 20 % all but one in three thousand calls do. For the minute after one that does not, a process
-// decides alone: no event is lost, and each run too many is reported. So it is with twice the
+// With kProceed, the default, events run exactly once as long as the retries reach the store. At 20
+// % throttling only one call in three thousand does not. For a minute after such a call, a process
+// decides alone: no event is lost, and each extra run is reported. The same holds with twice the
 // throttling, where there are many such minutes.
 // Spec: 004-43
-TEST(LoadTest, WhoProceedsWithoutTheStoreReportsEachRunTooMany) {
+TEST(LoadTest, WithoutTheStoreEveryExtraRunIsReported) {
   for (const uint32_t percent : {20, 45}) {
     const StormResult result = RunStorm({.seed = 43,
                                          .events = 1000,
@@ -210,9 +211,9 @@ TEST(LoadTest, WhoProceedsWithoutTheStoreReportsEachRunTooMany) {
   }
 }
 
-// Lost requests and replies, clocks that disagree within the declared skew, a sweeper that never
-// comes or always does: none of it makes an event run twice or not at all.
-TEST(LoadTest, EventsRunOnceWhateverTheStoreDoes) {
+// Lost requests and replies, clocks that differ within the declared skew, a sweeper that never
+// runs or always runs: none of this makes an event run twice or not at all.
+TEST(LoadTest, EventsRunOnceDespiteFailuresOfTheStore) {
   for (const bool sweeps : {false, true}) {
     for (uint64_t seed = 1; seed <= 4; ++seed) {
       const StormResult result =

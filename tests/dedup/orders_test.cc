@@ -1,5 +1,5 @@
-// Two or three actors in every order in which their calls to the store can come, with replies
-// that are lost anywhere.
+// Runs two or three actors in every order of their calls to the store, with lost replies at any
+// place.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -11,6 +11,8 @@
 
 #include "tests/dedup/stage.h"
 #include "tests/support/long_run.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/process_runtime.h"
 #include "tests/support/schedule.h"
 
 namespace tidemark::dedup {
@@ -21,7 +23,7 @@ using testing::Explore;
 using testing::Operation;
 using testing::Schedule;
 
-// One world a run: actors with claims of their own over one store, changing over at its calls.
+// One world for each run: actors with their own claims over one store. They switch at its calls.
 class World {
  public:
   World(Schedule* schedule, size_t lost_replies) : schedule_(*schedule), lost_(lost_replies) {
@@ -29,13 +31,13 @@ class World {
     tables_.decide = [this](Operation operation) { return AtCall(operation); };
   }
 
-  // Claims under a nonce sequence of their own.
+  // Claims with their own sequence of nonces.
   Claims& Actor() {
     actors_.push_back(std::make_unique<ActorClaims>(this, actors_.size()));
     return actors_.back()->claims;
   }
 
-  // Keeps account of who was told what, and checks the invariants as it goes.
+  // Records the answers and checks the invariants at each one.
   std::optional<Claim> Take(Claims* claims, const std::vector<std::string>& keys) {
     const auto reply = claims->Take({.keys = keys});
     EXPECT_TRUE(reply.has_value()) << reply.error().message;
@@ -60,7 +62,7 @@ class World {
     return true;
   }
 
-  // By the wall clock alone, by which leases go: nobody's deadline passes with it.
+  // Moves the wall clock only, which leases use: no deadline passes.
   void PassLease() { clock.SetNow(clock.NowSeconds() + 63); }
 
   Row Stored(const std::string& key) {
@@ -75,10 +77,10 @@ class World {
  private:
   struct ActorClaims {
     ActorClaims(World* world, uint64_t seed)
-        : random(seed),
+        : process(world->clock, &world->clock, seed),
           claims({.retry = {.max_retries = 6, .first_wait = 1ms, .longest_wait = 1ms}},
-                 &world->tables_, &world->clock, &random, &world->sleeper_) {}
-    SeededRandom random;
+                 &world->tables_, process.runtime()) {}
+    testing::ProcessRuntime process;
     Claims claims;
   };
 
@@ -93,7 +95,6 @@ class World {
   size_t lost_;
   model::ModelTables model_{clock};
   testing::FaultyTables tables_{&model_};
-  ManualSleeper sleeper_{&clock};
   std::vector<std::unique_ptr<ActorClaims>> actors_;
   std::set<std::pair<std::string, int64_t>> holders_;
   std::set<std::string> done_;
@@ -101,7 +102,7 @@ class World {
 
 class OrdersTest : public ::testing::TestWithParam<size_t> {};
 
-// Two deliveries at once: one works, the other is told so.
+// Two deliveries at once: one gets the claim, the other gets kRunning.
 TEST_P(OrdersTest, TwoClaimersOneKey) {
   const size_t runs = Explore(100'000, [](Schedule& schedule) {
     World world(&schedule, GetParam());
@@ -137,7 +138,7 @@ TEST_P(OrdersTest, ThreeClaimersOneKey) {
   });
 }
 
-// The owner's lease lapses at any moment of its work, and another may take over.
+// The owner's lease ends at any moment of its work, and another process may take over.
 TEST_P(OrdersTest, ALapsedOwnerCompletesWhileAnotherTakesOver) {
   Explore(200'000, [](Schedule& schedule) {
     World world(&schedule, GetParam());
@@ -161,7 +162,7 @@ TEST_P(OrdersTest, ALapsedOwnerCompletesWhileAnotherTakesOver) {
   });
 }
 
-// Names of one event, given in different orders, must not each find half.
+// Two callers with the same keys in different orders: one must get all of them.
 TEST_P(OrdersTest, AliasesInOppositeOrder) {
   Explore(200'000, [](Schedule& schedule) {
     World world(&schedule, GetParam());
@@ -180,7 +181,7 @@ TEST_P(OrdersTest, AliasesInOppositeOrder) {
   });
 }
 
-// Of three overlapping pairs of names no two are had at once.
+// Of three overlapping pairs of keys no two are claimed at once.
 TEST(AliasOrdersTest, OverlappingAliases) {
   Explore(200'000, [](Schedule& schedule) {
     World world(&schedule, 0);
@@ -195,7 +196,7 @@ TEST(AliasOrdersTest, OverlappingAliases) {
   });
 }
 
-// The owner gives it up late, while another takes it over: what it released was its own or
+// The owner releases late, while another takes over: it releases its own claim or
 // nothing.
 TEST_P(OrdersTest, ReleaseBesideATakeOver) {
   Explore(200'000, [](Schedule& schedule) {
@@ -218,7 +219,7 @@ TEST_P(OrdersTest, ReleaseBesideATakeOver) {
   });
 }
 
-// A renewal and a take-over at the edge of the lease: one of the two, never both.
+// A renewal and a take-over at the end of the lease: one of them succeeds, never both.
 TEST_P(OrdersTest, RenewalBesideATakeOver) {
   Explore(200'000, [](Schedule& schedule) {
     World world(&schedule, GetParam());
@@ -241,7 +242,7 @@ TEST_P(OrdersTest, RenewalBesideATakeOver) {
 
 INSTANTIATE_TEST_SUITE_P(LostReplies, OrdersTest, ::testing::Values(0, 1, 2));
 
-// The scheduler itself: it finds the one order in four that loses an update.
+// The scheduler itself finds the one order in four that loses an update.
 TEST(ScheduleTest, TriesEveryOrder) {
   std::set<int> results;
   const size_t runs = Explore(1000, [&](Schedule& schedule) {

@@ -1,5 +1,5 @@
-// Deliveries of one event to processes that lose sight of the store at any call, in every order:
-// an event may run twice then, but never silently, and never not at all.
+// Delivers one event to several processes in every order of their calls. The store may be
+// unavailable at any call. Then an event may run twice, but that is reported, and it always runs.
 #include <chrono>
 #include <memory>
 #include <vector>
@@ -9,6 +9,8 @@
 #include "apps/dedup/deduplicator.h"
 #include "tests/dedup/stage.h"
 #include "tests/support/long_run.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/process_runtime.h"
 #include "tests/support/schedule.h"
 
 namespace tidemark::dedup {
@@ -19,34 +21,32 @@ using testing::Explore;
 using testing::Operation;
 using testing::Schedule;
 
-// A process that tries each call once, and asks the store again at the next: so that every mixture
-// of memory and store comes about.
-struct Process {
-  Process(tables::Tables* tables, ManualClock* clock, uint64_t seed)
-      : random(seed),
-        sleeper(clock),
-        claims({.retry = {.max_retries = 0}}, tables, clock, &random, &sleeper),
-        dedup({.outage = 0s}, &claims, clock, &random, nullptr, nullptr) {}
+// A process without retries that asks the store again at every call, so that every mixture of
+// answers by memory and by the store occurs.
+struct OutageOrdersProcess {
+  OutageOrdersProcess(tables::Tables* tables, ManualClock* clock, uint64_t seed)
+      : process(*clock, clock, seed),
+        claims({.retry = {.max_retries = 0}}, tables, process.runtime()),
+        dedup({.outage = 0s}, &claims, process.runtime()) {}
 
-  SeededRandom random;
-  ManualSleeper sleeper;
+  testing::ProcessRuntime process;
   Claims claims;
   Deduplicator dedup;
 };
 
 class OutageWorld {
  public:
-  // `faults`: how many calls fail in a run, at most.
+  // `faults`: how many calls of a run fail at most.
   OutageWorld(Schedule* schedule, size_t processes, size_t faults)
       : schedule_(*schedule), faults_(faults) {
     for (size_t i = 0; i < processes; ++i) {
-      processes_.push_back(std::make_unique<Process>(&tables_, &clock_, i));
+      processes_.push_back(std::make_unique<OutageOrdersProcess>(&tables_, &clock_, i));
     }
     CHECK(processes_[0]->claims.CreateTable().has_value());
     tables_.decide = [this](Operation operation) { return AtCall(operation); };
   }
 
-  // An actor: the event comes to this process.
+  // An actor: this process receives the event.
   std::function<void()> Delivery(size_t process) {
     return [this, process] {
       Deduplicator& dedup = processes_[process]->dedup;
@@ -59,7 +59,7 @@ class OutageWorld {
     };
   }
 
-  // The store is well again, and everybody has had to do with it.
+  // The store works again, and every process has called it.
   void Heal() {
     tables_.decide = nullptr;
     for (const auto& process : processes_) {
@@ -70,7 +70,7 @@ class OutageWorld {
   ClaimOutcome OutcomeNow() { return processes_[0]->claims.Take({.keys = {"k"}})->outcome; }
 
   int runs = 0;
-  size_t told = 0;  // Superseded, or listed as possible duplicates.
+  size_t told = 0;  // Reported: superseded, or listed as possible duplicates.
 
  private:
   std::optional<testing::Fault> AtCall(Operation) {
@@ -87,12 +87,12 @@ class OutageWorld {
   ManualClock clock_;
   model::ModelTables model_{clock_};
   testing::FaultyTables tables_{&model_};
-  std::vector<std::unique_ptr<Process>> processes_;
+  std::vector<std::unique_ptr<OutageOrdersProcess>> processes_;
 };
 
 size_t FaultsInARun() { return static_cast<size_t>(testing::AmountOf({.usual = 2, .release = 4})); }
 
-// One process remembers for itself: its memory and the store agree on who has the event.
+// Within one process memory and the store agree on who has the event.
 TEST(OutageOrdersTest, OneProcessRunsAnEventOnce) {
   const size_t runs = Explore(5'000'000, [](Schedule& schedule) {
     OutageWorld world(&schedule, 1, FaultsInARun());
@@ -104,8 +104,8 @@ TEST(OutageOrdersTest, OneProcessRunsAnEventOnce) {
   EXPECT_GT(runs, 100u);
 }
 
-// Two processes may both run it while the store is away; then at least one of them says so.
-TEST(OutageOrdersTest, TwoProcessesNeverRunAnEventTwiceInSilence) {
+// Two processes may both run the event in an outage. Then at least one of them reports it.
+TEST(OutageOrdersTest, TwoProcessesReportEveryEventThatRanTwice) {
   size_t twice = 0;
   Explore(5'000'000, [&](Schedule& schedule) {
     OutageWorld world(&schedule, 2, FaultsInARun());
@@ -118,7 +118,7 @@ TEST(OutageOrdersTest, TwoProcessesNeverRunAnEventTwiceInSilence) {
     }
     EXPECT_EQ(world.OutcomeNow(), ClaimOutcome::kDone);
   });
-  EXPECT_GT(twice, 0u);  // Or the test would show nothing.
+  EXPECT_GT(twice, 0u);  // Otherwise the test would prove nothing.
 }
 
 }  // namespace

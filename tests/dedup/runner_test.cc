@@ -53,11 +53,17 @@ class RunnerTest : public ::testing::Test {
   Stage stage_;
   std::ostringstream log_;
   Logger logger_{{.format = LogFormat::kText}, stage_.clock, &log_};
-  Deduplicator dedup_{{}, &stage_.claims, &stage_.clock, &stage_.random, &logger_, nullptr};
+  Deduplicator dedup_{{},
+                      &stage_.claims,
+                      {.clock = stage_.clock,
+                       .random = stage_.random,
+                       .sleeper = stage_.sleeper,
+                       .logger = logger_,
+                       .metrics = stage_.test.metrics}};
   WorkRunner runner_{
       {.own_bot_id = kOwnBot, .task_channels = {"CTASK", "CBOTH"}, .inbox_channels = {"CBOTH"}},
       &dedup_,
-      &logger_};
+      logger_};
   std::map<std::string, int> runs_;
   Status outcome_ = Done{};
 };
@@ -71,7 +77,7 @@ TEST_F(RunnerTest, ADuplicateIsLoggedAndNotRun) {
   EXPECT_EQ(runs_["F1"], 1);
   EXPECT_EQ(again.ran, 0u);
   EXPECT_EQ(again.duplicates, 1u);
-  EXPECT_TRUE(again.settled());  // A success: the sender need not come again.
+  EXPECT_TRUE(again.settled());  // A success: the sender need not deliver it again.
   EXPECT_THAT(log_.str(), HasSubstr("info duplicate event detected key=T1:file:C1:F1 "
                                     "reason=\"Already processed by another instance\""));
   EXPECT_EQ(log_.str().find("duplicate event detected"),
@@ -90,9 +96,9 @@ TEST_F(RunnerTest, ANewEventsWorkRunsOnce) {
   EXPECT_EQ(TextIn(row, "user_id"), "U1");
 }
 
-// A bot that answers itself never ends.
+// A bot that answers itself would never stop.
 // Spec: 004-35
-TEST_F(RunnerTest, TheOwnBotIsIgnored) {
+TEST_F(RunnerTest, MessagesOfTheBotItselfAreIgnored) {
   EXPECT_EQ(Handle(FileShare(R"([{"id":"F1"}])", kOwnBot)).ran, 0u);
   EXPECT_THAT(runs_, IsEmpty());
   EXPECT_EQ(checks(), 0);
@@ -156,11 +162,11 @@ TEST_F(RunnerTest, PrefixesKeepKindsOfWorkApart) {
   EXPECT_EQ(runs_, (std::map<std::string, int>{{"app_mention:T1:CBOTH:1.2", 1},
                                                {"task_intake_T1_CBOTH_1.2", 1},
                                                {"inbox_T1_CBOTH_1.2", 1}}));
-  // Elsewhere a message asks for nothing.
+  // A message in another channel asks for no work.
   EXPECT_EQ(Handle(Parsed(R"({"type":"message","channel":"C9","user":"U1","ts":"1.2"})")).ran, 0u);
 }
 
-// A part that is missing must not become a part of a key.
+// A missing part must not become a part of a key.
 TEST_F(RunnerTest, EventsWithoutThePartsOfAKeyAreRefused) {
   for (const char* event :
        {R"({"type":"message","subtype":"file_share","channel":"C1","files":[{"id":"F1"}]})",
@@ -175,7 +181,7 @@ TEST_F(RunnerTest, EventsWithoutThePartsOfAKeyAreRefused) {
 }
 
 // Spec: 004-30
-TEST_F(RunnerTest, NoWorkRunsWhenTheStoreSaysNo) {
+TEST_F(RunnerTest, NoWorkRunsWhenTheStoreRefuses) {
   for (const ErrorCode code : {ErrorCode::kDenied, ErrorCode::kInvalid, ErrorCode::kNotFound}) {
     stage_.tables.decide = [&](testing::Operation) { return testing::Fault{{code, "no"}}; };
     const auto report =
@@ -189,7 +195,7 @@ TEST_F(RunnerTest, NoWorkRunsWhenTheStoreSaysNo) {
   }
 }
 
-// Work that failed is free again, until it failed too often.
+// Failed work can be claimed again until it has failed too often.
 TEST_F(RunnerTest, FailedWorkIsTriedAgain) {
   const auto event = FileShare(R"([{"id":"F1"}])");
   outcome_ = Error{ErrorCode::kInternal, "no model today"};
@@ -206,7 +212,7 @@ TEST_F(RunnerTest, FailedWorkIsTriedAgain) {
   EXPECT_EQ(runs_["F1"], 5);
 }
 
-// What could not be begun uses up no try.
+// Work that did not start uses up no try.
 TEST_F(RunnerTest, WorkThatCouldNotBeginIsNotCounted) {
   const auto event = FileShare(R"([{"id":"F1"}])");
   outcome_ = Error{ErrorCode::kUnavailable, "the queue is full"};
@@ -215,8 +221,8 @@ TEST_F(RunnerTest, WorkThatCouldNotBeginIsNotCounted) {
   EXPECT_EQ(Handle(event).ran, 1u);
 }
 
-// A delivery that meets the work under way is to come again: the other may yet fail.
-TEST_F(RunnerTest, ADeliveryDuringTheWorkIsToComeAgain) {
+// A delivery that arrives while the work runs must come again: the work may still fail.
+TEST_F(RunnerTest, ADeliveryWhileTheWorkRunsMustComeAgain) {
   const auto event = FileShare(R"([{"id":"F1"}])");
   RunReport inner;
   const auto outer = runner_.Handle(event, [&](const Work&, Lease&) -> Status {
@@ -229,7 +235,7 @@ TEST_F(RunnerTest, ADeliveryDuringTheWorkIsToComeAgain) {
   EXPECT_THAT(runs_, IsEmpty());
 }
 
-// Long work renews its lease; when it does not, and another takes over, it does not succeed.
+// Long work renews its lease. If it does not and another worker takes over, it does not succeed.
 TEST_F(RunnerTest, LongWorkRenewsItsLease) {
   const auto event = FileShare(R"([{"id":"F1"}])");
   const auto renewed = runner_.Handle(event, [&](const Work&, Lease& lease) -> Status {

@@ -2,19 +2,22 @@
 // with a clock that the test moves and waits that take no time.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "apps/dedup/claims.h"
 #include "base/clock.h"
-#include "base/random.h"
-#include "base/sleeper.h"
 #include "item/attributes.h"
 #include "tests/model/model_tables.h"
 #include "tests/support/faulty_tables.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/print_items.h"
+#include "tests/support/test_runtime.h"
 
 namespace tidemark::dedup {
 
@@ -22,21 +25,20 @@ inline void PrintTo(ClaimOutcome outcome, std::ostream* out) { *out << ToString(
 
 class Stage {
  public:
-  explicit Stage(const ClaimsOptions& options = {})
-      : claims(options, &tables, &clock, &random, &sleeper) {
+  explicit Stage(const ClaimsOptions& options = {}) : claims(options, &tables, test.runtime()) {
     CHECK(claims.CreateTable().has_value());
   }
 
   std::optional<item::Item> Stored(const std::string& key) {
     return *model.Get({.table = claims.options().table, .key = {{"event_key", key}}});
   }
-  // The same, and demands that it is there.
+  // The same, but the row must exist.
   item::Item RowOf(const std::string& key) {
     std::optional<item::Item> row = Stored(key);
     EXPECT_TRUE(row.has_value()) << "no row under " << key;
     return row ? *std::move(row) : item::Item();
   }
-  // Takes the key and demands that it is new.
+  // Takes the key, which must be new.
   Claim Taken(const std::string& key) {
     const Result<ClaimReply> reply = claims.Take({.keys = {key}});
     EXPECT_TRUE(reply && reply->outcome == ClaimOutcome::kNew) << key;
@@ -48,15 +50,16 @@ class Stage {
     return reply ? reply->outcome : ClaimOutcome::kRefused;
   }
 
-  ManualClock clock;
+  testing::TestRuntime test;
+  ManualClock& clock = test.clock;
+  SeededRandom& random = test.random;
+  ManualSleeper& sleeper = test.sleeper;
   model::ModelTables model{clock};
   testing::FaultyTables tables{&model};
-  SeededRandom random{1};
-  ManualSleeper sleeper{&clock};
   Claims claims;
 };
 
-// The first faults in order, then none.
+// Returns the faults in order, and then none.
 inline testing::Decide First(std::vector<testing::Fault> faults) {
   return [faults,
           next = size_t{0}](testing::Operation operation) mutable -> std::optional<testing::Fault> {

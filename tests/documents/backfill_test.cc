@@ -1,5 +1,5 @@
-// Backfill: what it puts into the cache, what it leaves alone, and that it can be repeated,
-// stopped, and run beside everything else.
+// Backfill: what it puts into the cache, what it does not change, and that it can be repeated,
+// stopped, and run beside other work.
 #include "apps/documents/backfill.h"
 
 #include <algorithm>
@@ -82,7 +82,7 @@ TEST(BackfillTest, CachesEveryLiveDocumentAndChangesNothingTheSecondTime) {
 }
 
 // Spec: 002-69
-TEST(BackfillTest, TouchesOnlyWhatIsAskedForAndKeepsTheRate) {
+TEST(BackfillTest, CachesOnlyTheDocumentsThatTheOptionsNameAndKeepsTheRate) {
   BackfillWorld world({.rate_per_second = 5});
   for (const std::string customer : {"hts", "cds"}) {
     for (int day = 1; day <= 20; ++day) {
@@ -114,8 +114,8 @@ TEST(BackfillTest, TouchesOnlyWhatIsAskedForAndKeepsTheRate) {
   }
 }
 
-// Ranges rely on the mark, so only who has seen everything may leave it.
-TEST(BackfillTest, OnlyAWholeRunMarks) {
+// Ranges rely on the mark, so only a run that visited every object may write it.
+TEST(BackfillTest, OnlyACompleteRunWritesAMark) {
   BackfillWorld world;
   world.UploadMany(3);
   EXPECT_FALSE(world.Run({.dry_run = true}).marked);
@@ -129,8 +129,8 @@ TEST(BackfillTest, OnlyAWholeRunMarks) {
             (CoverageMark{.complete_from = kToday - 90 * kDay, .as_of = world.clock.Now()}));
 }
 
-// A run in pieces is a whole one, when each goes on from where the one before ended.
-TEST(BackfillTest, ARunInPiecesMarksWhatHeldWhenItBegan) {
+// A run in pieces is complete when each piece continues where the previous one ended.
+TEST(BackfillTest, AResumedRunWritesAMarkWithTheTimeOfItsFirstStart) {
   BackfillWorld world;
   const std::vector<std::string> ids = world.UploadMany(3);
   std::stop_source stop;
@@ -154,8 +154,9 @@ TEST(BackfillTest, ARunInPiecesMarksWhatHeldWhenItBegan) {
   for (const std::string& id : ids) EXPECT_TRUE(world.IsEqual(id));
 }
 
-// One that fails keeps no other from the cache, but what is missing is not called complete.
-TEST(BackfillTest, ADocumentThatFailsIsPassedOverAndNothingIsMarked) {
+// A document that fails does not keep others from the cache, but then the cache is not marked as
+// complete.
+TEST(BackfillTest, ADocumentThatFailsIsSkippedAndNoMarkIsWritten) {
   BackfillWorld world;
   const std::vector<std::string> ids = world.UploadMany(4);
   int opened = 0;
@@ -173,8 +174,8 @@ TEST(BackfillTest, ADocumentThatFailsIsPassedOverAndNothingIsMarked) {
   EXPECT_FALSE(world.Stored(ids[1]).has_value());
 }
 
-// A table that is away is not asked for each of all documents.
-TEST(BackfillTest, AStoreThatStaysAwayEndsTheRun) {
+// When the table is not available, the run does not try every document.
+TEST(BackfillTest, ARunEndsWhenAStoreDoesNotAnswer) {
   BackfillWorld world({.rate_per_second = 100'000, .deadline = std::chrono::hours(1)});
   world.UploadMany(50);
   int tries = 0;
@@ -184,11 +185,11 @@ TEST(BackfillTest, AStoreThatStaysAwayEndsTheRun) {
   };
   const auto report = world.backfill.Run(world.NewContext(), {});
   ASSERT_FALSE(report.has_value());
-  EXPECT_EQ(report.error().type, CacheErrorType::kUnavailable);
+  EXPECT_EQ(report.error().code, ErrorCode::kDenied);
   EXPECT_EQ(tries, 10);
 }
 
-TEST(BackfillTest, GoesOnWhereItWasStopped) {
+TEST(BackfillTest, ContinuesWhereItWasStopped) {
   BackfillWorld world;
   const std::vector<std::string> ids = world.UploadMany(9);
   std::stop_source stop;
@@ -209,7 +210,7 @@ TEST(BackfillTest, GoesOnWhereItWasStopped) {
   for (const std::string& id : ids) EXPECT_TRUE(world.IsEqual(id));
 }
 
-// The deadline is an interruption like any other, also while waiting for the rate.
+// The deadline interrupts a run like a stop does, also while it waits for the rate limit.
 TEST(BackfillTest, ADeadlineLeavesACheckpoint) {
   BackfillWorld world({.rate_per_second = 1, .deadline = std::chrono::seconds(10)});
   world.UploadMany(20);
@@ -225,17 +226,16 @@ TEST(BackfillTest, ADeadlineLeavesACheckpoint) {
   EXPECT_EQ(world.StoredItems(), 20U);
 }
 
-TEST(BackfillTest, RefusesWhatIsNoCheckpointAndNoTime) {
+TEST(BackfillTest, RefusesAnInvalidCheckpointAndAnInvalidTime) {
   BackfillWorld world;
   for (const WalkOptions& walk :
        {WalkOptions{.after = "drafts/x"}, WalkOptions{.from = 2, .to = 1}}) {
-    EXPECT_EQ(world.backfill.Run(world.NewContext(), walk).error().type,
-              CacheErrorType::kValidation);
+    EXPECT_EQ(world.backfill.Run(world.NewContext(), walk).error().code, ErrorCode::kInvalid);
   }
 }
 
-// It has read the object, and a newer version is written through before it writes the row.
-TEST(BackfillTest, AVersionWrittenMeanwhileStays) {
+// Backfill has read the object, and a newer version is written before backfill writes the row.
+TEST(BackfillTest, AVersionThatIsWrittenDuringTheRunIsKept) {
   BackfillWorld world;
   world.Upload({.title = "first"});
   bool is_written = false;
@@ -250,7 +250,7 @@ TEST(BackfillTest, AVersionWrittenMeanwhileStays) {
   EXPECT_EQ(world.RowOf("CHG-2025-001")->committed->document->json(), JsonOf({.title = "second"}));
 }
 
-TEST(BackfillTest, TwoRunsAndWritersAtOnceAgree) {
+TEST(BackfillTest, TwoRunsAndWritersAtTheSameTimeLeaveTheNewestVersions) {
   BackfillWorld world;
   const std::vector<std::string> ids = world.UploadMany(12);
   testing::RunThreads(4, [&](int thread) {

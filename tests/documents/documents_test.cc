@@ -1,4 +1,4 @@
-// All of it together, as programs use it: with the cache, and without.
+// All parts of documents together, as programs use them: with and without the cache.
 #include "apps/documents/documents.h"
 
 #include <memory>
@@ -20,17 +20,18 @@ using ::testing::HasSubstr;
 class DocumentsTest : public ::testing::Test {
  protected:
   std::unique_ptr<Documents> Open(const DocumentsOptions& options) {
-    return *Documents::Open(options, {.tables = &world_.tables,
-                                      .objects = &world_.objects,
-                                      .clock = &world_.clock,
-                                      .pauser = &world_.pauser,
-                                      .random = &world_.random,
-                                      .metrics = &metrics_});
+    return *Documents::Open(options, &world_.tables, &world_.objects,
+                            world_.RuntimeWith(&metrics_));
   }
-  static std::vector<std::string> IdsOf(const Outcome<RangeReply>& reply) {
+  static std::vector<std::string> IdsOf(const Result<RangeReply>& reply) {
     std::vector<std::string> ids;
     for (const auto& document : reply->documents) ids.push_back(document.id());
     return ids;
+  }
+  static ReadReply MustGet(Documents& documents, const std::string& id) {
+    auto read = documents.Get(documents.NewContext(), id);
+    CHECK(read && *read);
+    return **std::move(read);
   }
   RangeQuery LastWeek() const { return {.from = kToday - 7 * kDay, .to = kToday}; }
 
@@ -45,10 +46,10 @@ TEST_F(DocumentsTest, RowObjectAndQueriesAgreeOnWhatWasWritten) {
   const auto written = documents->Write(documents->NewContext(), {.document = DocumentOf(draft)});
   ASSERT_TRUE(written) << written.error().message;
   EXPECT_TRUE(world_.IsEqual(draft.id));
-  const auto read = documents->Get(documents->NewContext(), draft.id);
-  EXPECT_EQ(read->source, ReadSource::kCache);
-  EXPECT_EQ(read->document.json(), JsonOf(draft));
-  EXPECT_EQ(read->etag, written->etag);
+  const ReadReply read = MustGet(*documents, draft.id);
+  EXPECT_EQ(read.source, ReadSource::kCache);
+  EXPECT_EQ(read.document.json(), JsonOf(draft));
+  EXPECT_EQ(read.etag, written->etag);
   EXPECT_EQ(world_.ObjectOf(draft.id), JsonOf(draft));
   const auto by_time = documents->Range(documents->NewContext(), LastWeek(), Beyond::kFlag);
   ASSERT_THAT(IdsOf(by_time), ElementsAre(draft.id));
@@ -63,7 +64,7 @@ TEST_F(DocumentsTest, RowObjectAndQueriesAgreeOnWhatWasWritten) {
 }
 
 // Spec: 002-67
-TEST_F(DocumentsTest, WithoutTheCacheOnlyTheObjectStoreIsUsed) {
+TEST_F(DocumentsTest, UsesOnlyTheObjectStoreWithoutTheCache) {
   world_.tables.decide = [](testing::Operation) -> std::optional<testing::Fault> {
     ADD_FAILURE() << "the table was asked";
     return std::nullopt;
@@ -72,19 +73,18 @@ TEST_F(DocumentsTest, WithoutTheCacheOnlyTheObjectStoreIsUsed) {
   const Draft draft{.status = "cancelled"};
   ASSERT_TRUE(documents->Write(documents->NewContext(), {.document = DocumentOf(draft)}));
   EXPECT_EQ(world_.ObjectOf(draft.id), JsonOf(draft));
-  EXPECT_EQ(documents->Get(documents->NewContext(), draft.id)->source, ReadSource::kObject);
+  EXPECT_EQ(MustGet(*documents, draft.id).source, ReadSource::kObject);
   EXPECT_THAT(IdsOf(documents->Range(documents->NewContext(), LastWeek(), Beyond::kFlag)),
               ElementsAre(draft.id));
   EXPECT_TRUE(documents->Housekeep(documents->NewContext()));
   EXPECT_TRUE(documents->HandleEvents(documents->NewContext(), "{}").records.empty());
   ASSERT_TRUE(documents->Delete(documents->NewContext(), {.id = draft.id}));
   EXPECT_EQ(world_.ObjectOf(draft.id), std::nullopt);
-  EXPECT_EQ(documents->Get(documents->NewContext(), draft.id).error().type,
-            CacheErrorType::kNotFound);
+  EXPECT_EQ(documents->Get(documents->NewContext(), draft.id)->has_value(), false);
 }
 
-// A first write whose writer died is settled by whoever keeps house.
-TEST_F(DocumentsTest, HousekeepingSettlesWhatWasLeft) {
+// Housekeeping settles a first write whose writer died.
+TEST_F(DocumentsTest, HousekeepingSettlesStaleWrites) {
   const auto documents = Open({});
   const Draft draft;
   world_.LeaveIntent(draft.id, {.txn = "a"});
@@ -94,8 +94,8 @@ TEST_F(DocumentsTest, HousekeepingSettlesWhatWasLeft) {
   EXPECT_TRUE(world_.IsEqual(draft.id));
 }
 
-// What looks after the cache is reached by the one who has all of it.
-TEST_F(DocumentsTest, TheCacheIsFilledCheckedSampledAndCounted) {
+// The upkeep of the cache can be called through Documents.
+TEST_F(DocumentsTest, FillsChecksSamplesAndCountsTheCache) {
   const auto documents = Open({});
   world_.Upload({.id = "CHG-1", .customers = {"hts", "cds"}});
   world_.LeaveIntent("CHG-2", {.txn = "a"});
@@ -106,7 +106,7 @@ TEST_F(DocumentsTest, TheCacheIsFilledCheckedSampledAndCounted) {
   EXPECT_EQ(empty->first_writes, 1U);
   EXPECT_EQ(empty->repairs, 1U);
   EXPECT_EQ(documents->Backfill(documents->NewContext(), {})->cached, 1U);
-  EXPECT_EQ(documents->Get(documents->NewContext(), "CHG-1")->source, ReadSource::kCache);
+  EXPECT_EQ(MustGet(*documents, "CHG-1").source, ReadSource::kCache);
   world_.Upload({.id = "CHG-1", .title = "another"});
   EXPECT_EQ(documents->Sample(documents->NewContext(), 5)->stale, 1U);
   std::string found;
@@ -117,24 +117,25 @@ TEST_F(DocumentsTest, TheCacheIsFilledCheckedSampledAndCounted) {
   const auto stats = documents->Stats(documents->NewContext());
   EXPECT_EQ(stats->table.items, world_.StoredItems());
   EXPECT_TRUE(stats->coverage.has_value());
-  EXPECT_EQ(stats->counts->hits, 1U);
-  EXPECT_EQ(stats->counts->misses, 0U);
+  EXPECT_EQ(stats->counts.hits, 1U);
+  EXPECT_EQ(stats->counts.misses, 0U);
 }
 
-TEST_F(DocumentsTest, WithoutTheCacheThereIsNothingToLookAfter) {
+TEST_F(DocumentsTest, RefusesUpkeepWithoutTheCache) {
   const auto documents = Open({.enabled = false});
   const Context context = documents->NewContext();
-  const std::vector<CacheError> refusals = {
+  const std::vector<Error> refusals = {
       documents->Backfill(context, {}).error(), documents->Fsck(context, {}, {}).error(),
       documents->Sample(context, 1).error(), documents->Stats(context).error()};
-  for (const CacheError& refusal : refusals) {
-    EXPECT_EQ(refusal.type, CacheErrorType::kValidation);
+  for (const Error& refusal : refusals) {
+    EXPECT_EQ(refusal.code, ErrorCode::kInvalid);
     EXPECT_THAT(refusal.message, HasSubstr("documents.cache"));
   }
 }
 
-TEST_F(DocumentsTest, AWrongOptionStopsTheStart) {
-  const auto documents = Documents::Open({.rate_per_second = 0}, {});
+TEST_F(DocumentsTest, RefusesToOpenWithAWrongOption) {
+  const auto documents =
+      Documents::Open({.rate_per_second = 0}, &world_.tables, &world_.objects, world_.runtime);
   EXPECT_THAT(documents.error().message, HasSubstr("documents.rate"));
 }
 

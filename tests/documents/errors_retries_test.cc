@@ -1,4 +1,5 @@
-// What the stores' errors become, how often they are tried again, and how calls are spread.
+// How errors of the stores are translated, how often calls are retried, and how the rate limit
+// spreads calls.
 #include <set>
 #include <string>
 #include <vector>
@@ -27,10 +28,10 @@ TEST(RetriesTest, ThrottlingIsTriedAgainFiveTimes) {
   };
   const auto loaded = world.rows.Load(world.NewContext(), "CHG-1");
   ASSERT_FALSE(loaded.has_value());
-  EXPECT_EQ(loaded.error().type, CacheErrorType::kThrottling);
-  EXPECT_TRUE(loaded.error().retryable);
+  EXPECT_EQ(loaded.error().code, ErrorCode::kThrottled);
+  EXPECT_TRUE(IsRetryable(loaded.error().code));
   EXPECT_EQ(calls, 6);
-  EXPECT_EQ(world.pauser.pauses(), Waits({100, 200, 400, 800, 1600}));
+  EXPECT_EQ(world.sleeper.slept(), Waits({100, 200, 400, 800, 1600}));
 }
 
 // The waits of the seed for answers that do not come.
@@ -40,25 +41,25 @@ TEST(RetriesTest, NetworkErrorsAreTriedAgainThreeTimes) {
   world.tables.decide = [](testing::Operation) { return std::optional(testing::LostRequest()); };
   const auto loaded = world.rows.Load(world.NewContext(), "CHG-1");
   ASSERT_FALSE(loaded.has_value());
-  EXPECT_EQ(loaded.error().type, CacheErrorType::kNetwork);
-  EXPECT_TRUE(loaded.error().retryable);
-  EXPECT_EQ(world.pauser.pauses(), Waits({1000, 2000, 4000}));
+  EXPECT_EQ(loaded.error().code, ErrorCode::kUnknown);
+  EXPECT_TRUE(IsRetryable(loaded.error().code));
+  EXPECT_EQ(world.sleeper.slept(), Waits({1000, 2000, 4000}));
 }
 
-// A success between failures ends the waiting.
-TEST(RetriesTest, GoesOnWhenTheStoreAnswers) {
+// A success after failures ends the retries.
+TEST(RetriesTest, ReturnsAsSoonAsTheStoreAnswers) {
   World world;
   int left = 2;
   world.tables.decide = [&](testing::Operation) {
     return left-- > 0 ? std::optional(testing::Throttled()) : std::nullopt;
   };
   EXPECT_TRUE(world.rows.Load(world.NewContext(), "CHG-1").has_value());
-  EXPECT_EQ(world.pauser.pauses(), Waits({100, 200}));
+  EXPECT_EQ(world.sleeper.slept(), Waits({100, 200}));
 }
 
-// What is wrong stays wrong.
+// A retry would not help.
 // Spec: 002-61
-TEST(RetriesTest, WhatIsWrongOrMissingIsNotTriedAgain) {
+TEST(RetriesTest, DoesNotRetryOtherErrors) {
   World world;
   for (const ErrorCode code :
        {ErrorCode::kInvalid, ErrorCode::kNotFound, ErrorCode::kDenied, ErrorCode::kCorrupt}) {
@@ -69,26 +70,26 @@ TEST(RetriesTest, WhatIsWrongOrMissingIsNotTriedAgain) {
     };
     const auto loaded = world.rows.Load(world.NewContext(), "CHG-1");
     ASSERT_FALSE(loaded.has_value());
-    EXPECT_FALSE(loaded.error().retryable);
+    EXPECT_FALSE(IsRetryable(loaded.error().code));
     EXPECT_EQ(calls, 1);
   }
-  EXPECT_TRUE(world.pauser.pauses().empty());
+  EXPECT_TRUE(world.sleeper.slept().empty());
   world.tables.decide = nullptr;
   EXPECT_FALSE(world.rows.Load(world.NewContext(), "CHG-1")->has_value());
 }
 
 // All retries together respect one deadline.
-TEST(RetriesTest, NoWaitGoesPastTheDeadline) {
+TEST(RetriesTest, NeverWaitsPastTheDeadline) {
   World world;
   world.tables.decide = [](testing::Operation) { return std::optional(testing::Throttled()); };
   const Context context{.deadline = Deadline::After(world.clock, milliseconds(650))};
   const auto loaded = world.rows.Load(context, "CHG-1");
   ASSERT_FALSE(loaded.has_value());
-  EXPECT_EQ(loaded.error().type, CacheErrorType::kThrottling);
-  EXPECT_EQ(world.pauser.pauses(), Waits({100, 200}));
+  EXPECT_EQ(loaded.error().code, ErrorCode::kThrottled);
+  EXPECT_EQ(world.sleeper.slept(), Waits({100, 200}));
 }
 
-// Who gives up while waiting is not made to wait, and is told what happened last.
+// When the caller gives up during a wait, the call returns at once, with the last error.
 TEST(RetriesTest, StopsAtOnceWhenTheCallerGivesUp) {
   World world;
   int calls = 0;
@@ -97,16 +98,17 @@ TEST(RetriesTest, StopsAtOnceWhenTheCallerGivesUp) {
     return std::optional(testing::Throttled());
   };
   std::stop_source source;
-  world.pauser.on_pause = [&](std::chrono::nanoseconds) { source.request_stop(); };
+  world.sleeper.on_sleep = [&](std::chrono::nanoseconds) { source.request_stop(); };
   const auto loaded = world.rows.Load(world.NewContext(source.get_token()), "CHG-1");
   ASSERT_FALSE(loaded.has_value());
-  EXPECT_EQ(loaded.error().type, CacheErrorType::kCancelled);
-  ASSERT_EQ(loaded.error().causes.size(), 1U);
+  EXPECT_EQ(loaded.error().code, ErrorCode::kCancelled);
+  EXPECT_NE(loaded.error().message.find("the last attempt failed: "), std::string::npos)
+      << loaded.error().message;
   EXPECT_EQ(calls, 1);
 }
 
-// What was tried again is counted for the log.
-TEST(RetriesTest, CountsWhatWasTriedAgain) {
+// Retries are counted for the log.
+TEST(RetriesTest, CountsRetries) {
   World world;
   int left = 3;
   world.tables.decide = [&](testing::Operation) {
@@ -119,27 +121,27 @@ TEST(RetriesTest, CountsWhatWasTriedAgain) {
   EXPECT_EQ(tally.retries, 3U);
 }
 
-// Every attempt counts towards the rate, also one that is a retry.
-TEST(RetriesTest, EveryAttemptTakesAToken) {
+// Every attempt counts towards the rate limit, also a retry.
+TEST(RetriesTest, EveryAttemptCountsTowardsTheRate) {
   World world({.rate_per_second = 1});
   int left = 1;
   world.tables.decide = [&](testing::Operation) {
     return left-- > 0 ? std::optional(testing::Throttled()) : std::nullopt;
   };
   EXPECT_TRUE(world.rows.Load(world.NewContext(), "CHG-1").has_value());
-  EXPECT_EQ(world.pauser.pauses(), Waits({100, 900}));
+  EXPECT_EQ(world.sleeper.slept(), Waits({100, 900}));
 }
 
-// Objects have no throttling of their own: what is away is tried again like the network.
-TEST(RetriesTest, ObjectsAreTriedAgainLikeTheNetwork) {
+// The object store does not report throttling. Its errors are retried like network errors.
+TEST(RetriesTest, RetriesTheObjectStoreLikeTheNetwork) {
   World world;
   world.objects.decide = [](testing::ObjectOperation) {
     return std::optional(testing::ObjectsAway());
   };
   const auto read = world.store.Read(world.NewContext(), "CHG-1");
   ASSERT_FALSE(read.has_value());
-  EXPECT_EQ(read.error().type, CacheErrorType::kNetwork);
-  EXPECT_EQ(world.pauser.pauses(), Waits({1000, 2000, 4000}));
+  EXPECT_EQ(read.error().code, ErrorCode::kUnreachable);
+  EXPECT_EQ(world.sleeper.slept(), Waits({1000, 2000, 4000}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Reading from the cache, past it and into it.
+// Reads from the cache, reads from the objects, and filling the cache.
 #include <atomic>
 #include <fstream>
 #include <latch>
@@ -17,10 +17,6 @@ namespace tidemark::documents {
 namespace {
 
 using testing::ObjectOperation;
-
-const std::string kId = "CHG-2025-001";
-const Draft kFirst{.title = "first"};
-const Draft kSecond{.title = "second"};
 
 struct FallbackTest : ::testing::Test {
   FallbackTest() { Count(); }
@@ -50,41 +46,38 @@ TEST_F(FallbackTest, AHitDoesNotTouchTheObject) {
   ASSERT_TRUE(world.Write(kFirst).has_value());
   calls = 0;
   world.Pass(std::chrono::seconds(7));
-  const auto read = world.Read(kId);
-  ASSERT_TRUE(read.has_value());
-  EXPECT_EQ(read->document.json(), JsonOf(kFirst));
-  EXPECT_EQ(read->source, ReadSource::kCache);
-  EXPECT_EQ(read->age, std::chrono::seconds(7));
+  const ReadReply read = world.MustRead(kId);
+  EXPECT_EQ(read.document.json(), JsonOf(kFirst));
+  EXPECT_EQ(read.source, ReadSource::kCache);
+  EXPECT_EQ(read.age, std::chrono::seconds(7));
   EXPECT_EQ(calls, 0);
 }
 
 // Spec: 002-51
 TEST_F(FallbackTest, AMissReadsOnceAndFills) {
   const std::string etag = world.Upload(kFirst);
-  const auto missed = world.Read(kId);
-  ASSERT_TRUE(missed.has_value());
-  EXPECT_EQ(missed->document.json(), JsonOf(kFirst));
-  EXPECT_EQ(missed->etag, etag);
-  EXPECT_EQ(missed->source, ReadSource::kObject);
+  const ReadReply missed = world.MustRead(kId);
+  EXPECT_EQ(missed.document.json(), JsonOf(kFirst));
+  EXPECT_EQ(missed.etag, etag);
+  EXPECT_EQ(missed.source, ReadSource::kObject);
   EXPECT_EQ(calls, 1);
   EXPECT_TRUE(world.IsEqual(kId));
-  EXPECT_EQ(world.Read(kId)->source, ReadSource::kCache);
+  EXPECT_EQ(world.MustRead(kId).source, ReadSource::kCache);
   EXPECT_EQ(calls, 1);
 }
 
 // Spec: 002-52, 002-58
-TEST_F(FallbackTest, WithoutTheTableTheObjectAnswers) {
+TEST_F(FallbackTest, ReadsTheObjectWhenTheTableIsNotAvailable) {
   world.Upload(kFirst);
   TableAway();
-  const auto read = world.Read(kId);
-  ASSERT_TRUE(read.has_value()) << read.error().message;
-  EXPECT_EQ(read->source, ReadSource::kObject);
-  EXPECT_NE(world.Logged().find("the cache is away"), std::string::npos);
-  EXPECT_EQ(world.Read("never-there").error().type, CacheErrorType::kNotFound);
-  // It comes back.
+  const ReadReply read = world.MustRead(kId);
+  EXPECT_EQ(read.source, ReadSource::kObject);
+  EXPECT_NE(world.Logged().find("the cache is not available"), std::string::npos);
+  EXPECT_TRUE(world.IsAbsent("never-there"));
+  // The table is available again.
   world.tables.decide = nullptr;
-  EXPECT_EQ(world.Read(kId)->source, ReadSource::kObject);
-  EXPECT_EQ(world.Read(kId)->source, ReadSource::kCache);
+  EXPECT_EQ(world.MustRead(kId).source, ReadSource::kObject);
+  EXPECT_EQ(world.MustRead(kId).source, ReadSource::kCache);
 }
 
 // Spec: 002-52
@@ -93,71 +86,69 @@ TEST_F(FallbackTest, ARowThatCannotBeFilledIsOnlyAWarning) {
   world.tables.decide = [](testing::Operation operation) -> std::optional<testing::Fault> {
     return testing::Writes(operation) ? std::optional(testing::Throttled()) : std::nullopt;
   };
-  const auto read = world.Read(kId);
-  ASSERT_TRUE(read.has_value()) << read.error().message;
-  EXPECT_EQ(read->document.json(), JsonOf(kFirst));
+  const ReadReply read = world.MustRead(kId);
+  EXPECT_EQ(read.document.json(), JsonOf(kFirst));
   EXPECT_EQ(reads, 1);
   EXPECT_NE(world.Logged().find("could not be filled"), std::string::npos);
 }
 
 // Spec: 002-53
-TEST_F(FallbackTest, BothAwayIsOneErrorThatNamesBoth) {
+TEST_F(FallbackTest, NamesBothStoresWhenNeitherIsAvailable) {
   TableAway();
   ObjectsAway();
   const auto read = world.Read(kId);
   ASSERT_FALSE(read.has_value());
-  EXPECT_EQ(read.error().type, CacheErrorType::kUnavailable);
-  EXPECT_EQ(read.error().causes.size(), 2U);
+  EXPECT_EQ(read.error().code, ErrorCode::kUnavailable);
   EXPECT_NE(read.error().message.find("the table"), std::string::npos);
   EXPECT_NE(read.error().message.find("the object store"), std::string::npos);
-  EXPECT_TRUE(read.error().retryable);
+  EXPECT_TRUE(IsRetryable(read.error().code));
 }
 
 // Spec: 002-54
-TEST_F(FallbackTest, WithoutTheObjectStoreTheCacheAnswersWhatItHas) {
+TEST_F(FallbackTest, ServesTheCacheWhenTheObjectStoreIsNotAvailable) {
   ASSERT_TRUE(world.Write(kFirst).has_value());
   world.LeaveIntent(kId, {.txn = "dead", .base_etag = world.RowOf(kId)->committed->etag});
   ObjectsAway();
-  EXPECT_EQ(world.Read(kId)->document.json(), JsonOf(kFirst));
+  EXPECT_EQ(world.MustRead(kId).document.json(), JsonOf(kFirst));
   world.PassLease();
-  EXPECT_EQ(world.Read(kId)->document.json(), JsonOf(kFirst)) << "also while it is in doubt";
+  EXPECT_EQ(world.MustRead(kId).document.json(), JsonOf(kFirst)) << "also while it is in doubt";
   const auto missing = world.Read("CHG-2");
   ASSERT_FALSE(missing.has_value());
-  EXPECT_EQ(missing.error().type, CacheErrorType::kUnavailable);
+  EXPECT_EQ(missing.error().code, ErrorCode::kUnavailable);
 }
 
 // Spec: 002-55
-TEST_F(FallbackTest, WhatNobodyHasIsNotFoundAndLeavesNoRow) {
-  EXPECT_EQ(world.Read(kId).error().type, CacheErrorType::kNotFound);
+TEST_F(FallbackTest, AnAbsentDocumentIsNotFoundAndLeavesNoRow) {
+  EXPECT_TRUE(world.IsAbsent(kId));
   EXPECT_EQ(world.StoredItems(), 0U);
-  EXPECT_EQ(world.Read(kId).error().type, CacheErrorType::kNotFound);
+  EXPECT_TRUE(world.IsAbsent(kId));
   EXPECT_EQ(reads, 1) << "it is remembered";
-  EXPECT_EQ(world.Read("a/b").error().type, CacheErrorType::kValidation);
+  EXPECT_EQ(world.Read("a/b").error().code, ErrorCode::kInvalid);
 }
 
-// At most 30 s, and not past a row that appears.
-TEST_F(FallbackTest, ThatNobodyHasItIsForgotten) {
-  EXPECT_FALSE(world.Read(kId).has_value());
+// An absent id is remembered for at most 30 s, and forgotten when a row appears.
+TEST_F(FallbackTest, ForgetsThatADocumentWasAbsent) {
+  EXPECT_TRUE(world.IsAbsent(kId));
   ASSERT_TRUE(world.Write(kFirst).has_value());
-  EXPECT_TRUE(world.Read(kId).has_value()) << "a row has appeared";
+  EXPECT_TRUE(world.IsFound(kId)) << "a row has appeared";
 
-  EXPECT_FALSE(world.Read("CHG-2").has_value());
+  EXPECT_TRUE(world.IsAbsent("CHG-2"));
   world.Upload({.id = "CHG-2"});
-  EXPECT_FALSE(world.Read("CHG-2").has_value());
+  EXPECT_TRUE(world.IsAbsent("CHG-2"));
   world.Pass(std::chrono::seconds(30));
-  EXPECT_TRUE(world.Read("CHG-2").has_value());
+  EXPECT_TRUE(world.IsFound("CHG-2"));
 }
 
-// A deleted document's tombstone is asked once, not at each read.
-TEST_F(FallbackTest, ATombstoneIsBelievedForAsLong) {
+// For a tombstone the object is read once, not at each read.
+TEST_F(FallbackTest, ReadsTheObjectOnceForATombstone) {
   ASSERT_TRUE(world.Write({.status = "draft"}).has_value());
   ASSERT_TRUE(world.Delete(kId).has_value());
   reads = 0;
-  EXPECT_FALSE(world.Read(kId).has_value());
-  EXPECT_FALSE(world.Read(kId).has_value());
+  EXPECT_TRUE(world.IsAbsent(kId));
+  EXPECT_TRUE(world.IsAbsent(kId));
   EXPECT_EQ(reads, 1);
   ASSERT_TRUE(world.Write(kFirst).has_value());
-  EXPECT_TRUE(world.Read(kId).has_value());
+  EXPECT_TRUE(world.IsFound(kId));
 }
 
 // Spec: 002-56
@@ -182,7 +173,7 @@ TEST_F(FallbackTest, AHundredReadersShareOneRead) {
   for (int i = 0; i < 100; ++i) {
     threads.emplace_back([&] {
       const auto read = world.Read(kId);
-      if (read && read->document.json() == JsonOf(kFirst)) ++got;
+      if (read && *read && (*read)->document.json() == JsonOf(kFirst)) ++got;
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -190,7 +181,7 @@ TEST_F(FallbackTest, AHundredReadersShareOneRead) {
   EXPECT_EQ(reads, 1);
 }
 
-// Whether the thread waits for something, or is gone.
+// Whether the thread waits or has ended.
 bool IsIdle(pid_t thread) {
   std::ifstream status(fmt::format("/proc/self/task/{}/stat", thread));
   std::string line;
@@ -199,9 +190,9 @@ bool IsIdle(pid_t thread) {
   return name_end != std::string::npos && line.compare(name_end, 3, ") S") == 0;
 }
 
-// What was answered to a writer is what everybody reads who asks after it; with the table or
-// without it, also when a read from before is still under way.
-TEST_F(FallbackTest, NobodyIsGivenAReadThatBeganBeforeItAsked) {
+// After a write was answered, every later read returns it: with and without the table, and also
+// while an older read is still running.
+TEST_F(FallbackTest, NoCallerGetsAReadThatBeganBeforeItsRequest) {
   // Too old to be cached, so that only the object has it.
   const Draft old{.created_at = kToday - 300 * kDay, .title = "first"};
   const Draft newer{.created_at = old.created_at, .version = 2, .title = "second"};
@@ -211,9 +202,10 @@ TEST_F(FallbackTest, NobodyIsGivenAReadThatBeganBeforeItAsked) {
     if (!has_table) TableAway();
     std::atomic<bool> is_written = false;
     std::atomic<pid_t> late_thread = 0;
-    std::optional<Outcome<ReadReply>> late;
+    Result<std::optional<ReadReply>> late = std::optional<ReadReply>();
     std::thread reader;
-    // The first reader has read the first version when the second is written and read.
+    // The first reader has read the first version. Then the second version is written, and a second
+    // reader asks.
     world.objects.after = [&](ObjectOperation operation) {
       if (operation != ObjectOperation::kOpen || is_written.exchange(true)) return;
       world.Upload(newer);
@@ -223,14 +215,14 @@ TEST_F(FallbackTest, NobodyIsGivenAReadThatBeganBeforeItAsked) {
       });
       while (late_thread == 0 || !IsIdle(late_thread)) std::this_thread::yield();
     };
-    ASSERT_TRUE(world.Read(kId).has_value());
+    ASSERT_TRUE(world.IsFound(kId));
     reader.join();
-    ASSERT_TRUE(late && late->has_value());
+    ASSERT_TRUE(late && *late);
     EXPECT_EQ((*late)->document.json(), JsonOf(newer));
   }
 }
 
-// The fill read the object before the write, and comes after it.
+// The fill read the object before the write, and writes its row after it.
 // Spec: 002-57
 TEST_F(FallbackTest, AFillNeverReplacesANewerWrite) {
   world.Upload(kFirst);
@@ -239,13 +231,13 @@ TEST_F(FallbackTest, AFillNeverReplacesANewerWrite) {
     world.objects.after = nullptr;
     ASSERT_TRUE(world.Write(kSecond).has_value());
   };
-  ASSERT_TRUE(world.Read(kId).has_value());
+  ASSERT_TRUE(world.IsFound(kId));
   EXPECT_EQ(world.RowOf(kId)->committed->document->json(), JsonOf(kSecond));
   EXPECT_TRUE(world.IsEqual(kId));
 }
 
-// The same with a delete and its event in between: without a row there would be nothing to lose to.
-TEST_F(FallbackTest, AFillNeverBringsBackWhatWasDeleted) {
+// The same with a delete and its event in between. The tombstone makes the fill's condition fail.
+TEST_F(FallbackTest, AFillNeverBringsBackADeletedDocument) {
   world.Upload(kFirst);
   world.objects.after = [this](ObjectOperation operation) {
     if (operation != ObjectOperation::kOpen) return;
@@ -253,40 +245,40 @@ TEST_F(FallbackTest, AFillNeverBringsBackWhatWasDeleted) {
     ASSERT_TRUE(world.memory.Delete({.key = ObjectKey(world.options, kId)}).has_value());
     ASSERT_TRUE(world.synchronizer.Sync(world.NewContext(), {.id = kId, .deleted = true}));
   };
-  EXPECT_EQ(world.Read(kId).error().type, CacheErrorType::kNotFound);
+  EXPECT_TRUE(world.IsAbsent(kId));
   EXPECT_TRUE(world.IsEqual(kId));
 }
 
 // Spec: 002-08
-TEST_F(FallbackTest, ADamagedRowIsFilledAnew) {
+TEST_F(FallbackTest, FillsADamagedRowAgain) {
   ASSERT_TRUE(world.Write(kFirst).has_value());
   item::Item damaged = *world.Stored(kId);
   damaged.Set("document_json", "{\"changeId\":");
   world.Store(damaged);
-  const auto read = world.Read(kId);
-  ASSERT_TRUE(read.has_value()) << read.error().message;
-  EXPECT_EQ(read->document.json(), JsonOf(kFirst));
+  const ReadReply read = world.MustRead(kId);
+  EXPECT_EQ(read.document.json(), JsonOf(kFirst));
   EXPECT_TRUE(world.IsEqual(kId));
-  EXPECT_EQ(world.Read(kId)->source, ReadSource::kCache);
+  EXPECT_EQ(world.MustRead(kId).source, ReadSource::kCache);
 }
 
-// Whoever shares a read whose reader gave up reads for itself.
-TEST_F(FallbackTest, WhoGivesUpTakesNoOtherWithIt) {
+// When the reading caller gives up, the callers that waited for its result read the object
+// themselves.
+TEST_F(FallbackTest, ACallerThatGivesUpDoesNotStopOthers) {
   world.Upload(kFirst);
   std::stop_source source;
   source.request_stop();
   const auto given_up = world.reader.Get(world.NewContext(source.get_token()), kId);
   ASSERT_FALSE(given_up.has_value());
-  EXPECT_EQ(given_up.error().type, CacheErrorType::kCancelled);
-  EXPECT_TRUE(world.Read(kId).has_value());
+  EXPECT_EQ(given_up.error().code, ErrorCode::kCancelled);
+  EXPECT_TRUE(world.IsFound(kId));
 }
 
-// Hits and misses add up, an expired row being a miss.
+// Every read is a hit or a miss. An expired row is a miss.
 TEST_F(FallbackTest, CountsHitsAndMisses) {
   ASSERT_TRUE(world.Write(kFirst).has_value());
-  ASSERT_TRUE(world.Read(kId).has_value());
+  ASSERT_TRUE(world.IsFound(kId));
   world.Pass(std::chrono::hours(24 * 91));
-  ASSERT_TRUE(world.Read(kId).has_value());
+  ASSERT_TRUE(world.IsFound(kId));
   const std::string text = world.metrics.Expose();
   EXPECT_NE(text.find("tidemark_documents_cache_hits_total 1"), std::string::npos) << text;
   EXPECT_NE(text.find("tidemark_documents_cache_misses_total 1"), std::string::npos) << text;

@@ -1,5 +1,5 @@
-// Fsck: every way in which row and object can differ is found, explained and repaired, and nothing
-// else is touched.
+// Fsck finds, explains and repairs every kind of difference between row and object, and changes
+// nothing else.
 #include "apps/documents/fsck.h"
 
 #include <map>
@@ -60,9 +60,9 @@ TEST(FsckTest, FindsExplainsAndRepairsEveryDifference) {
   EXPECT_EQ(world.What("ROW-ONLY"), "there is a row and no object");
   EXPECT_TRUE(world.What("OTHER").starts_with("the row has version "));
   EXPECT_EQ(world.What("REVIVED"), "the row says that it was deleted, and there is an object");
-  EXPECT_EQ(world.What("DAMAGED"), "the row names the object's version and holds something else");
+  EXPECT_EQ(world.What("DAMAGED"), "the row names the object's version and holds another content");
   EXPECT_TRUE(world.What("SPOILT").starts_with("the row has an earlier version"));
-  EXPECT_EQ(world.What("LEFT"), "a write was left without an end");
+  EXPECT_EQ(world.What("LEFT"), "a write was begun and not ended");
   for (const auto& [id, finding] : world.findings) EXPECT_TRUE(finding.repaired) << id;
   for (const std::string id : {"EQUAL", "OTHER", "NO-ROW", "REVIVED", "DAMAGED", "ROW-ONLY"}) {
     EXPECT_TRUE(world.IsEqual(id));
@@ -72,7 +72,7 @@ TEST(FsckTest, FindsExplainsAndRepairsEveryDifference) {
   EXPECT_EQ(ProofLine(world.Run()), "checked 6, equal 6, repaired 0, in flight 0, differing 0");
 }
 
-TEST(FsckTest, ADryRunSaysTheSameAndChangesNothing) {
+TEST(FsckTest, ADryRunReportsTheSameAndChangesNothing) {
   FsckWorld world;
   world.MakeDifferences();
   const auto before = world.tables.inner().Scan({.table = world.options.table})->items;
@@ -84,8 +84,8 @@ TEST(FsckTest, ADryRunSaysTheSameAndChangesNothing) {
   EXPECT_EQ(world.tables.inner().Scan({.table = world.options.table})->items, before);
 }
 
-// A write between its object and its row looks like a difference, and is none.
-TEST(FsckTest, AWriteUnderWayIsLeftToItsWriter) {
+// A write that has written its object but not its row looks like a difference.
+TEST(FsckTest, LeavesAWriteUnderWayToItsWriter) {
   FsckWorld world;
   ASSERT_TRUE(world.Write({.title = "first"}).has_value());
   const std::string base = world.RowOf("CHG-2025-001")->committed->etag;
@@ -102,8 +102,8 @@ TEST(FsckTest, AWriteUnderWayIsLeftToItsWriter) {
   }
 }
 
-// The row was read before a whole write and the object behind it: a dry run must not believe it.
-TEST(FsckTest, ADryRunDoesNotTakeAWriteMeanwhileForADifference) {
+// The row was read before a complete write and the object after it. A dry run must not report this.
+TEST(FsckTest, ADryRunDoesNotReportAWriteAsADifference) {
   FsckWorld world;
   ASSERT_TRUE(world.Write({.title = "first"}).has_value());
   bool is_written = false;
@@ -119,8 +119,8 @@ TEST(FsckTest, ADryRunDoesNotTakeAWriteMeanwhileForADifference) {
   EXPECT_TRUE(world.findings.empty());
 }
 
-// What is over is no difference: nobody is served it.
-TEST(FsckTest, AnExpiredRowIsNoDifference) {
+// An expired row is not a difference, because it is not served.
+TEST(FsckTest, AnExpiredRowIsNotADifference) {
   FsckWorld world;
   ASSERT_TRUE(world.Write({}).has_value());
   world.Pass(std::chrono::hours(24 * 91));
@@ -128,8 +128,8 @@ TEST(FsckTest, AnExpiredRowIsNoDifference) {
   EXPECT_EQ(world.Run().repaired, 0U);
 }
 
-// Stopped at each document in turn, among objects and among rows, it checks each once in all.
-TEST(FsckTest, GoesOnWhereItWasStopped) {
+// When it is stopped at each document in turn, it still checks each document exactly once.
+TEST(FsckTest, ContinuesWhereItWasStopped) {
   FsckWorld world;
   for (const std::string id : {"A", "B", "C"}) world.Upload({.id = id});
   for (const std::string id : {"X", "Y", "Z"}) {
@@ -157,7 +157,7 @@ TEST(FsckTest, GoesOnWhereItWasStopped) {
   EXPECT_EQ(total.checked, 6U);
 }
 
-TEST(FsckTest, ChecksOnlyWhatIsAskedForByObjectOrRow) {
+TEST(FsckTest, ChecksDocumentsWhoseObjectOrRowMatches) {
   FsckWorld world;
   world.Upload({.id = "MINE", .customers = {"other", "hts"}});
   world.Upload({.id = "THEIRS", .customers = {"other"}});
@@ -173,8 +173,8 @@ TEST(FsckTest, ChecksOnlyWhatIsAskedForByObjectOrRow) {
   EXPECT_TRUE(world.IsEqual("GONE"));
 }
 
-// The proof does not say more than was seen.
-TEST(FsckTest, WhatCannotBeCheckedIsNotCalledEqual) {
+// The counts must not claim more than was checked.
+TEST(FsckTest, ADocumentThatCannotBeCheckedIsNotEqual) {
   FsckWorld world;
   world.Upload({.id = "A"});
   world.Upload({.id = "B"});
@@ -189,11 +189,11 @@ TEST(FsckTest, WhatCannotBeCheckedIsNotCalledEqual) {
   EXPECT_FALSE(report.marked);
 }
 
-TEST(FsckTest, RefusesWhatIsNoCheckpoint) {
+TEST(FsckTest, RefusesATextThatIsNotACheckpoint) {
   FsckWorld world;
   for (const std::string after : {"~rows/", "~rows/x/y", "~rows/12", "elsewhere/A.json"}) {
-    EXPECT_EQ(world.fsck.Run(world.NewContext(), {.after = after}, {}).error().type,
-              CacheErrorType::kValidation)
+    EXPECT_EQ(world.fsck.Run(world.NewContext(), {.after = after}, {}).error().code,
+              ErrorCode::kInvalid)
         << after;
   }
 }

@@ -1,4 +1,4 @@
-// What a line in the log says of an operation, for people and for programs.
+// The log line of an operation, as text and as JSON.
 #include <sstream>
 #include <string>
 #include <vector>
@@ -16,18 +16,19 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The lines about a write, a read that misses and one that hits, of which the first is throttled
-// once, and of a read of nothing.
+// The lines of a write, a read that misses (throttled once), a read that hits, and a read of a
+// missing document.
 std::vector<std::string> LinesIn(LogFormat format) {
   WriteWorld world;
   std::ostringstream log;
   const Logger logger({.format = format}, world.clock, &log);
-  const auto documents = *Documents::Open({}, {.tables = &world.tables,
-                                               .objects = &world.objects,
-                                               .clock = &world.clock,
-                                               .pauser = &world.pauser,
-                                               .random = &world.random,
-                                               .logger = &logger});
+  Metrics metrics;
+  const auto documents = *Documents::Open({}, &world.tables, &world.objects,
+                                          {.clock = world.clock,
+                                           .random = world.random,
+                                           .sleeper = world.sleeper,
+                                           .logger = logger,
+                                           .metrics = metrics});
   int calls = 0;
   world.tables.decide = [&](testing::Operation) -> std::optional<testing::Fault> {
     if (++calls > 1) return std::nullopt;
@@ -35,9 +36,9 @@ std::vector<std::string> LinesIn(LogFormat format) {
   };
   world.Upload({.id = "CHG-2"});
   EXPECT_TRUE(documents->Write(documents->NewContext(), {.document = DocumentOf({.id = "CHG-1"})}));
-  EXPECT_TRUE(documents->Get(documents->NewContext(), "CHG-2"));
-  EXPECT_TRUE(documents->Get(documents->NewContext(), "CHG-2"));
-  EXPECT_FALSE(documents->Get(documents->NewContext(), "CHG-3"));
+  EXPECT_TRUE(*documents->Get(documents->NewContext(), "CHG-2"));
+  EXPECT_TRUE(*documents->Get(documents->NewContext(), "CHG-2"));
+  EXPECT_FALSE(*documents->Get(documents->NewContext(), "CHG-3"));
   std::vector<std::string> lines;
   std::istringstream text(log.str());
   for (std::string line; std::getline(text, line);) lines.push_back(line);
@@ -46,7 +47,7 @@ std::vector<std::string> LinesIn(LogFormat format) {
 
 // The names of the fields are the same in both, so that a search finds both.
 // Spec: 002-74
-TEST(LogTest, TextHasTheFieldsOfEachOperation) {
+TEST(LogTest, TextLinesHaveTheFieldsOfEachOperation) {
   EXPECT_THAT(LinesIn(LogFormat::kText),
               ElementsAre(HasSubstr("operation=write key=CHG-1 duration_ms=100.0 success=true "
                                     "outcome=ok cache=none retries=1 dry_run=false"),
@@ -59,7 +60,7 @@ TEST(LogTest, TextHasTheFieldsOfEachOperation) {
 }
 
 // Spec: 002-74
-TEST(LogTest, JsonHasTheFieldsOfEachOperationAsWhatTheyAre) {
+TEST(LogTest, JsonLinesHaveTheFieldsOfEachOperationWithTheirTypes) {
   const std::vector<std::string> lines = LinesIn(LogFormat::kJson);
   ASSERT_EQ(lines.size(), 4U);
   for (const std::string& line : lines) {
@@ -80,8 +81,9 @@ TEST(LogTest, JsonHasTheFieldsOfEachOperationAsWhatTheyAre) {
   EXPECT_THAT(lines[3], HasSubstr(R"("success":false)"));
 }
 
-// Writers who name the version that they replace meet each other; that is no reason for an alarm.
-TEST(LogTest, AConflictIsAnAnswerAndNoFailure) {
+// Writers that name the version to replace may conflict. That is normal and must not raise an
+// alarm.
+TEST(LogTest, AConflictIsNotLoggedAsAFailure) {
   WriteWorld world;
   EXPECT_FALSE(world.Write({}, "another").has_value());
   EXPECT_THAT(world.Logged(), AllOf(HasSubstr("info documents operation=write"),

@@ -1,6 +1,6 @@
-// Writers, readers, events and those who settle, in every order in which their calls to the stores
-// can come, with replies that are lost anywhere; and long random runs of more of them. What
-// everybody is told is checked against what the objects have held.
+// Runs writers, readers, event handlers and settlers in every order of their calls to the stores,
+// with lost replies at any place; and long random runs with more of them. Every answer is checked
+// against the history of the objects.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -19,12 +19,11 @@ using testing::Explore;
 using testing::Sample;
 using testing::Schedule;
 
-const std::string kId = "CHG-2025-001";
-
 // ---- Every order ----
 
-// A world whose actors change over at each call to a store. Replies of writes may be lost, so
-// many; who finds somebody else at work does not wait, or there would be no end to the orders.
+// A world that may switch to another actor at each call to a store. A limited number of replies to
+// writes may be lost. An actor that meets another writer does not wait for it; otherwise the number
+// of orders would be infinite.
 class OrderedWorld : public WriteWorld {
  public:
   OrderedWorld(Schedule* schedule, size_t lost_replies)
@@ -59,14 +58,14 @@ class OrderedWorld : public WriteWorld {
       Syncer()();
     };
   }
-  // Twice: the second is never older than the first.
+  // Reads twice. The second answer must not be older than the first.
   std::function<void()> Reader(const std::vector<std::string>& titles) {
     return [this, titles] {
       size_t newest = 0;
       for (int i = 0; i < 2; ++i) {
         const auto read = Read(kId);
-        ASSERT_TRUE(read.has_value()) << read.error().message;
-        const std::string title = std::get<Change>(read->document.details()).title;
+        ASSERT_TRUE(read && *read);
+        const std::string title = std::get<Change>((*read)->document.details()).title;
         const auto found = std::find(titles.begin(), titles.end(), title);
         ASSERT_NE(found, titles.end()) << title;
         ASSERT_GE(static_cast<size_t>(found - titles.begin()), newest) << title << " is older";
@@ -75,11 +74,11 @@ class OrderedWorld : public WriteWorld {
     };
   }
   bool wrote() const { return wrote_; }
-  // Once nobody runs any more.
+  // Called when all actors have ended.
   void Finish() {
     scheduled_ = false;
     PassLease();
-    ASSERT_TRUE(Read(kId).has_value());
+    ASSERT_TRUE(IsFound(kId));
     EXPECT_TRUE(IsEqual(kId));
   }
 
@@ -98,8 +97,8 @@ class OrderedWorld : public WriteWorld {
   bool wrote_ = false;
 };
 
-// For orders of which there are hundreds of thousands: some of them on every day, and all before a
-// release, which takes minutes.
+// For scenarios with hundreds of thousands of orders. A usual run tries some of them; a long run,
+// before a release, tries all, which takes minutes.
 void TryOrders(uint64_t seed, const std::function<void(Schedule&)>& scenario) {
   if (testing::AmountOf({.usual = 0, .release = 1}) == 0) return Sample(300, seed, scenario);
   EXPECT_GT(Explore(1'000'000, scenario), 100U);
@@ -131,7 +130,7 @@ TEST_P(DocumentOrdersTest, AReaderBesideAWriter) {
 
 INSTANTIATE_TEST_SUITE_P(LostReplies, DocumentOrdersTest, ::testing::Values(0, 1, 2));
 
-// Both want the same row: one comes first, and the other over it or not at all.
+// Both want the same row: one is first, and the other overwrites it or is refused.
 TEST(DocumentOrdersOfTwoTest, TwoWriters) {
   const size_t runs = Explore(10'000, [](Schedule& schedule) {
     OrderedWorld world(&schedule, 0);
@@ -164,7 +163,7 @@ void RunMany(uint64_t runs, bool outsiders) {
     all.refused += simulation.counts().refused;
     if (::testing::Test::HasFailure()) return;
   }
-  // Runs in which nothing happens prove nothing.
+  // A run in which nothing happens would prove nothing.
   EXPECT_GT(all.written, runs * 5);
   EXPECT_GT(all.hits, runs);
   EXPECT_GT(all.deaths, runs);
@@ -172,14 +171,14 @@ void RunMany(uint64_t runs, bool outsiders) {
   EXPECT_GT(all.refused, 0U);
 }
 
-// Whatever our own processes leave behind brings itself together: the intents and the notes say
-// enough.
-TEST(DocumentRunsTest, OurOwnWritesComeTogetherByThemselves) {
+// After crashes of our own processes, rows and objects become equal again: the intents and notes
+// are enough for that.
+TEST(DocumentRunsTest, OurOwnWritesConverge) {
   RunMany(static_cast<uint64_t>(testing::AmountOf({.usual = 40, .release = 10'000})), false);
 }
 
-// With uploads past the cache, lost and late events, and requests that arrive late.
-TEST(DocumentRunsTest, WhateverOthersDoNothingGoesBackAndNothingIsInvented) {
+// With uploads that bypass the cache, lost and late events, and requests that arrive late.
+TEST(DocumentRunsTest, NoVersionGoesBackAndNoneIsInvented) {
   RunMany(static_cast<uint64_t>(testing::AmountOf({.usual = 40, .release = 10'000})), true);
 }
 

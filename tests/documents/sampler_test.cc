@@ -1,4 +1,4 @@
-// The staleness sampler: what it counts as behind, and that it only looks.
+// The staleness sampler: what it counts as stale, and that it changes nothing.
 #include <string>
 
 #include "apps/documents/staleness_sampler.h"
@@ -20,10 +20,10 @@ struct SamplerWorld : WriteWorld {
     return metrics.Expose().find(line + "\n") != std::string::npos;
   }
 
-  StalenessSampler sampler{&rows, &store, &random, &clock, &metrics};
+  StalenessSampler sampler{&rows, &store, runtime};
 };
 
-TEST(SamplerTest, CountsOthersVersionsAndWhatIsGoneAsStale) {
+TEST(SamplerTest, CountsChangedAndDeletedObjectsAsStale) {
   SamplerWorld world;
   EXPECT_EQ(world.Sample(10).stale, 0U);
   EXPECT_TRUE(world.Shows("tidemark_documents_stale_share 0"));
@@ -41,8 +41,8 @@ TEST(SamplerTest, CountsOthersVersionsAndWhatIsGoneAsStale) {
   EXPECT_EQ(world.tables.inner().Scan({.table = world.options.table})->items, before);
 }
 
-// Small samples come to every document in the end: the one that is stale is found.
-TEST(SamplerTest, ComesToEveryDocument) {
+// Repeated small samples visit every document, so a stale one is found.
+TEST(SamplerTest, SamplesEveryDocumentInTime) {
   for (const int stale : {0, 5, 9}) {
     SamplerWorld world;
     world.Upload({.id = SamplerWorld::IdOf(stale), .title = "another"});
@@ -56,8 +56,8 @@ TEST(SamplerTest, ComesToEveryDocument) {
   }
 }
 
-// Neither a write under way nor one that came between the two looks is staleness.
-TEST(SamplerTest, PassesOverWhatIsBeingWritten) {
+// A running write, or a write between the two reads, is not staleness.
+TEST(SamplerTest, SkipsDocumentsThatAreBeingWritten) {
   SamplerWorld world;
   const std::string base = world.RowOf("DOC-0")->committed->etag;
   world.LeaveIntent("DOC-0", {.txn = "alive", .base_etag = base});

@@ -1,5 +1,5 @@
-// Writes that were left by their writers, rows that were noted, and the one way in which rows are
-// brought up to date.
+// Settling writes whose writers died, repairing rows that have a note, and synchronizing rows with
+// objects.
 #include <string>
 
 #include "tests/documents/write_world.h"
@@ -7,52 +7,48 @@
 namespace tidemark::documents {
 namespace {
 
-const std::string kId = "CHG-2025-001";
-const Draft kFirst{.title = "first"};
-const Draft kSecond{.title = "second"};
-
 // Spec: 002-31
-TEST(SettleTest, AWriterThatDiesBeforeTheObjectLeavesNothingToRead) {
+TEST(SettleTest, AFirstWriteThatDiesBeforeTheObjectLeavesNothing) {
   WriteWorld world;
   world.LeaveIntent(kId, {.txn = "dead"});
-  EXPECT_EQ(world.Read(kId).error().type, CacheErrorType::kNotFound);
-  EXPECT_EQ(*world.settler.SettleStale(world.NewContext()), 0U) << "it may be alive";
+  EXPECT_TRUE(world.IsAbsent(kId));
+  EXPECT_EQ(world.synchronizer.SettleStale(world.NewContext())->settled, 0U) << "it may be alive";
   EXPECT_TRUE(world.RowOf(kId)->intent.has_value());
   world.PassLease();
-  EXPECT_EQ(world.Read(kId).error().type, CacheErrorType::kNotFound);
+  EXPECT_TRUE(world.IsAbsent(kId));
   EXPECT_EQ(world.StoredItems(), 0U);
 }
 
-// The same over a version that was committed before: that one stays, as it was.
+// The same when there is a committed version: it stays unchanged.
 // Spec: 002-31
-TEST(SettleTest, AWriterThatDiesBeforeTheObjectLeavesTheVersionBefore) {
+TEST(SettleTest, AWriteThatDiesBeforeTheObjectLeavesTheVersionBefore) {
   WriteWorld world;
   ASSERT_TRUE(world.Write(kFirst).has_value());
   const Row before = *world.RowOf(kId);
   world.LeaveIntent(kId, {.txn = "dead", .base_etag = before.committed->etag});
-  EXPECT_EQ(world.Read(kId)->document.json(), JsonOf(kFirst));
+  EXPECT_EQ(world.MustRead(kId).document.json(), JsonOf(kFirst));
   world.PassLease();
-  EXPECT_EQ(world.Read(kId)->document.json(), JsonOf(kFirst));
+  EXPECT_EQ(world.MustRead(kId).document.json(), JsonOf(kFirst));
   EXPECT_EQ(world.RowOf(kId)->committed, before.committed);
   EXPECT_TRUE(world.IsEqual(kId));
 }
 
-// The tag is the evidence: the write has happened.
-TEST(SettleTest, AWriterThatDiesAfterTheObjectHasWritten) {
+// The tag in the object shows that the write has happened.
+TEST(SettleTest, AWriteThatDiesAfterTheObjectHasSucceeded) {
   WriteWorld world;
   world.LeaveIntent(kId, {.txn = "dead"});
   world.UploadTagged(kFirst, "dead");
-  // In the object it is committed, so it may be shown; the row is left to its writer.
-  EXPECT_EQ(world.Read(kId)->document.json(), JsonOf(kFirst));
+  // The object has the version, so readers may see it. The row is left to its writer.
+  EXPECT_EQ(world.MustRead(kId).document.json(), JsonOf(kFirst));
   EXPECT_FALSE(world.RowOf(kId)->committed.has_value());
   world.PassLease();
-  EXPECT_EQ(*world.settler.SettleStale(world.NewContext()), 1U);
+  EXPECT_EQ(world.synchronizer.SettleStale(world.NewContext())->settled, 1U);
   EXPECT_TRUE(world.IsEqual(kId));
-  EXPECT_EQ(*world.settler.SettleStale(world.NewContext()), 0U);
+  EXPECT_EQ(world.synchronizer.SettleStale(world.NewContext())->settled, 0U);
 }
 
-// A row whose write is under way is not touched, whoever comes.
-TEST(SettleTest, AWriteUnderWayIsLeftToItsWriter) {
+// No caller changes a row whose write is still running.
+TEST(SettleTest, LeavesAWriteUnderWayToItsWriter) {
   WriteWorld world;
   ASSERT_TRUE(world.Write(kFirst).has_value());
   const std::string base = world.RowOf(kId)->committed->etag;
@@ -63,11 +59,11 @@ TEST(SettleTest, AWriteUnderWayIsLeftToItsWriter) {
   world.UploadTagged(kSecond, "alive");
   EXPECT_EQ(world.Sync(kId), SyncOutcome::kInFlight);
   EXPECT_EQ(world.Stored(kId), row);
-  EXPECT_EQ(world.Read(kId)->document.json(), JsonOf(kFirst));
+  EXPECT_EQ(world.MustRead(kId).document.json(), JsonOf(kFirst));
 }
 
-// Somebody else's version is there: the write can only be refused.
-TEST(SettleTest, AWriteThatWasOvertakenLosesItsIntentAtOnce) {
+// The object has another writer's version, so the write can only be refused.
+TEST(SettleTest, RemovesTheIntentOfAWriteThatWasOvertaken) {
   WriteWorld world;
   ASSERT_TRUE(world.Write(kFirst).has_value());
   world.LeaveIntent(kId, {.txn = "alive", .base_etag = world.RowOf(kId)->committed->etag});
@@ -77,7 +73,7 @@ TEST(SettleTest, AWriteThatWasOvertakenLosesItsIntentAtOnce) {
 }
 
 // Each row of the table in docs/formats/documents.md, where the object is gone.
-TEST(SettleTest, AnObjectThatIsGoneLeavesATombstone) {
+TEST(SettleTest, ADeletedObjectLeavesATombstone) {
   WriteWorld world;
   ASSERT_TRUE(world.Write({.status = "draft"}).has_value());
   const std::string base = world.RowOf(kId)->committed->etag;
@@ -89,16 +85,16 @@ TEST(SettleTest, AnObjectThatIsGoneLeavesATombstone) {
   EXPECT_TRUE(world.RowOf(kId)->tombstone.has_value());
   EXPECT_TRUE(world.IsEqual(kId));
   EXPECT_EQ(world.Sync(kId), SyncOutcome::kUnchanged);
-  // And a write over the tombstone that never came.
+  // And a write over the tombstone that never reached its object.
   world.LeaveIntent(kId, {.txn = "dead too"});
   world.PassLease();
-  EXPECT_EQ(*world.settler.SettleStale(world.NewContext()), 1U);
+  EXPECT_EQ(world.synchronizer.SettleStale(world.NewContext())->settled, 1U);
   EXPECT_TRUE(world.RowOf(kId)->tombstone.has_value());
   EXPECT_TRUE(world.IsEqual(kId));
 }
 
-// One that cannot be settled keeps no other from it.
-TEST(SettleTest, OneThatFailsKeepsNoOtherFromBeingSettled) {
+// A write that cannot be settled does not stop the others.
+TEST(SettleTest, OneFailureDoesNotStopTheSettlingOfOthers) {
   WriteWorld world;
   world.LeaveIntent("CHG-1", {.txn = "dead"});
   world.LeaveIntent("CHG-2", {.txn = "dead"});
@@ -109,11 +105,11 @@ TEST(SettleTest, OneThatFailsKeepsNoOtherFromBeingSettled) {
     if (operation != testing::ObjectOperation::kOpen || ++opened > 1) return std::nullopt;
     return testing::ObjectFault{{ErrorCode::kDenied, "for the test"}};
   };
-  EXPECT_EQ(*world.settler.SettleStale(world.NewContext()), 1U);
+  EXPECT_EQ(world.synchronizer.SettleStale(world.NewContext())->settled, 1U);
   EXPECT_EQ(world.StoredItems(), 1U);
 }
 
-TEST(SyncTest, SaysWhatItDid) {
+TEST(SyncTest, ReportsWhatItDid) {
   WriteWorld world;
   EXPECT_EQ(world.Sync(kId), SyncOutcome::kAbsent);
   EXPECT_EQ(world.StoredItems(), 0U);
@@ -126,12 +122,12 @@ TEST(SyncTest, SaysWhatItDid) {
   world.Upload({.created_at = kToday - 100 * kDay});
   EXPECT_EQ(world.Sync(kId), SyncOutcome::kNotCached);
   EXPECT_FALSE(world.RowOf(kId)->committed.has_value());
-  EXPECT_EQ(world.synchronizer.Sync(world.NewContext(), {.id = "a/b"}).error().type,
-            CacheErrorType::kValidation);
+  EXPECT_EQ(world.synchronizer.Sync(world.NewContext(), {.id = "a/b"}).error().code,
+            ErrorCode::kInvalid);
 }
 
-// What is in the place of a document and is none is not served as the version before.
-TEST(SyncTest, AnObjectThatIsNoDocumentTakesItsRowWithIt) {
+// When the object is not a document any more, the previous version is not served.
+TEST(SyncTest, AnObjectThatIsNotADocumentRemovesItsRow) {
   WriteWorld world;
   ASSERT_TRUE(world.Write(kFirst).has_value());
   for (const std::string& text : {std::string("{"), JsonOf({.id = "another"})}) {
@@ -142,11 +138,11 @@ TEST(SyncTest, AnObjectThatIsNoDocumentTakesItsRowWithIt) {
     EXPECT_EQ(reply->outcome, SyncOutcome::kNotCached);
     EXPECT_FALSE(reply->invalid.empty());
     EXPECT_FALSE(world.RowOf(kId)->committed.has_value());
-    EXPECT_EQ(world.Read(kId).error().type, CacheErrorType::kNotFound);
+    EXPECT_EQ(world.Read(kId).error().code, ErrorCode::kNotFound);
   }
 }
 
-// What was read before somebody else wrote the row is not written.
+// An object that was read before another writer changed the row is not written into the row.
 TEST(SyncTest, AnOldReadNeverReplacesANewerRow) {
   WriteWorld world;
   world.Upload(kFirst);
@@ -160,7 +156,7 @@ TEST(SyncTest, AnOldReadNeverReplacesANewerRow) {
   EXPECT_EQ(world.RowOf(kId)->committed->document->json(), JsonOf(kSecond));
 }
 
-TEST(SyncTest, ADryRunSaysWhatItWouldDo) {
+TEST(SyncTest, ADryRunReportsWhatItWouldDo) {
   WriteWorld world;
   world.Upload(kFirst);
   const auto reply = world.synchronizer.Sync(world.NewContext(), {.id = kId, .dry_run = true});
@@ -168,8 +164,8 @@ TEST(SyncTest, ADryRunSaysWhatItWouldDo) {
   EXPECT_EQ(world.StoredItems(), 0U);
 }
 
-// A note that is repaired before its write would let the row be wrong afterwards.
-TEST(RepairsTest, ANoteStaysUntilItsWriteMustBeOver) {
+// If a note were deleted before its write has ended, the row would be wrong after that write.
+TEST(RepairsTest, ANoteStaysUntilItsWriteMustHaveEnded) {
   WriteWorld world;
   ASSERT_TRUE(world.Write(kFirst).has_value());
   ASSERT_TRUE(world.repairs.Note(world.NewContext(), kId).has_value());
@@ -181,8 +177,8 @@ TEST(RepairsTest, ANoteStaysUntilItsWriteMustBeOver) {
   EXPECT_EQ(world.repairs.Run(world.NewContext())->due, 0U);
 }
 
-// A note made while the one before is being worked off is for another write.
-TEST(RepairsTest, ANewerNoteIsNotForgotten) {
+// A note that is made during the repair of an older note belongs to another write.
+TEST(RepairsTest, DoesNotDeleteANewerNote) {
   WriteWorld world;
   world.Upload(kFirst);
   ASSERT_TRUE(world.repairs.Note(world.NewContext(), kId).has_value());
@@ -198,8 +194,8 @@ TEST(RepairsTest, ANewerNoteIsNotForgotten) {
   EXPECT_TRUE(world.memory.Bytes("cache-repairs/" + kId).has_value());
 }
 
-// What fails stays noted, and the others go on.
-TEST(RepairsTest, OneThatFailsKeepsNoOtherFromBeingRepaired) {
+// A repair that fails keeps its note, and the others continue.
+TEST(RepairsTest, OneFailureDoesNotStopTheRepairOfOthers) {
   WriteWorld world;
   for (const char* id : {"CHG-1", "CHG-2"}) {
     world.Upload({.id = id});

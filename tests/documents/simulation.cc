@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "tests/documents/write_world.h"
+#include "tests/support/manual_time.h"
 
 namespace tidemark::documents {
 
@@ -13,11 +14,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Thrown through whatever a process is doing.
+// Thrown to end a process in the middle of its work.
 struct Died {};
 
 constexpr size_t kMaxDepth = 3;
-// A request takes no longer: the store's client gives it up.
+// A client gives up a request after this time.
 constexpr auto kRequestTime = 5s;
 const std::vector<std::string> kIds = {"CHG-1", "CHG-2"};
 
@@ -42,7 +43,7 @@ std::optional<size_t> ObjectHistory::FindAbsent(size_t from) const {
   return std::nullopt;
 }
 
-// The object store: notes what each object held, and tells of it in events.
+// The object store. It records the history of each object and sends events about changes.
 class Simulation::Bucket final : public objects::Objects {
  public:
   explicit Bucket(Simulation* simulation) : simulation_(*simulation) {}
@@ -77,7 +78,7 @@ class Simulation::Bucket final : public objects::Objects {
     if (was_there && reply.applied) Note(request.key, {}, "ObjectRemoved:Delete");
     return reply;
   }
-  // What was given up and is still on its way.
+  // Delivers a request that its client gave up and that is still on its way.
   void Arrive() {
     if (late_.empty()) return;
     const auto at = late_.begin() + static_cast<ptrdiff_t>(Below(late_.size()));
@@ -146,7 +147,7 @@ class Simulation::Bucket final : public objects::Objects {
   std::vector<std::function<void()>> late_;
 };
 
-// A process that is begun anew whenever it dies: only the stores outlive it.
+// A process that is restarted whenever it dies. Only the stores keep their content.
 class Simulation::Process {
  public:
   Process(Simulation* simulation, std::chrono::seconds offset, WriteMode mode)
@@ -159,7 +160,7 @@ class Simulation::Process {
   void Write(const std::string& id) {
     const Document document = DocumentOf(
         {.id = id, .status = "draft", .title = "v" + std::to_string(++simulation_.last_version_)});
-    const Outcome<WriteResult> written = parts_->writer.Write(NewContext(), {.document = document});
+    const Result<WriteResult> written = parts_->writer.Write(NewContext(), {.document = document});
     ObjectHistory& history = simulation_.histories_[id];
     if (!written) return NoteFailure(id, document.json(), written.error());
     const auto index = history.Find(written->etag, document.json());
@@ -169,9 +170,9 @@ class Simulation::Process {
   }
 
   void Delete(const std::string& id) {
-    // Somebody else may have deleted it before, and the row not know of it yet.
+    // Another program may have deleted the object, and the row may not have been updated yet.
     const size_t floor = simulation_.floors_[id];
-    const Outcome<WriteResult> deleted = parts_->writer.Delete(NewContext(), {.id = id});
+    const Result<WriteResult> deleted = parts_->writer.Delete(NewContext(), {.id = id});
     if (!deleted || !deleted->changed) return;
     const auto index = simulation_.histories_[id].FindAbsent(floor);
     ASSERT_TRUE(index.has_value()) << "acknowledged, and never absent";
@@ -180,17 +181,17 @@ class Simulation::Process {
 
   void Read(const std::string& id) {
     const size_t floor = simulation_.floors_[id];
-    const Outcome<ReadReply> read = parts_->reader.Get(NewContext(), id);
+    const Result<std::optional<ReadReply>> read = parts_->reader.Get(NewContext(), id);
     ObjectHistory& history = simulation_.histories_[id];
-    if (!read) {
-      if (read.error().type != CacheErrorType::kNotFound) return;
+    if (!read && read.error().code != ErrorCode::kNotFound) return;
+    if (!read || !*read) {
       ASSERT_TRUE(history.FindAbsent(floor).has_value()) << id << " was there since it was shown";
       return;
     }
-    const auto index = history.Find(read->etag, read->document.json());
+    const auto index = history.Find((*read)->etag, (*read)->document.json());
     ASSERT_TRUE(index.has_value()) << id << " was shown and never committed";
     ASSERT_GE(*index, floor) << id << " went back";
-    if (read->source != ReadSource::kCache) return;
+    if ((*read)->source != ReadSource::kCache) return;
     ++simulation_.counts_.hits;
     Raise(id, *index);
   }
@@ -198,7 +199,7 @@ class Simulation::Process {
   void Handle(const std::string& event) { parts_->events.Handle(NewContext(), event); }
 
   void Housekeep() {
-    (void)parts_->settler.SettleStale(NewContext());
+    (void)parts_->synchronizer.SettleStale(NewContext());
     (void)parts_->repairs.Run(NewContext());
   }
 
@@ -206,7 +207,7 @@ class Simulation::Process {
     ASSERT_TRUE(parts_->synchronizer.Sync(NewContext(), {.id = id}).has_value());
   }
 
-  // Does something, unless it dies of it.
+  // Runs the action. The process may die during it.
   void Live(const std::function<void(Process&)>& action) {
     simulation_.running_.push_back(this);
     bool died = false;
@@ -223,33 +224,41 @@ class Simulation::Process {
 
  private:
   struct Parts {
-    Parts(const DocumentsOptions& options, Simulation& simulation, Pauser* pauser,
+    Parts(const DocumentsOptions& options, Simulation& simulation, Sleeper* sleeper,
           const Clock* clock)
-        : retrier(pauser),
-          rows(options, &simulation.tables_, &retrier, &simulation.random_),
-          store(options, simulation.bucket_.get(), &retrier),
-          observer(clock, nullptr, nullptr),
-          synchronizer(options, &rows, &store, &observer),
-          settler(options, &rows, &synchronizer, &observer),
+        : runtime{.clock = *clock,
+                  .random = simulation.random_,
+                  .sleeper = *sleeper,
+                  .logger = logger,
+                  .metrics = metrics},
+          retrier(runtime),
+          rows(options, &simulation.tables_, &retrier, runtime),
+          store(options, simulation.bucket_.get(), &retrier, runtime),
+          observer(runtime),
+          synchronizer(options, &rows, &store, &observer, runtime),
           repairs(options, simulation.bucket_.get(), &retrier, &synchronizer, &observer),
-          writer(options, &rows, &store, &synchronizer, &repairs, pauser, &simulation.random_,
-                 &observer),
+          writer(options, &rows, &store, &synchronizer, &repairs, &observer, runtime),
           reader(options, &rows, &store, &synchronizer, &observer),
-          events(options, &rows, &synchronizer, &observer) {}
+          events(options, &synchronizer, &observer) {}
 
+    // The log and the metrics are not checked.
+    std::ostringstream log;
+    ManualClock log_clock;
+    Logger logger{{.level = LogLevel::kError}, log_clock, &log};
+    Metrics metrics;
+    const Runtime runtime;
     Retrier retrier;
     RowStore rows;
     DocumentStore store;
     Observer observer;
     Synchronizer synchronizer;
-    Settler settler;
     Repairs repairs;
     WriteThrough writer;
     FallbackReader reader;
     EventHandler events;
   };
 
-  void Start() { parts_ = std::make_unique<Parts>(options_, simulation_, &pauser_, &clock_); }
+  void Start() { parts_ = std::make_unique<Parts>(options_, simulation_, &sleeper_, &clock_); }
   Context NewContext() {
     return {.deadline = Deadline::After(simulation_.clock_, options_.deadline)};
   }
@@ -257,8 +266,8 @@ class Simulation::Process {
     size_t& floor = simulation_.floors_[id];
     floor = std::max(floor, index);
   }
-  // An error says that nothing was written, unless it says that nobody knows.
-  void NoteFailure(const std::string& id, const std::string& json, const CacheError& error) {
+  // An error means that nothing was written, unless it says that this is not known.
+  void NoteFailure(const std::string& id, const std::string& json, const Error& error) {
     if (error.message.find("not known") != std::string::npos) {
       ++simulation_.counts_.unknown;
       return;
@@ -269,7 +278,7 @@ class Simulation::Process {
 
   Simulation& simulation_;
   testing::OffsetClock clock_;
-  ManualPauser pauser_{&simulation_.clock_};
+  ManualSleeper sleeper_{&simulation_.clock_};
   DocumentsOptions options_;
   std::unique_ptr<Parts> parts_;
 };
@@ -333,7 +342,7 @@ void Simulation::Change() {
            JsonOf({.id = id, .status = "draft", .title = "v" + std::to_string(++last_version_)})});
 }
 
-// In any order; some come twice, and some never.
+// Events arrive in any order. Some arrive twice, and some never.
 void Simulation::DeliverEvent() {
   if (events_.empty()) return;
   const auto at = events_.begin() + static_cast<ptrdiff_t>(random_.Below(events_.size()));
@@ -377,8 +386,9 @@ std::optional<testing::Fault> Simulation::AtTable(testing::Operation operation) 
   }
 }
 
-// Nothing fails any more, and nobody writes. Where outsiders wrote, somebody looks at all objects,
-// as fsck does; otherwise what is left behind is enough to bring everything together.
+// Failures and writes have ended. If outsiders wrote, all objects are compared with their rows, as
+// fsck does. Otherwise the intents and notes that are left must be enough to make rows and objects
+// equal.
 void Simulation::ComeToRest() {
   quiet_ = true;
   while (bucket_->HasLate()) bucket_->Arrive();

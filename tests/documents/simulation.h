@@ -1,15 +1,16 @@
-// A deterministic simulation of documents: processes over one table and one object store, with
-// events of what changes there. Whenever a process calls a store, others may do whole things before
-// it goes on, replies and requests get lost, requests arrive late, stores are away for a while,
-// processes die and begin anew, and their clocks disagree. All of it is drawn from one seed.
+// A deterministic simulation of documents: several processes with one table, one object store and
+// its events. At each call to a store, other processes may run complete operations first. Requests
+// and replies get lost, requests arrive late, stores are not available for a while, processes die
+// and restart, and their clocks differ. One seed decides everything.
 //
-// What everybody is told is checked against what the objects have held:
-//   - nobody is shown what was never in the object;
-//   - what the cache shows never goes back, and not behind a write that was acknowledged;
-//   - a write that is said to have failed never happens.
+// Every answer is checked against the history of the objects:
+// - no reader gets a version that was never in the object;
+// - the cache never returns an older version after a newer one or after an acknowledged write;
+// - a write that was reported as failed never happens.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,14 +22,14 @@
 #include "apps/documents/event_handler.h"
 #include "apps/documents/fallback_reader.h"
 #include "apps/documents/repairs.h"
-#include "apps/documents/settler.h"
 #include "apps/documents/write_through.h"
 #include "tests/documents/world.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/offset_clock.h"
 
 namespace tidemark::documents {
 
-// What an object has held, in order. It begins with nothing.
+// The history of an object, in order. It begins without an object.
 class ObjectHistory {
  public:
   struct Version {
@@ -38,10 +39,10 @@ class ObjectHistory {
 
   void Add(Version version) { versions_.push_back(std::move(version)); }
   size_t Last() const { return versions_.size() - 1; }
-  // nullopt when it never held this.
+  // nullopt when the object never had this content.
   std::optional<size_t> Find(const std::string& etag, const std::string& json) const;
   bool EverHeld(const std::string& json) const;
-  // The first time from this on that there was none.
+  // The first place from `from` on at which there was no object.
   std::optional<size_t> FindAbsent(size_t from) const;
 
  private:
@@ -50,8 +51,9 @@ class ObjectHistory {
 
 struct SimulationOptions {
   uint64_t seed = 0;
-  // Others write to the object store past the cache, and requests arrive after they were given up.
-  // Only events, which get lost, tell of it; at rest somebody has to look at all objects.
+  // Other programs write to the object store without the cache, and requests arrive after their
+  // clients gave them up. Only events report this, and events may get lost. So at the end all
+  // objects must be compared with their rows.
   bool outsiders = false;
 };
 
@@ -60,10 +62,11 @@ class Simulation {
   explicit Simulation(const SimulationOptions& options);
   ~Simulation();
 
-  // So many things one after another, each with others within it; then everything comes to rest.
+  // Runs so many steps one after the other, each with steps of other processes inside it. Then
+  // failures end, and everything is settled.
   void Run(int steps);
 
-  // That anything happened.
+  // Shows that the run did something.
   struct Counts {
     size_t written = 0;
     size_t hits = 0;
@@ -79,12 +82,12 @@ class Simulation {
 
   void DoSomething();
   void PassTime();
-  void Change();  // An outsider's.
+  void Change();  // Of a program that does not use the cache.
   void DeliverEvent();
   void ComeToRest();
   Process* PickIdle();
   const std::string& PickId();
-  // Before each call to a store: whoever calls may never come back.
+  // Called before each call to a store. It may throw, which ends the calling process.
   void Interrupt();
   std::optional<testing::Fault> AtTable(testing::Operation operation);
 
@@ -96,7 +99,8 @@ class Simulation {
   testing::FaultyTables tables_{&model_};
   std::unique_ptr<Bucket> bucket_;
   std::map<std::string, ObjectHistory> histories_;
-  std::map<std::string, size_t> floors_;  // What has been shown or acknowledged.
+  std::map<std::string, size_t>
+      floors_;  // By id: the newest version that was returned or acknowledged.
   std::map<std::string, std::set<std::string>> failed_;
   std::vector<std::string> events_;
   std::vector<std::unique_ptr<Process>> processes_;

@@ -1,11 +1,10 @@
 // The cache's table as it is made: other programs query it by these names.
-#include "apps/documents/table.h"
-
 #include <map>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "apps/documents/row_store.h"
 #include "tests/documents/world.h"
 
 namespace tidemark::documents {
@@ -14,7 +13,7 @@ namespace {
 using item::KeyAttribute;
 using item::Type;
 
-// Encryption at rest is the disk's, and `tidemark doctor` looks whether it has it
+// The disk provides encryption at rest, and `tidemark doctor` checks it
 // (docs/decisions/0019-documents.md, src/base/disk_encryption_test.cc).
 // Spec: 002-75
 TEST(TableTest, HasTheKeyTheIndexesTheTimeToLiveAndTheTagOfTheSeed) {

@@ -1,71 +1,43 @@
-// What every test of documents needs: options, the model of the tables and objects in memory behind
-// decorators that can fail, a clock that the test moves, waits that take no time, and the lines
-// that were logged. It begins with the table made and nothing in it, on 2025-10-17.
+// What every test of documents needs: options, tables and objects that can fail on request, a clock
+// that the test moves, waits that take no time, and the lines that were logged. The tables are the
+// model unless a test makes others. The table exists and is empty; it is 2025-10-17.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <sstream>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "apps/documents/cache_manager.h"
-#include "apps/documents/converter.h"
 #include "apps/documents/document_store.h"
 #include "apps/documents/observer.h"
+#include "apps/documents/row_encoding.h"
 #include "apps/documents/row_store.h"
-#include "apps/documents/table.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
+#include "base/rate_limiter.h"
+#include "base/runtime.h"
 #include "item/attributes.h"
 #include "tests/model/model_tables.h"
 #include "tests/support/faulty_objects.h"
 #include "tests/support/faulty_tables.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/memory_objects.h"
 
 namespace tidemark::documents {
 
-inline void PrintTo(CacheErrorType type, std::ostream* out) { *out << ToString(type); }
-
-// Moves a ManualClock on instead of waiting, and remembers for how long.
-class ManualPauser final : public Pauser {
- public:
-  explicit ManualPauser(ManualClock* clock) : clock_(*clock) {}
-
-  bool Pause(std::chrono::nanoseconds length, const std::stop_token& stop) override {
-    if (on_pause) on_pause(length);
-    if (stop.stop_requested()) return false;
-    clock_.Advance(std::chrono::ceil<std::chrono::milliseconds>(length));
-    const std::lock_guard lock(mutex_);
-    pauses_.push_back(std::chrono::duration_cast<std::chrono::milliseconds>(length));
-    return true;
-  }
-  std::vector<std::chrono::milliseconds> pauses() const {
-    const std::lock_guard lock(mutex_);
-    return pauses_;
-  }
-
-  // Called before each: to give up meanwhile, or to change something. Unset: nothing happens.
-  std::function<void(std::chrono::nanoseconds)> on_pause;
-
- private:
-  ManualClock& clock_;
-  mutable std::mutex mutex_;
-  std::vector<std::chrono::milliseconds> pauses_;
-};
-
 inline constexpr EpochSeconds kToday = 1'760'659'200;  // 2025-10-17T00:00:00Z
 inline constexpr EpochSeconds kDay = 86'400;
 
-// A document's text, made of what matters to a test.
+// The members of a document that matter to a test.
 struct Draft {
   std::string id = "CHG-2025-001";
   std::string type = "change";
@@ -116,23 +88,31 @@ inline Document DocumentOf(const Draft& draft) {
 
 class World {
  public:
-  // Other tables than the model's, when they are made here.
+  // Makes other tables than the model.
   using MakeTables = std::function<std::unique_ptr<tables::Tables>(const Clock*)>;
 
   explicit World(DocumentsOptions given = {}, const MakeTables& make = {})
       : options(std::move(given)),
         other(make ? make(&clock) : nullptr),
         tables(other ? other.get() : &model),
-        bucket(*TokenBucket::Make({.rate_per_second = options.rate_per_second}, &clock, &pauser)) {
+        limiter(*RateLimiter::Make({.rate_per_second = options.rate_per_second}, clock, sleeper)) {
     CHECK(EnsureCacheTable(tables, options.table).has_value());
   }
 
+  // For a second set of parts beside those of this world, which have their metrics already.
+  Runtime RuntimeWith(Metrics* other_metrics) {
+    return {.clock = clock,
+            .random = random,
+            .sleeper = sleeper,
+            .logger = logger,
+            .metrics = *other_metrics};
+  }
   Context NewContext(std::stop_token stop = {}) {
     return {.deadline = Deadline::After(clock, options.deadline), .stop = std::move(stop)};
   }
   void Pass(std::chrono::seconds length) { clock.Advance(length); }
 
-  // As another program does it, past the cache.
+  // Writes an object as another program does, without the cache.
   std::string Upload(const Draft& draft) {
     return memory
         .Put({.key = ObjectKey(options, draft.id),
@@ -143,7 +123,7 @@ class World {
   std::optional<std::string> ObjectOf(const std::string& id) {
     return memory.Bytes(ObjectKey(options, id));
   }
-  // As it is in the table, whatever it is.
+  // The item in the table with this key, of any kind.
   std::optional<item::Item> Stored(const std::string& key) {
     return *tables.inner().Get({.table = options.table, .key = {{"object_id", key}}});
   }
@@ -155,7 +135,7 @@ class World {
 
   DocumentsOptions options;
   ManualClock clock{kToday};
-  ManualPauser pauser{&clock};
+  ManualSleeper sleeper{&clock};
   model::ModelTables model{clock};
   std::unique_ptr<tables::Tables> other;
   testing::FaultyTables tables;
@@ -165,12 +145,13 @@ class World {
   std::ostringstream log;
   Logger logger{{}, clock, &log};
   Metrics metrics;
-  std::unique_ptr<TokenBucket> bucket;
-  Retrier retrier{&pauser, bucket.get()};
-  RowStore rows{options, &tables, &retrier, &random};
-  DocumentStore store{options, &objects, &retrier};
-  Observer observer{&clock, &logger, &metrics};
-  CacheManager manager{options, &rows, &observer};
+  const Runtime runtime{
+      .clock = clock, .random = random, .sleeper = sleeper, .logger = logger, .metrics = metrics};
+  std::unique_ptr<RateLimiter> limiter;
+  Retrier retrier{runtime, limiter.get()};
+  RowStore rows{options, &tables, &retrier, runtime};
+  DocumentStore store{options, &objects, &retrier, runtime};
+  Observer observer{runtime};
 };
 
 }  // namespace tidemark::documents

@@ -1,24 +1,31 @@
-// The world of documents with both stores in it: everything that writes through, reads past and
-// brings up to date.
+// The world of documents with everything that reads, writes and synchronizes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 
+#include <gtest/gtest.h>
+
 #include "apps/documents/event_handler.h"
 #include "apps/documents/fallback_reader.h"
+#include "apps/documents/range_reader.h"
 #include "apps/documents/repairs.h"
-#include "apps/documents/settler.h"
 #include "apps/documents/synchronizer.h"
 #include "apps/documents/write_through.h"
 #include "tests/documents/world.h"
 
 namespace tidemark::documents {
 
+// The document of most tests, and two versions of it.
+inline const std::string kId = "CHG-2025-001";
+inline const Draft kFirst{.title = "first"};
+inline const Draft kSecond{.title = "second"};
+
 inline void PrintTo(SyncOutcome outcome, std::ostream* out) { *out << static_cast<int>(outcome); }
 inline void PrintTo(RecordFate fate, std::ostream* out) { *out << ToString(fate); }
 
-// Whether row and object say the same, or both say nothing.
+// Whether the row and the object hold the same version, or neither holds one.
 inline ::testing::AssertionResult RowEqualsObject(const DocumentsOptions& options,
                                                   tables::Tables& tables,
                                                   testing::MemoryObjects& objects,
@@ -45,25 +52,42 @@ struct WriteWorld : World {
                       const MakeTables& make = {})
       : World(std::move(given), make) {}
 
-  Outcome<WriteResult> Write(const Draft& draft, std::optional<std::string> expected = {}) {
+  Result<WriteResult> Write(const Draft& draft, std::optional<std::string> expected = {}) {
     return writer.Write(NewContext(),
                         {.document = DocumentOf(draft), .expected_etag = std::move(expected)});
   }
-  Outcome<WriteResult> Delete(const std::string& id) {
+  Result<WriteResult> Delete(const std::string& id) {
     return writer.Delete(NewContext(), {.id = id});
   }
-  Outcome<ReadReply> Read(const std::string& id) { return reader.Get(NewContext(), id); }
+  Result<std::optional<ReadReply>> Read(const std::string& id) {
+    return reader.Get(NewContext(), id);
+  }
+  ReadReply MustRead(const std::string& id) {
+    Result<std::optional<ReadReply>> read = Read(id);
+    CHECK(read && *read);
+    return **std::move(read);
+  }
+  // Whether a read returns the document, and whether it says that there is none. After an error
+  // both are false.
+  bool IsFound(const std::string& id) {
+    const auto read = Read(id);
+    return read && *read;
+  }
+  bool IsAbsent(const std::string& id) {
+    const auto read = Read(id);
+    return read && !*read;
+  }
   SyncOutcome Sync(const std::string& id) {
     const auto reply = synchronizer.Sync(NewContext(), {.id = id});
     CHECK(reply.has_value());
     return reply->outcome;
   }
-  // As it is in the table.
+  // The row as it is in the table.
   std::optional<Row> RowOf(const std::string& id) {
     const std::optional<item::Item> stored = Stored(id);
     return stored ? DecodeRow(*stored) : std::nullopt;
   }
-  // An intent as a writer leaves it that dies after its first step.
+  // Leaves an intent, as a writer that dies after its first step.
   void LeaveIntent(const std::string& id, Intent intent) {
     const std::optional<Row> row = *rows.Load(NewContext(), id);
     Row next = row.value_or(Row{.id = id});
@@ -71,7 +95,7 @@ struct WriteWorld : World {
     next.intent = std::move(intent);
     CHECK(*rows.Replace(NewContext(), row, std::move(next)));
   }
-  // The object as a writer with this tag leaves it that dies after its second step.
+  // Writes the object with this tag, as a writer that dies after its second step.
   std::string UploadTagged(const Draft& draft, const std::string& txn) {
     return memory
         .Put({.key = ObjectKey(options, draft.id),
@@ -86,12 +110,12 @@ struct WriteWorld : World {
     return RowEqualsObject(options, tables.inner(), memory, id);
   }
 
-  Synchronizer synchronizer{options, &rows, &store, &observer};
-  Settler settler{options, &rows, &synchronizer, &observer};
+  Synchronizer synchronizer{options, &rows, &store, &observer, runtime};
   Repairs repairs{options, &objects, &retrier, &synchronizer, &observer};
-  WriteThrough writer{options, &rows, &store, &synchronizer, &repairs, &pauser, &random, &observer};
+  WriteThrough writer{options, &rows, &store, &synchronizer, &repairs, &observer, runtime};
+  RangeReader ranges{options, &rows, &store, &synchronizer, &observer};
   FallbackReader reader{options, &rows, &store, &synchronizer, &observer};
-  EventHandler events{options, &rows, &synchronizer, &observer};
+  EventHandler events{options, &synchronizer, &observer};
 };
 
 }  // namespace tidemark::documents

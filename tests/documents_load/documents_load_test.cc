@@ -1,4 +1,4 @@
-// 27,000 documents of 10 KB in a folder, cached in the embedded tables, with a crowd before them.
+// 27,000 documents of 10 KB in a folder, cached in the embedded tables, and many callers at once.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,8 +21,10 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "base/runtime.h"
 #include "objects/directory/directory_objects.h"
 #include "tables/embedded/embedded_tables.h"
+#include "tests/support/faulty_objects.h"
 #include "tests/support/faulty_tables.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/threads.h"
@@ -36,19 +39,19 @@ constexpr size_t kDocumentBytes = 10'000;
 constexpr EpochSeconds kNinetyDays = 90 * 86'400;
 constexpr int kReaders = 1'000;
 constexpr int kWriters = 100;
-constexpr int kEdited = 10;  // Documents that all of the writers write.
+constexpr int kEdited = 10;  // Documents that the writers share.
 
 std::string IdOf(int number) { return fmt::format("CHG-{:06}", number); }
 
-// Nothing may fail here, and a failure says why.
+// Ends the test with the message when something fails.
 template <typename T>
-T Must(Outcome<T> outcome) {
-  EXPECT_TRUE(outcome.has_value()) << outcome.error().message;
-  CHECK(outcome.has_value());
-  return *std::move(outcome);
+T Must(Result<T> result) {
+  EXPECT_TRUE(result.has_value()) << result.error().message;
+  CHECK(result.has_value());
+  return *std::move(result);
 }
 
-// Everything behind the documents, made once for all tests.
+// The stores, filled once for all tests.
 class Stores {
  public:
   Stores() {
@@ -60,23 +63,25 @@ class Stores {
                                              .durability = embedded::Durability::kEverySecond})
                  .value();
     objects = directory::DirectoryObjects::Open(objects_folder(), clock, random).value();
-    const auto documents = Open(kMaxRatePerSecond, tables.get());
+    const auto documents = Open(kMaxRatePerSecond, tables.get(), objects.get());
     const auto filled = Must(documents->Backfill(Forever(), {}));
     CHECK(filled.marked && filled.cached == kCount);
   }
 
-  std::unique_ptr<Documents> Open(int64_t rate, tables::Tables* behind) {
-    return Documents::Open({.rate_per_second = rate}, {.tables = behind,
-                                                       .objects = objects.get(),
-                                                       .clock = &clock,
-                                                       .pauser = &pauser,
-                                                       .random = &random})
-        .value();
+  std::unique_ptr<Documents> Open(int64_t rate, tables::Tables* cache, objects::Objects* truth) {
+    // Each has metrics of its own, because names of metrics are unique.
+    metrics.push_back(std::make_unique<Metrics>());
+    const Runtime runtime{.clock = clock,
+                          .random = random,
+                          .sleeper = sleeper,
+                          .logger = logger,
+                          .metrics = *metrics.back()};
+    return Documents::Open({.rate_per_second = rate}, cache, truth, runtime).value();
   }
   Context Forever() const { return {.deadline = Deadline::After(clock, std::chrono::hours(1))}; }
 
-  // The older the number, the longer ago, within ninety days but for some hours in which time
-  // passes.
+  // A higher number was created earlier. All are within ninety days, less the hours that a test may
+  // take.
   std::string Json(int number, int version) const {
     const EpochSeconds step = (kNinetyDays - 4 * 3'600) / kCount;
     std::string json = fmt::format(
@@ -93,7 +98,10 @@ class Stores {
 
   SystemClock clock;
   SystemRandom random;
-  SystemPauser pauser;
+  SystemSleeper sleeper;
+  std::ostringstream log;
+  Logger logger{{.level = LogLevel::kError}, clock, &log};
+  std::vector<std::unique_ptr<Metrics>> metrics;
   const EpochSeconds start = clock.NowSeconds();
   std::unique_ptr<embedded::EmbeddedTables> tables;
   std::unique_ptr<objects::Objects> objects;
@@ -108,7 +116,7 @@ class DocumentsLoadTest : public ::testing::Test {
   static void SetUpTestSuite() { stores_ = new Stores; }
   static void TearDownTestSuite() { delete std::exchange(stores_, nullptr); }
 
-  // Of one call.
+  // The time of one call.
   template <typename Call>
   static milliseconds TimeOf(const Call& call) {
     const auto begin = std::chrono::steady_clock::now();
@@ -121,7 +129,27 @@ class DocumentsLoadTest : public ::testing::Test {
 
 Stores* DocumentsLoadTest::stores_ = nullptr;
 
-// What a range over all ninety days gives, on as many pages as it takes.
+// Counts the calls of both stores.
+struct CountingStores {
+  explicit CountingStores(Stores* stores)
+      : tables(stores->tables.get()), objects(stores->objects.get()) {
+    tables.decide = [this](testing::Operation) -> std::optional<testing::Fault> {
+      ++table_calls;
+      return std::nullopt;
+    };
+    objects.decide = [this](testing::ObjectOperation) -> std::optional<testing::ObjectFault> {
+      ++object_calls;
+      return std::nullopt;
+    };
+  }
+
+  testing::FaultyTables tables;
+  testing::FaultyObjects objects;
+  std::atomic<int> table_calls = 0;
+  std::atomic<int> object_calls = 0;
+};
+
+// The ids of a range over all ninety days, from all its pages.
 std::vector<std::string> ReadRange(Documents& documents, const Stores& stores) {
   RangeQuery query{
       .from = stores.start - kNinetyDays + 3'600, .to = stores.start, .limit = kMaxPage};
@@ -139,46 +167,50 @@ std::vector<std::string> ReadRange(Documents& documents, const Stores& stores) {
   return ids;
 }
 
-// That both give the right documents, from the cache, and that the cache is worth having: a range
-// takes less than half of what the objects take. How many milliseconds it takes is measured by
-// bench/documents.cc ("all 27000 of 90 days", a median below 200 ms; "get", a p99 below 1 ms); here
-// 200 ms are demanded only of a machine that is left alone (TIDEMARK_LONG).
+// A range and a get give the right documents from the cache, and do little work: no object is read,
+// a range takes one call of the table for each megabyte and a few more for each page, a get takes
+// one. Milliseconds are measured by bench/documents.cc ("all 27000 of 90 days", a median below 200
+// ms; "get", a p99 below 1 ms). Here they are checked only with TIDEMARK_LONG, on a machine without
+// other work.
 // Spec: 002-71
-TEST_F(DocumentsLoadTest, NinetyDaysAndASingleOneAreReadInTime) {
-  const auto documents = stores_->Open(kMaxRatePerSecond, stores_->tables.get());
+TEST_F(DocumentsLoadTest, NinetyDaysAreReadFromTheCacheAlone) {
+  CountingStores counting(stores_);
+  const auto documents = stores_->Open(kMaxRatePerSecond, &counting.tables, &counting.objects);
   std::vector<std::string> expected;
   for (int i = kCount; i-- > 0;) expected.push_back(IdOf(i));
   std::vector<milliseconds> ranges;
   for (int i = 0; i < 11; ++i) {
+    counting.table_calls = 0;
     std::vector<std::string> ids;
     ranges.push_back(TimeOf([&] { ids = ReadRange(*documents, *stores_); }));
     ASSERT_EQ(ids, expected);
+    constexpr int kPages = kCount / kMaxPage;
+    constexpr int kMegabytes = kCount * kDocumentBytes / 1'000'000;
+    EXPECT_LE(counting.table_calls, kMegabytes + 10 * kPages);
   }
   std::ranges::sort(ranges);
   const milliseconds median = ranges[ranges.size() / 2];
   RecordProperty("range_ms", static_cast<int>(median.count()));
-  const milliseconds from_objects = TimeOf([&] {
-    for (int i = 0; i < kCount; ++i) EXPECT_EQ(stores_->ObjectOf(i).size(), kDocumentBytes);
-  });
-  EXPECT_LT(2 * median, from_objects);
-  if (std::getenv("TIDEMARK_LONG") != nullptr) {
-    EXPECT_LT(median, milliseconds(200));
-  }
 
+  counting.table_calls = 0;
   std::vector<milliseconds> gets;
   for (int i = 0; i < 1'000; ++i) {
     const int number = static_cast<int>(stores_->random.Next() % kCount);
     gets.push_back(TimeOf([&] {
-      const ReadReply reply = Must(documents->Get(stores_->Forever(), IdOf(number)));
+      const ReadReply reply = *Must(documents->Get(stores_->Forever(), IdOf(number)));
       EXPECT_EQ(reply.source, ReadSource::kCache);
       EXPECT_EQ(reply.document.json(), stores_->Json(number, 1));
     }));
   }
+  EXPECT_EQ(counting.table_calls, 1'000);
+  EXPECT_EQ(counting.object_calls, 0);
+  if (std::getenv("TIDEMARK_LONG") == nullptr) return;
+  EXPECT_LT(median, milliseconds(200));
   std::ranges::sort(gets);
   EXPECT_LT(gets[gets.size() * 99 / 100], milliseconds(50));
 }
 
-// When the table was called, since the beginning.
+// The times of the calls of the table, since the beginning.
 class CallTimes {
  public:
   explicit CallTimes(const Clock* clock) : clock_(*clock), begin_(clock->Monotonic()) {}
@@ -199,22 +231,23 @@ class CallTimes {
   std::vector<std::chrono::nanoseconds> times_;
 };
 
-// Adds one to a document's version, as often as others come between. False on any other error.
+// Adds one to a document's version, again and again while other writers are faster. False on any
+// other error.
 bool AddOne(Documents& documents, const Stores& stores, int number) {
   for (;;) {
     const auto read = documents.Get(stores.Forever(), IdOf(number));
-    if (!read) return false;
+    if (!read || !*read) return false;
     auto next =
-        Document::Parse(stores.Json(number, static_cast<int>(read->document.version()) + 1));
+        Document::Parse(stores.Json(number, static_cast<int>((*read)->document.version()) + 1));
     const auto written = documents.Write(
-        stores.Forever(), {.document = *std::move(next), .expected_etag = read->etag});
+        stores.Forever(), {.document = *std::move(next), .expected_etag = (*read)->etag});
     if (written) return true;
-    if (written.error().type != CacheErrorType::kConflict) return false;
+    if (written.error().code != ErrorCode::kConflict) return false;
   }
 }
 
 // Spec: 002-72
-TEST_F(DocumentsLoadTest, ManyAtOnceMakeNoErrorLoseNoUpdateAndKeepToTheRate) {
+TEST_F(DocumentsLoadTest, ManyCallersGetNoErrorLoseNoUpdateAndKeepTheRate) {
   constexpr int64_t kRate = 1'000;
   testing::FaultyTables tables(stores_->tables.get());
   CallTimes calls(&stores_->clock);
@@ -222,23 +255,23 @@ TEST_F(DocumentsLoadTest, ManyAtOnceMakeNoErrorLoseNoUpdateAndKeepToTheRate) {
     calls.Add();
     return std::nullopt;
   };
-  const auto documents = stores_->Open(kRate, &tables);
+  const auto documents = stores_->Open(kRate, &tables, stores_->objects.get());
   std::atomic<int> errors = 0;
   testing::RunThreads(kReaders + kWriters, [&](int thread) {
     const bool is_well =
         thread < kWriters
             ? AddOne(*documents, *stores_, thread % kEdited)
-            : documents->Get(stores_->Forever(), IdOf(thread % (2 * kEdited))).has_value();
+            : documents->Get(stores_->Forever(), IdOf(thread % (2 * kEdited)))->has_value();
     if (!is_well) ++errors;
   });
   EXPECT_EQ(errors, 0);
   for (int number = 0; number < kEdited; ++number) {
-    const ReadReply reply = Must(documents->Get(stores_->Forever(), IdOf(number)));
+    const ReadReply reply = *Must(documents->Get(stores_->Forever(), IdOf(number)));
     EXPECT_EQ(reply.source, ReadSource::kCache);
     EXPECT_EQ(reply.document.version(), 1 + kWriters / kEdited) << IdOf(number);
     EXPECT_EQ(reply.document.json(), stores_->ObjectOf(number));
   }
-  // A call may come later than its turn, and never before it.
+  // A call may come later than its turn, but never before it.
   const auto times = calls.Sorted();
   EXPECT_GT(times.size(), static_cast<size_t>(kRate));
   for (size_t i = kRate; i < times.size(); ++i) {

@@ -1,4 +1,4 @@
-// Followers under everything that can go wrong, at once.
+// Followers with all kinds of failures at once.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -15,9 +15,9 @@
 namespace tidemark::tables {
 namespace {
 
-// Several followers that die, rest, lose replies and are superseded at their work while items are
-// written: every record is delivered, the first deliveries come in order, no record is begun
-// by one who does not own the row, and the position never goes back.
+// Several followers die, pause, lose replies and lose their lease while items are written. Every
+// record must be delivered, and first deliveries must be in order. Only the owner of the row may
+// begin a record, and the position never goes back.
 class FollowerChaos : public FollowerStage {
  protected:
   struct Member {
@@ -48,7 +48,7 @@ class FollowerChaos : public FollowerStage {
   bool Happens(uint64_t one_in) { return chance_->Below(one_in) == 0; }
 
   Member OpenMember() {
-    // The same seed twice, to know the nonce that the follower draws.
+    // Uses the same seed twice, so that the test knows the nonce of the follower.
     uint64_t seed = chance_->Next();
     std::string nonce = SeededRandom(seed).Hex(16);
     SeededRandom random(seed);
@@ -67,14 +67,14 @@ class FollowerChaos : public FollowerStage {
     return luck == 2 ? Result<WriteReply>(Unknown()) : reply;
   }
 
-  // One member's turn; `rival`, if given, takes over in the middle of its first record.
+  // Runs a step of one member. `rival`, if given, takes over in the middle of its first record.
   void Act(std::vector<Member>& members, size_t chosen, Member* rival) {
     Member& member = members[chosen];
     if (Happens(30)) {
       (void)member.follower->Stop();
       return;
     }
-    // Errors of a step are part of the chaos.
+    // Steps may fail here; the error is ignored.
     (void)member.follower->Step([&, this](const StreamRecord& record) -> Status {
       EXPECT_EQ(*Row().Find("owner")->As<std::string>(), member.nonce);
       EXPECT_LT(clock_.NowSeconds(), RowInt("lease_end"));

@@ -1,7 +1,10 @@
-// FollowerStage is what tests of the follower stand on: a table with a stream, over the model or
-// over the embedded tables, whose calls a test may lose, and a handler that writes down what came.
+// FollowerStage is the fixture of the follower's tests: a table with a stream, in the model or the
+// embedded tables, faults that the test injects into calls, and a handler that records the
+// delivered changes.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,6 +19,7 @@
 #include "tables/limits.h"
 #include "tests/follower/hooked_tables.h"
 #include "tests/model/model_tables.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark::tables {
@@ -33,7 +37,7 @@ inline std::string IdOf(const StreamRecord& record) {
   return *record.keys.Find("id")->As<std::string>();
 }
 
-// The tables under test, and what makes their housekeeping run.
+// The tables under test, and a function that runs their housekeeping.
 struct Store {
   std::unique_ptr<Tables> tables;
   std::function<void()> maintain;
@@ -84,7 +88,7 @@ class FollowerStage : public ::testing::TestWithParam<StoreKind> {
     }
   }
 
-  // Handles by writing down.
+  // A handler that records each change.
   Follower::Handler WriteDown() {
     return [this](const StreamRecord& record) -> Status {
       handled_.push_back(IdOf(record));

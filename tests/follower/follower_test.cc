@@ -1,5 +1,5 @@
-// The follower over the model and over the embedded tables: leases, positions, redelivery, and
-// every way in which a store's answers get lost.
+// The follower with the model and with the embedded tables: leases, positions, redelivery, and lost
+// replies of the store.
 #include "tables/follower.h"
 
 #include <optional>
@@ -24,7 +24,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, FollowerTest,
 
 // ---- Delivery ----
 
-// The promise itself, over more than one page.
+// All changes are delivered in order, over more than one page.
 TEST_P(FollowerTest, DeliversEveryChangeInOrder) {
   Put({"a", "b", "c", "a", "d", "e", "a"});
   Follower follower = Open();
@@ -32,7 +32,7 @@ TEST_P(FollowerTest, DeliversEveryChangeInOrder) {
   EXPECT_THAT(handled_, ElementsAre("a", "b", "c", "a", "d", "e", "a"));
 }
 
-// What a consumer shows of itself: how far behind it is, and that it is not.
+// A consumer reports its lag, and that it has caught up.
 TEST_P(FollowerTest, ShowsItsLag) {
   Put({"a", "b", "c", "d"});
   clock_.Advance(std::chrono::seconds(5));
@@ -48,7 +48,7 @@ TEST_P(FollowerTest, ShowsItsLag) {
   EXPECT_EQ(follower.LagSeconds(), 0);
 }
 
-// A consumer that fails is behind, and more so every second: that is when somebody looks.
+// The lag of a failing consumer grows every second, so that an alarm can fire.
 TEST_P(FollowerTest, ShowsTheAgeOfTheRecordThatItsHandlerRefuses) {
   Put({"a"});
   Follower follower = Open();
@@ -70,7 +70,8 @@ TEST_P(FollowerTest, ShowsTheAgeOfTheRecordThatItsHandlerRefuses) {
   EXPECT_EQ(follower.LagSeconds(), 0);
 }
 
-// Whether there is something to handle is not known then; since when it is not, is.
+// Without reading it is not known whether there is work, but it is known for how long reading has
+// failed.
 TEST_P(FollowerTest, ShowsForHowLongItCannotRead) {
   Follower follower = Open();
   StepToEnd(follower);
@@ -80,8 +81,8 @@ TEST_P(FollowerTest, ShowsForHowLongItCannotRead) {
   EXPECT_EQ(follower.LagSeconds(), 9);
 }
 
-// What another follower does is not ours to catch up with.
-TEST_P(FollowerTest, IsNotBehindWhileAnotherHoldsTheLease) {
+// While another follower holds the lease, this one has no lag.
+TEST_P(FollowerTest, HasNoLagWhileAnotherHoldsTheLease) {
   Follower holder = Open();
   Step(holder);
   Put({"a"});
@@ -91,8 +92,8 @@ TEST_P(FollowerTest, IsNotBehindWhileAnotherHoldsTheLease) {
   EXPECT_EQ(other.LagSeconds(), 0);
 }
 
-// A follower that is caught up sees what comes later.
-TEST_P(FollowerTest, SeesWhatComesAfterTheEnd) {
+// A follower that has caught up gets later changes.
+TEST_P(FollowerTest, DeliversChangesAfterItHasCaughtUp) {
   Put({"a"});
   Follower follower = Open();
   StepToEnd(follower);
@@ -101,8 +102,8 @@ TEST_P(FollowerTest, SeesWhatComesAfterTheEnd) {
   EXPECT_THAT(handled_, ElementsAre("a", "b"));
 }
 
-// The position outlives the follower.
-TEST_P(FollowerTest, GoesOnWhereAnotherStopped) {
+// The position is stored, so a new follower continues there.
+TEST_P(FollowerTest, ContinuesWhereAnotherStopped) {
   Put({"a", "b", "c", "d"});
   Follower first = Open();
   Step(first);
@@ -112,14 +113,14 @@ TEST_P(FollowerTest, GoesOnWhereAnotherStopped) {
   EXPECT_THAT(handled_, ElementsAre("a", "b", "c", "d"));
 }
 
-// At least once: what was handled and not stored comes again.
-TEST_P(FollowerTest, RedeliversWhatWasHandledButNotStored) {
+// Delivery is at least once: a change whose position was not stored is delivered again.
+TEST_P(FollowerTest, RedeliversRecordsWhosePositionWasNotStored) {
   Put({"a", "b"});
   {
     Follower dying = Open();
     int puts = 0;
     tables_.on_put = [&](const PutRequest& request) -> Result<WriteReply> {
-      // The first takes the lease; the second would store the position.
+      // The first put takes the lease. The second one, which stores the position, fails.
       return ++puts == 1 ? tables_.inner().Put(request) : Result<WriteReply>(Unavailable());
     };
     auto reply = dying.Step(WriteDown());
@@ -133,7 +134,7 @@ TEST_P(FollowerTest, RedeliversWhatWasHandledButNotStored) {
   EXPECT_THAT(handled_, ElementsAre("a", "b", "a", "b"));
 }
 
-// Nothing is skipped because a handler could not do it yet.
+// A record that the handler refused is not skipped.
 TEST_P(FollowerTest, BeginsAgainWithTheRecordThatWasRefused) {
   Put({"a", "b", "c"});
   Follower follower = Open();
@@ -157,7 +158,7 @@ TEST_P(FollowerTest, BeginsAgainWithTheRecordThatWasRefused) {
 
 // ---- The lease ----
 
-// Two that run at once do not both work.
+// Only one of two followers works at a time.
 TEST_P(FollowerTest, WorksOnlyWithTheLease) {
   Put({"a", "b", "c", "d"});
   Follower holder = Open();
@@ -182,7 +183,7 @@ TEST_P(FollowerTest, TakesOverInTheSecondTheLeaseEnds) {
   EXPECT_THAT(handled_, ElementsAre("a", "b", "c", "d"));
 }
 
-// A holder that works on, however little there is to do, is not superseded.
+// A holder that keeps stepping is not superseded, even if there is nothing to do.
 TEST_P(FollowerTest, KeepsTheLeaseWhileItSteps) {
   Follower holder = Open();
   Follower other = Open();
@@ -193,8 +194,8 @@ TEST_P(FollowerTest, KeepsTheLeaseWhileItSteps) {
   }
 }
 
-// A write is conditional on owner and generation: who lost the lease while it worked does
-// not move the position of the one who has it.
+// A write is conditional on owner and generation. So a follower that lost its lease cannot move the
+// position of the new holder.
 TEST_P(FollowerTest, CannotMoveThePositionOnceSuperseded) {
   Put({"a", "b", "c", "d"});
   Follower slow = Open({.page = 1});
@@ -214,7 +215,7 @@ TEST_P(FollowerTest, CannotMoveThePositionOnceSuperseded) {
   EXPECT_THAT(handled_, ElementsAre("e"));
 }
 
-// A lease must not end in the middle of a page: the page ends instead.
+// A lease must not end in the middle of a page, so the page is ended early.
 TEST_P(FollowerTest, StoresThePositionWhenHalfTheLeaseIsGone) {
   Put({"a", "b", "c"});
   Follower follower = Open();
@@ -229,7 +230,7 @@ TEST_P(FollowerTest, StoresThePositionWhenHalfTheLeaseIsGone) {
   EXPECT_EQ(RowInt("lease_end"), clock_.NowSeconds() + kLeaseSeconds);
 }
 
-// Reading may take longer than the lease: then nothing is begun.
+// When reading takes longer than the lease, no record is handled.
 TEST_P(FollowerTest, BeginsNothingWhenTheLeaseEndedWhileItRead) {
   Put({"a"});
   Follower follower = Open();
@@ -242,7 +243,7 @@ TEST_P(FollowerTest, BeginsNothingWhenTheLeaseEndedWhileItRead) {
   EXPECT_EQ(Step(follower).handled, 1u);
 }
 
-// The wall clock may be set back; the lease does not become longer by that.
+// Setting the wall clock back does not extend the lease.
 TEST_P(FollowerTest, MeasuresItsOwnLeaseOnTheMonotonicClock) {
   Put({"a"});
   Follower follower = Open();
@@ -255,7 +256,7 @@ TEST_P(FollowerTest, MeasuresItsOwnLeaseOnTheMonotonicClock) {
   EXPECT_EQ(Step(follower).handled, 0u);
 }
 
-// Stop gives the lease to whoever asks next, without a wait, and keeps the position.
+// After Stop the next follower can take the lease at once. The position is kept.
 TEST_P(FollowerTest, GivesTheLeaseBackWhenStopped) {
   Put({"a", "b", "c", "d"});
   Follower first = Open();
@@ -267,7 +268,7 @@ TEST_P(FollowerTest, GivesTheLeaseBackWhenStopped) {
   EXPECT_FALSE(Step(first).held);
 }
 
-// Stopping what holds nothing, or no longer does, is no error and takes nothing away.
+// Stopping a follower without a lease is not an error, and does not affect the present holder.
 TEST_P(FollowerTest, StopsQuietlyWithoutALease) {
   Follower first = Open();
   ASSERT_TRUE(first.Stop());
@@ -282,20 +283,20 @@ TEST_P(FollowerTest, StopsQuietlyWithoutALease) {
 
 // ---- Lost replies ----
 
-// Unknown, but applied: the follower knows its own row.
+// The reply was lost, but the write was applied: the follower recognises its own row.
 TEST_P(FollowerTest, RecognisesItsOwnWriteAfterALostReply) {
   Put({"a", "b"});
   Follower follower = Open();
-  LosePuts(1, Loss::kApplied);  // Of the lease.
+  LosePuts(1, Loss::kApplied);  // The put of the lease.
   EXPECT_TRUE(Step(follower).held);
   Put({"c"});
-  LosePuts(1, Loss::kApplied);  // Of the position.
+  LosePuts(1, Loss::kApplied);  // The put of the position.
   EXPECT_TRUE(Step(follower).held);
   EXPECT_TRUE(Step(follower).caught_up);
   EXPECT_THAT(handled_, ElementsAre("a", "b", "c"));
 }
 
-// Unknown, and not applied: the write is tried again.
+// The reply was lost and the write was not applied: it is tried again.
 TEST_P(FollowerTest, RepeatsAWriteThatWasLostOnItsWay) {
   Put({"a", "b"});
   Follower follower = Open();
@@ -308,8 +309,9 @@ TEST_P(FollowerTest, RepeatsAWriteThatWasLostOnItsWay) {
   EXPECT_THAT(handled_, ElementsAre("a", "b", "c"));
 }
 
-// Unknown to the end is said, and the next step finds out from the row, its lease being live.
-TEST_P(FollowerTest, FindsOutFromItsRowWhatAllLostRepliesLeftOpen) {
+// When all replies are lost, the step returns kUnknown. The next step finds out from the row, while
+// the lease still holds.
+TEST_P(FollowerTest, FindsTheOutcomeInItsRowAfterLostReplies) {
   Put({"a", "b"});
   Follower follower = Open();
   LosePuts(100, Loss::kApplied);
@@ -321,7 +323,7 @@ TEST_P(FollowerTest, FindsOutFromItsRowWhatAllLostRepliesLeftOpen) {
   EXPECT_THAT(handled_, ElementsAre("a", "b"));
 }
 
-// A write that was thought lost and arrives long after finds another generation.
+// A write that arrives very late is refused, because the generation has changed.
 TEST_P(FollowerTest, IsNotSetBackByAWriteThatArrivesLate) {
   Put({"a"});
   Follower follower = Open();
@@ -356,7 +358,7 @@ TEST_P(FollowerTest, AsksForANewIteratorWhenItsOwnExpired) {
   EXPECT_THAT(handled_, ElementsAre("a", "b"));
 }
 
-// A store that lets every iterator expire at once is reported, not asked for ever.
+// When every iterator expires at once, the step fails and does not loop for ever.
 TEST_P(FollowerTest, GivesUpWhenEveryIteratorExpires) {
   Follower follower = Open();
   int calls = 0;
@@ -370,7 +372,8 @@ TEST_P(FollowerTest, GivesUpWhenEveryIteratorExpires) {
   EXPECT_LT(calls, 10);
 }
 
-// Records that were trimmed unread are lost: that is said, counted, and not the end.
+// Records that were trimmed before they were read are lost. The follower reports and counts this,
+// and continues.
 TEST_P(FollowerTest, ReportsAGapWhenRecordsWereTrimmed) {
   Put({"a"});
   Follower follower = Open();
@@ -386,8 +389,8 @@ TEST_P(FollowerTest, ReportsAGapWhenRecordsWereTrimmed) {
   EXPECT_THAT(handled_, ElementsAre("a", "d"));
 }
 
-// What made the consumer late may still be there when the gap is found.
-TEST_P(FollowerTest, ReportsAGapAlsoWhenWhatIsLeftIsRefused) {
+// The cause of the delay may still exist when the gap is found.
+TEST_P(FollowerTest, ReportsAGapAlsoWhenTheNextRecordIsRefused) {
   Put({"a"});
   Follower follower = Open();
   StepToEnd(follower);
@@ -402,7 +405,7 @@ TEST_P(FollowerTest, ReportsAGapAlsoWhenWhatIsLeftIsRefused) {
   EXPECT_EQ(RowInt("gaps"), 1);
 }
 
-// Who has handled nothing yet can lose something all the same, and more than once.
+// A consumer that has handled nothing yet can lose records too, and more than once.
 TEST_P(FollowerTest, ReportsAGapWhenTheFirstRecordsAreRefusedUntilTheyAreTrimmed) {
   Follower follower = Open();
   const auto refuse = [](const StreamRecord&) { return Status(Unavailable()); };
@@ -411,7 +414,7 @@ TEST_P(FollowerTest, ReportsAGapWhenTheFirstRecordsAreRefusedUntilTheyAreTrimmed
     ASSERT_FALSE(follower.Step(refuse));
     PassRetention();
     Put({"c"});
-    // What could not be stored, after the lease was renewed, is told by the next step.
+    // The gap could not be stored after the lease was renewed. The next step reports it.
     int puts = 0;
     tables_.on_put = [&](const PutRequest& request) -> Result<WriteReply> {
       return ++puts == 1 ? tables_.inner().Put(request) : Result<WriteReply>(Unavailable());
@@ -428,8 +431,8 @@ TEST_P(FollowerTest, ReportsAGapWhenTheFirstRecordsAreRefusedUntilTheyAreTrimmed
   EXPECT_EQ(RowInt("gaps"), 2);
 }
 
-// Disabling and enabling makes another stream; the follower reads the first to its end and
-// goes on with the next.
+// Disabling and enabling a stream makes a new one. The follower reads the first to its end and
+// continues with the next.
 TEST_P(FollowerTest, MovesOnToTheStreamThatWasEnabledAgain) {
   Put({"a", "b"});
   Follower follower = Open();
@@ -447,7 +450,7 @@ TEST_P(FollowerTest, MovesOnToTheStreamThatWasEnabledAgain) {
   EXPECT_EQ(RowInt("gaps"), 0);
 }
 
-// A disabled stream is the end for now, not an error.
+// A disabled stream has ended for now. This is not an error.
 TEST_P(FollowerTest, WaitsAtTheEndOfADisabledStream) {
   Put({"a"});
   Follower follower = Open();
@@ -457,7 +460,7 @@ TEST_P(FollowerTest, WaitsAtTheEndOfADisabledStream) {
   EXPECT_THAT(handled_, ElementsAre("a"));
 }
 
-// A stream that was read to its end may vanish without a loss.
+// When a stream was read to its end, its deletion is not a gap.
 TEST_P(FollowerTest, SeesNoGapWhenADrainedStreamIsGone) {
   Put({"a"});
   Follower follower = Open();
@@ -472,7 +475,7 @@ TEST_P(FollowerTest, SeesNoGapWhenADrainedStreamIsGone) {
   EXPECT_EQ(RowInt("gaps"), 0);
 }
 
-// One that was not is a gap.
+// When a stream was not read to its end, its deletion is a gap.
 TEST_P(FollowerTest, ReportsAGapWhenAStreamVanishedUnread) {
   Put({"a"});
   Follower follower = Open();
@@ -499,7 +502,7 @@ TEST_P(FollowerTest, RefusesATableWithoutAStream) {
   EXPECT_THAT(reply.error().message, HasSubstr("'silent' has no stream"));
 }
 
-// A position means nothing in another table.
+// A position is only valid for its own table.
 TEST_P(FollowerTest, RefusesAConsumerOfAnotherTable) {
   Follower follower = Open();
   Step(follower);
@@ -510,7 +513,7 @@ TEST_P(FollowerTest, RefusesAConsumerOfAnotherTable) {
   EXPECT_THAT(reply.error().message, HasSubstr("follows table 'events', not 'others'"));
 }
 
-// A row that is not ours to understand is not overwritten.
+// A row in another format is not overwritten.
 TEST_P(FollowerTest, RefusesARowThatIsNoConsumers) {
   Follower follower = Open();
   item::Item row{{"consumer", "reader"}, {"table", kTable}};

@@ -1,7 +1,7 @@
-// HookedTables hands every call to other tables, and lets a test stand between: to lose a
-// reply, to refuse a write, to say that an iterator expired.
+// HookedTables passes every call on to other tables. A test can replace single calls: to lose a
+// reply, to refuse a write, or to return an expired iterator.
 //
-// Hooks are set while nothing is being called.
+// Set the hooks while no call is running.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Attempts over HTTP: each route, what is answered when the store fails, and where addresses are
-// never found.
+// Attempts over HTTP: each route, the answers when the store fails, and that addresses are neither
+// stored nor logged.
 #include <atomic>
 #include <cctype>
 #include <mutex>
@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr const char* kAddress = "Ann.Berth@example.com";
-// Its part that a log in any encoding would show.
+// A part of the address that would be visible in any encoding.
 constexpr const char* kAddressPart = "berth";
 
 class AttemptsApiTest : public ::testing::Test {
@@ -100,6 +100,25 @@ TEST_F(AttemptsApiTest, TheSixthFailureLocksAndTheAnswerSaysUntilWhen) {
   EXPECT_THAT(Get(Of("ann", "/locks")), HasSubstr(R"("journey":"SIGN_IN")"));
 }
 
+// A caller that could invent types of methods would have six more guesses for each of them.
+// Review: T12
+TEST_F(AttemptsApiTest, AMethodTypeThatThePolicyDoesNotListIsRefused) {
+  EXPECT_EQ(Post(Of("ann", "/attempts/reserve"), Password("a", R"(,"method_type":"SMS")")).status,
+            200);
+  for (const std::string call : {"reserve", "settle", "spend", "decide"}) {
+    const http::Response refused = Post(Of("ann", "/attempts/" + call),
+                                        Password("b", R"(,"method_type":"SMS2","right":false)"));
+    EXPECT_EQ(refused.status, 400) << call;
+    if (call == "settle") {
+      EXPECT_THAT(refused.body, HasSubstr("do not contain \\\"SMS2\\\"; they are AUTH_APP"));
+    }
+  }
+  EXPECT_EQ(Post(Of("ann", "/counts/increment"),
+                 R"({"journey":"SIGN_IN","count_type":"ERROR_COUNT","method_type":"SMS2"})")
+                .status,
+            400);
+}
+
 TEST_F(AttemptsApiTest, DecidingTakesNoSlot) {
   for (int i = 0; i < 20; ++i) {
     EXPECT_THAT(Post(Of("ann", "/attempts/decide"), Password("")).body,
@@ -107,7 +126,7 @@ TEST_F(AttemptsApiTest, DecidingTakesNoSlot) {
   }
 }
 
-TEST_F(AttemptsApiTest, WhatIsSpentStaysSpent) {
+TEST_F(AttemptsApiTest, ASpentSlotIsNotGivenBack) {
   const auto spend = [&](int i) {
     return Post(Of("ann", "/attempts/spend"),
                 fmt::format(R"({{"journey":"SIGN_IN","count_type":"CODE_REQUEST_COUNT",)"
@@ -182,7 +201,7 @@ TEST_F(AttemptsApiTest, TheCeilingIsShownAndLifted) {
   EXPECT_THAT(Reserve("b").body, HasSubstr(R"("verdict":"permitted")"));
 }
 
-// A person known by two ids is held by what was counted under either.
+// For a person with two ids, the counts of both ids decide.
 TEST_F(AttemptsApiTest, AJourneyIsDecidedForAllIdsOfAPerson) {
   for (int i = 0; i < 3; ++i) {
     for (const char* id : {"ann", "pairwise~p1"}) {
@@ -200,7 +219,7 @@ TEST_F(AttemptsApiTest, AJourneyIsDecidedForAllIdsOfAPerson) {
   EXPECT_THAT(Post(journey + "/decide", also).body, HasSubstr(R"("verdict":"permitted")"));
 }
 
-// What the caller does not know is null, and the same id again is not another person.
+// An unknown id is null, and a repeated id counts once.
 // Spec: 003-20
 TEST_F(AttemptsApiTest, NullsAndRepeatedIdsOfAPersonCountOnce) {
   for (int i = 0; i < 3; ++i) {
@@ -221,7 +240,8 @@ TEST_F(AttemptsApiTest, NullsAndRepeatedIdsOfAPersonCountOnce) {
   EXPECT_EQ(Post(decide, R"({"also":[1]})").status, 400);
 }
 
-// As a page does it: the new password is stored, and whoever was locked out begins anew.
+// As a web page does it: after the new password is stored, the lock is lifted and the counts are
+// zero.
 // Spec: 003-32
 TEST_F(AttemptsApiTest, AFinishedPasswordResetLiftsTheLock) {
   Fail(6);
@@ -245,13 +265,13 @@ TEST_F(AttemptsApiTest, ShowsAllThatIsKnown) {
   EXPECT_THAT(Get(Of("ann", "")),
               AllOf(HasSubstr(R"({"id":"ann","counts":[{"journey":"SIGN_IN")"),
                     HasSubstr(R"("count":2)"), HasSubstr(R"("states":["REPROVE_IDENTITY"])")));
-  // Nothing tells somebody who was never seen from somebody who never failed.
+  // The answer for an unknown person is the same as for a person without failures.
   EXPECT_EQ(Get(Of("nobody", "")),
             R"({"id":"nobody","counts":[],"locks":[],"states":[],"indefinitely_locked":[],)"
             R"("email_fraud":"PENDING"})");
 }
 
-// An address is the key of nothing and the text of nothing: not of a row, not of a line of the log.
+// An address appears in no key, no row and no log line.
 TEST_F(AttemptsApiTest, AnAddressIsNeitherStoredNorLogged) {
   const auto identify = [&](const std::string& address) {
     return Post("/api/v1/subjects/identify", R"({"email":")" + address + R"("})").body;
@@ -261,7 +281,7 @@ TEST_F(AttemptsApiTest, AnAddressIsNeitherStoredNorLogged) {
   EXPECT_EQ(identify("ann.berth@EXAMPLE.com"), reply);
   const std::string id = reply.substr(7, reply.size() - 9);
   Fail(6, id);
-  // By mistake in the path, in whatever encoding: refused, and not logged either.
+  // An address in the path, in any encoding, is refused and not logged.
   for (const char* mistake :
        {"Ann.Berth@example.com", "Ann.Berth%40example.com", "session~berth", "/Ann.Berth@x"}) {
     Reserve("a", mistake);
@@ -276,8 +296,9 @@ TEST_F(AttemptsApiTest, AnAddressIsNeitherStoredNorLogged) {
                          HasSubstr("/api/v1/subjects/identify"), Not(HasSubstr(kAddressPart))));
 }
 
-// The time of an answer must not say who has an account: the store does the same work for all.
-TEST_F(AttemptsApiTest, SomebodyUnknownCostsTheSameWork) {
+// The response time must not reveal who has an account, so the store does the same work for
+// everybody.
+TEST_F(AttemptsApiTest, AnUnknownPersonCostsTheSameWork) {
   Fail(1, "known");
   std::mutex mutex;
   std::vector<Operation> operations;
@@ -298,9 +319,10 @@ TEST_F(AttemptsApiTest, SomebodyUnknownCostsTheSameWork) {
   door_.faults().decide = nullptr;
 }
 
-// What stands in the way of a refusal's meaning: whoever makes the store fail must not get a try.
+// When the store fails, nothing is permitted: an attacker who makes the store fail must not get an
+// attempt.
 // Spec: 003-46
-TEST_F(AttemptsApiTest, WhatCannotBeDecidedIsNeverPermitted) {
+TEST_F(AttemptsApiTest, NothingIsPermittedWithoutADecision) {
   Fail(6);
   for (const ErrorCode code : {ErrorCode::kInvalid, ErrorCode::kNotFound, ErrorCode::kInUse,
                                ErrorCode::kConflict, ErrorCode::kUnavailable, ErrorCode::kUnknown,
@@ -319,7 +341,7 @@ TEST_F(AttemptsApiTest, WhatCannotBeDecidedIsNeverPermitted) {
   EXPECT_THAT(Reserve("a").body, HasSubstr("temporarily_locked"));
 }
 
-// Somebody whom the path leaves out, or names in part, is nobody to decide about.
+// Without a complete identifier in the path there is no decision.
 // Spec: 003-47
 TEST_F(AttemptsApiTest, WithoutAnIdentifierNothingIsDecided) {
   for (const char* nobody : {"", "%20", "pairwise~", "session~", "email~"}) {
@@ -370,7 +392,7 @@ TEST_F(WithoutEmailKeyTest, AnAddressIsRefusedAndTheSettingNamed) {
   EXPECT_THAT(refused.body, HasSubstr("attempts.email-key is not set"));
 }
 
-// Of many at once only as many are verified as the limit has.
+// Of many concurrent guesses only as many are verified as the limit allows.
 // Spec: 003-31
 TEST_F(AttemptsApiTest, OfFiftyGuessesAtOnceSixAreVerified) {
   std::atomic<int> verified = 0;

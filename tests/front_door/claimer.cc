@@ -1,5 +1,5 @@
-// A process that claims one key over HTTP and says what it got: many of them at once show that one
-// wins. Usage: claimer URL TOKEN KEY; prints the outcome.
+// A process that claims one key over HTTP and prints the outcome. A test runs many of them to show
+// that exactly one wins. Usage: claimer URL TOKEN KEY; prints the outcome.
 #include <cstdio>
 #include <string>
 

@@ -1,6 +1,5 @@
-// Files that other programs put into the folder of objects, seen through the running service.
-#include "servers/api/documents_watch.h"
-
+// Files that other programs write into the folder of objects, and how the running service notices
+// them.
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -17,9 +16,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "servers/api/documents/watch.h"
 #include "tables/embedded/embedded_tables.h"
 #include "tests/front_door/front_door.h"
 #include "tests/support/faulty_tables.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/memory_objects.h"
 #include "tests/support/temp_folder.h"
 
@@ -30,7 +31,7 @@ using http::Method;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// Much longer than anything here takes, so that a slow machine fails no test.
+// Much longer than any step takes, so that the tests do not fail on a slow machine.
 constexpr std::chrono::seconds kPatience(30);
 
 class DocumentsWatchTest : public ::testing::Test {
@@ -56,11 +57,11 @@ class DocumentsWatchTest : public ::testing::Test {
   http::Response Get(const std::string& rest) {
     return door_.Call(Method::kGet, "/api/v1/documents" + rest);
   }
-  // From the cache alone, which knows of a file only what the watch told it.
+  // Asks the cache alone, which knows a file only from the watch.
   std::string Query(const std::string& status) { return Get("?beyond=flag&status=" + status).body; }
   double Changes() { return door_.CounterOf("tidemark_documents_watch_changes_total"); }
 
-  // Asks until it holds.
+  // Repeats until the condition holds.
   static bool Soon(const std::function<bool()>& holds) {
     const auto end = std::chrono::steady_clock::now() + kPatience;
     while (!holds()) {
@@ -76,14 +77,20 @@ class DocumentsWatchTest : public ::testing::Test {
   FrontDoor door_;
 };
 
-// Also the folder is new: nobody has put a document through us yet.
+// The folder is new too, because no document was stored before.
 TEST_F(DocumentsWatchTest, AFileThatIsCopiedInIsFound) {
   EXPECT_EQ(Get("/CHG-1").status, 404);
   WriteFile("archive/CHG-1.json", Change("CHG-1"));
   EXPECT_TRUE(Soon([&] { return IsFound("CHG-1", "submitted"); }));
-  const http::Response got = Get("/CHG-1");
-  EXPECT_THAT(got.body, AllOf(HasSubstr(R"("source":"cache")"), HasSubstr("CHG-1")));
-  // The hash alone, since nobody gave the file a record.
+  // The watch may report a file in a new folder twice. While the second report is handled, the
+  // document is read from the object.
+  http::Response got;
+  EXPECT_TRUE(Soon([&] {
+    got = Get("/CHG-1");
+    return got.body.find(R"("source":"cache")") != std::string::npos;
+  }));
+  EXPECT_THAT(got.body, HasSubstr("CHG-1"));
+  // The ETag is only the hash, because the file has no record.
   const auto info = door_.objects().Head("archive/CHG-1.json");
   ASSERT_TRUE(info && *info);
   EXPECT_EQ((*info)->etag.size(), 64);
@@ -102,7 +109,24 @@ TEST_F(DocumentsWatchTest, AFileThatIsReplacedOrRemovedIsNotServedAnyMore) {
   EXPECT_FALSE(IsFound("CHG-1", "approved"));
 }
 
-// Working copies and triggers carry the same ids, and are not the truth.
+// Review: D13
+// Neither is opened and closed as a writer does it: truncate changes a file by its path, and makes
+// one that is too large without writing it.
+TEST_F(DocumentsWatchTest, AFileThatIsTruncatedIsNotServedAnyMore) {
+  for (const char* id : {"CHG-1", "CHG-2"}) {
+    ASSERT_EQ(door_.Call(Method::kPut, fmt::format("/api/v1/documents/{}", id), Change(id)).status,
+              200);
+  }
+  std::filesystem::resize_file(In("archive/CHG-1.json"), 10);
+  std::filesystem::resize_file(In("archive/CHG-2.json"), (16 << 20) + 1);
+  EXPECT_TRUE(Soon([&] { return Query("submitted").find("CHG-") == std::string::npos; }));
+  const http::Response large = Get("/CHG-2");
+  EXPECT_EQ(large.status, 404);
+  EXPECT_THAT(large.body, HasSubstr("it has 16777217 bytes, and a document has at most 16777216"));
+  EXPECT_EQ(Get("/CHG-1").status, 404);
+}
+
+// Working copies and triggers have the same ids, but they are not documents.
 TEST_F(DocumentsWatchTest, OtherPrefixesChangeNothing) {
   WriteFile("archive/CHG-1.json", Change("CHG-1"));
   ASSERT_TRUE(Soon([&] { return IsFound("CHG-1", "submitted"); }));
@@ -112,45 +136,56 @@ TEST_F(DocumentsWatchTest, OtherPrefixesChangeNothing) {
   WriteFile("archive/CHG-2.json", Change("CHG-2"));
   ASSERT_TRUE(Soon([&] { return IsFound("CHG-2", "submitted"); }));
   EXPECT_TRUE(IsFound("CHG-1", "submitted"));
-  EXPECT_EQ(Changes(), 2);
+  EXPECT_FALSE(IsFound("CHG-1", "draft"));
+  // CHG-1 once or twice, because a file in a new folder may be reported twice, and CHG-2 once. The
+  // other prefixes would add three.
+  EXPECT_LE(Changes(), 3);
 }
 
-// A folder that moves away takes its files along without a word: the cache is compared with what
-// is left.
-TEST_F(DocumentsWatchTest, WhatAMovedFolderTookAlongIsNotServed) {
+// The kernel does not report the files of a folder that is moved away. So all rows are compared
+// with the objects.
+TEST_F(DocumentsWatchTest, DocumentsInAFolderThatWasMovedAwayAreNotServed) {
   WriteFile("archive/CHG-1.json", Change("CHG-1"));
   ASSERT_TRUE(Soon([&] { return IsFound("CHG-1", "submitted"); }));
   std::filesystem::rename(In("archive"), In("before"));
   WriteFile("archive/CHG-2.json", Change("CHG-2"));
   EXPECT_TRUE(Soon([&] { return !IsFound("CHG-1", "submitted"); }));
   EXPECT_TRUE(Soon([&] { return IsFound("CHG-2", "submitted"); }));
-  EXPECT_EQ(door_.CounterOf("tidemark_documents_watch_overflows_total"), 1);
+  EXPECT_GE(door_.CounterOf("tidemark_documents_watch_overflows_total"), 1);
 }
 
-// What is no document must keep no other from being noticed.
-TEST_F(DocumentsWatchTest, WhatIsNoDocumentIsDroppedWithALine) {
+// A file that is not a document must not delay others.
+TEST_F(DocumentsWatchTest, AFileThatIsNotADocumentIsLoggedAndIgnored) {
   WriteFile("archive/CHG-1.json", "{");
   WriteFile("archive/notes.txt", "not a document");
   WriteFile("archive/CHG-2.json", Change("CHG-2"));
   EXPECT_TRUE(Soon([&] { return IsFound("CHG-2", "submitted"); }));
-  EXPECT_THAT(door_.log(), HasSubstr("an event was dropped key=archive/CHG-1.json"));
+  // The first report of CHG-1 may find the file before its first byte was written. The second
+  // report comes when the file is closed, and may be handled after CHG-2.
+  const std::string dropped = "an event was dropped key=archive/CHG-1.json";
+  EXPECT_TRUE(Soon([&] { return door_.log().find(dropped) != std::string::npos; }));
   EXPECT_EQ(door_.CounterOf("tidemark_documents_watch_failures_total"), 0);
 }
 
-// Tells what it was given, and then that nothing comes: time passes instead.
+// A watcher that returns the given news and then no more: time passes instead. `before`, if set, is
+// called before that, and by then the comparison of the start has ended.
 class ScriptedWatcher final : public objects::Watcher {
  public:
-  ScriptedWatcher(ManualClock* clock, Result<objects::News> first)
-      : clock_(*clock), first_(std::move(first)) {}
+  ScriptedWatcher(ManualClock* clock, Result<objects::News> first, std::function<void()> before)
+      : clock_(*clock), first_(std::move(first)), before_(std::move(before)) {}
 
   Result<objects::News> Wait(std::chrono::milliseconds patience) override {
+    if (before_) {
+      if (patience < std::chrono::minutes(1)) return objects::News{};
+      std::exchange(before_, {})();
+    }
     if (first_) {
-      // After an error nobody asks again.
+      // After an error Wait is not called again.
       if (!first_->has_value()) idle_.count_down();
       return *std::exchange(first_, std::nullopt);
     }
     clock_.Advance(patience);
-    // Who waits a minute has nothing to do.
+    // A caller that waits for a minute has nothing else to do.
     if (patience < std::chrono::minutes(1)) return objects::News{};
     idle_.count_down();
     stopped_.wait();
@@ -164,6 +199,7 @@ class ScriptedWatcher final : public objects::Watcher {
  private:
   ManualClock& clock_;
   std::optional<Result<objects::News>> first_;
+  std::function<void()> before_;
   std::atomic<bool> is_stopped_ = false;
   std::latch idle_{1};
   std::latch stopped_{1};
@@ -171,19 +207,12 @@ class ScriptedWatcher final : public objects::Watcher {
 
 class ScriptedWatchTest : public ::testing::Test {
  protected:
-  void Start(Result<objects::News> first) {
-    documents_ = documents::Documents::Open({}, {.tables = &tables_,
-                                                 .objects = &objects_,
-                                                 .clock = &clock_,
-                                                 .pauser = &pauser_,
-                                                 .random = &random_})
-                     .value();
-    watcher_.emplace(&clock_, std::move(first));
-    watch_.emplace("ccoe-change-metadata", api::DocumentsWatchParts{.documents = documents_.get(),
-                                                                    .watcher = &*watcher_,
-                                                                    .clock = &clock_,
-                                                                    .logger = &logger_,
-                                                                    .metrics = &metrics_});
+  void Start(Result<objects::News> first, std::function<void()> before = {}) {
+    documents_ = documents::Documents::Open({}, &tables_, &objects_, runtime_).value();
+    watcher_.emplace(&clock_, std::move(first), std::move(before));
+    watch_.emplace("ccoe-change-metadata",
+                   api::DocumentsWatchParts{
+                       .documents = documents_.get(), .watcher = &*watcher_, .runtime = runtime_});
     watch_->Run();
   }
   void Upload(const std::string& id) {
@@ -194,12 +223,12 @@ class ScriptedWatchTest : public ::testing::Test {
   }
   bool IsCached(const std::string& id) {
     const auto reply = documents_->Get(documents_->NewContext(), id);
-    return reply && reply->source == documents::ReadSource::kCache;
+    return reply && *reply && (*reply)->source == documents::ReadSource::kCache;
   }
 
   ManualClock clock_;
   SeededRandom random_{1};
-  documents::SystemPauser pauser_;
+  SystemSleeper sleeper_;
   TempFolder folder_;
   std::unique_ptr<embedded::EmbeddedTables> stored_ =
       embedded::EmbeddedTables::Open({.folder = folder_.path() + "/data", .background = false})
@@ -209,13 +238,18 @@ class ScriptedWatchTest : public ::testing::Test {
   Metrics metrics_;
   LogCapture log_;
   Logger logger_{{}, clock_, &log_};
+  const Runtime runtime_{.clock = clock_,
+                         .random = random_,
+                         .sleeper = sleeper_,
+                         .logger = logger_,
+                         .metrics = metrics_};
   std::unique_ptr<documents::Documents> documents_;
   std::optional<ScriptedWatcher> watcher_;
   std::optional<api::DocumentsWatch> watch_;
 };
 
-// What the table could not take is not lost, and is not tried without a pause either.
-TEST_F(ScriptedWatchTest, AFileThatCameWhileTheTableWasAwayIsFoundLater) {
+// A change that the table could not store is not lost, and is retried with a pause.
+TEST_F(ScriptedWatchTest, AFileThatArrivedDuringAnOutageOfTheTableIsFoundLater) {
   Upload("CHG-1");
   const auto begin = clock_.Monotonic();
   tables_.decide = [&](Operation operation) -> std::optional<Fault> {
@@ -230,25 +264,26 @@ TEST_F(ScriptedWatchTest, AFileThatCameWhileTheTableWasAwayIsFoundLater) {
                                        HasSubstr("tidemark_documents_watch_changes_total 1\n")));
 }
 
-// When some changes were missed, everything is compared, also what nobody named.
-TEST_F(ScriptedWatchTest, WhatWasMissedIsFoundByALookAtAll) {
-  Upload("CHG-1");
-  Upload("CHG-2");
-  Start(objects::News{.keys = {"archive/CHG-1.json"}, .all = true});
+// When changes were missed, all documents are compared, also those that were not named.
+TEST_F(ScriptedWatchTest, AFullComparisonFindsMissedChanges) {
+  Start(objects::News{.keys = {"archive/CHG-1.json"}, .all = true}, [&] {
+    Upload("CHG-1");
+    Upload("CHG-2");
+  });
   watcher_->WaitUntilIdle();
   EXPECT_TRUE(IsCached("CHG-1"));
   EXPECT_TRUE(IsCached("CHG-2"));
   EXPECT_THAT(metrics_.Expose(), HasSubstr("tidemark_documents_watch_overflows_total 1\n"));
 }
 
-TEST_F(ScriptedWatchTest, WhatIsNotWatchedIsSaid) {
+TEST_F(ScriptedWatchTest, AFolderThatIsNotWatchedIsLogged) {
   Start(objects::News{.problems = {"the folder is one too many"}});
   watcher_->WaitUntilIdle();
   EXPECT_THAT(log_.text(), HasSubstr("the folder is one too many"));
   EXPECT_THAT(metrics_.Expose(), HasSubstr("tidemark_documents_watch_failures_total 1\n"));
 }
 
-TEST_F(ScriptedWatchTest, AWatcherThatFailsIsSaid) {
+TEST_F(ScriptedWatchTest, AFailedWatcherIsLogged) {
   Start(Error{ErrorCode::kUnavailable, "the kernel is tired"});
   watcher_->WaitUntilIdle();
   watch_->Stop();

@@ -16,7 +16,7 @@ namespace tidemark::testing {
 
 namespace {
 
-constexpr std::chrono::seconds kPatience(30);
+constexpr std::chrono::seconds kFrontDoorPatience(30);
 
 }  // namespace
 
@@ -85,11 +85,11 @@ FrontDoor::FrontDoor(const Adjust& adjust) {
                                                       .objects = objects_.get(),
                                                       .watcher = watcher_.get(),
                                                       .client = &client_,
-                                                      .clock = &clock_,
-                                                      .random = &random_,
-                                                      .sleeper = &sleeper_,
-                                                      .logger = &logger_,
-                                                      .metrics = &metrics_})
+                                                      .runtime = {.clock = clock_,
+                                                                  .random = random_,
+                                                                  .sleeper = sleeper_,
+                                                                  .logger = logger_,
+                                                                  .metrics = metrics_}})
                  .value();
   url_ = "http://" + service_->address();
 }
@@ -100,12 +100,13 @@ FrontDoor::~FrontDoor() {
 }
 
 http::Response FrontDoor::Send(std::string_view body, const Signing& signing) {
-  const std::string timestamp = std::to_string(clock_.NowSeconds() + signing.offset);
+  const EpochSeconds signed_at = signing.timestamp.value_or(clock_.NowSeconds());
+  const std::string timestamp = std::to_string(signed_at + signing.offset);
   http::OutgoingRequest request{.method = http::Method::kPost,
                                 .url = url_ + "/slack/events",
                                 .headers = signing.more,
                                 .body = std::string(body),
-                                .timeout = kPatience};
+                                .timeout = kFrontDoorPatience};
   request.headers.Add("Content-Type", "application/json");
   if (!signing.without_timestamp) {
     request.headers.Add(std::string(slack::kTimestampHeader), timestamp);
@@ -116,7 +117,7 @@ http::Response FrontDoor::Send(std::string_view body, const Signing& signing) {
         std::string(slack::kSignatureHeader),
         slack::Sign(secret, timestamp, signing.signed_body.value_or(std::string(body))));
   }
-  return client_.Send(request, Deadline::After(clock_, kPatience)).response;
+  return client_.Send(request, Deadline::After(clock_, kFrontDoorPatience)).response;
 }
 
 http::Response FrontDoor::Call(http::Method method, const std::string& path, std::string body,
@@ -128,15 +129,25 @@ http::Response FrontDoor::Call(http::Method method, const std::string& path, std
              .url = url_ + path,
              .headers = std::move(headers),
              .body = std::move(body),
-             .timeout = kPatience},
-            Deadline::After(clock_, kPatience))
+             .timeout = kFrontDoorPatience},
+            Deadline::After(clock_, kFrontDoorPatience))
+      .response;
+}
+
+http::Response FrontDoor::CallAs(const std::string& token, const std::string& path) {
+  return client_
+      .Send({.method = http::Method::kGet,
+             .url = url_ + path,
+             .headers = {{"Authorization", "Bearer " + token}},
+             .timeout = kFrontDoorPatience},
+            Deadline::After(clock_, kFrontDoorPatience))
       .response;
 }
 
 http::Response FrontDoor::CallWithoutToken(http::Method method, const std::string& path) {
   return client_
-      .Send({.method = method, .url = url_ + path, .timeout = kPatience},
-            Deadline::After(clock_, kPatience))
+      .Send({.method = method, .url = url_ + path, .timeout = kFrontDoorPatience},
+            Deadline::After(clock_, kFrontDoorPatience))
       .response;
 }
 

@@ -1,14 +1,17 @@
-// The whole front door in a test's process: the service over the embedded tables in a temporary
-// folder, a pretend Slack on loopback behind it, and a client in front of it. Real sockets, real
-// files; only Slack is pretend, and stricter than the original.
+// The whole front door in the process of a test: the service over the embedded tables in a
+// temporary folder, a pretend Slack on loopback, and a client. Sockets and files are real. The
+// pretend Slack is stricter than Slack.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -26,7 +29,7 @@
 
 namespace tidemark::testing {
 
-// A log that may be written to while it is read.
+// A log that may be read while other threads write to it.
 class LogCapture : public std::ostream {
  public:
   LogCapture();
@@ -42,19 +45,25 @@ class FrontDoor {
  public:
   static constexpr const char* kSigningSecret = "0123456789abcdef0123456789abcdef";
   static constexpr const char* kBotToken = "xoxb-of-the-tests";
+  // Far longer than an answer takes on a busy machine, and shorter than the client waits. Only a
+  // test that fails waits so long.
+  static constexpr std::chrono::seconds kLongEnough{20};
 
-  // What turns the archive on, for the constructor; its files come from the pretend Slack.
+  // For the constructor: turns the archive on. Its files come from the pretend Slack.
   static void WithArchive(api::ServiceOptions* options) {
     options->archive.emplace();
     options->archive->files.first_wait = std::chrono::seconds(0);
   }
 
-  // Likewise for attempts, which know e-mail addresses by a key.
+  // For the constructor: turns attempts on, with a key for e-mail addresses.
   static void WithAttempts(api::ServiceOptions* options) {
     options->attempts.emplace();
     options->attempts->email_key = Secret("the key of the tests");
   }
-  static void WithDocuments(api::ServiceOptions* options) { options->documents.emplace(); }
+  static void WithDocuments(api::ServiceOptions* options) {
+    options->documents.emplace();
+    options->documents->limits_calls = false;  // As the program has it by default.
+  }
   static void WithEverything(api::ServiceOptions* options) {
     WithArchive(options);
     WithAttempts(options);
@@ -66,9 +75,10 @@ class FrontDoor {
   explicit FrontDoor(const Adjust& adjust = [](api::ServiceOptions*) {});
   ~FrontDoor();
 
-  // How a request to /slack/events differs from a proper one.
+  // How a request to /slack/events differs from a valid one.
   struct Signing {
-    EpochSeconds offset = 0;  // Of the timestamp, from now.
+    EpochSeconds offset = 0;                               // Added to the timestamp.
+    std::optional<EpochSeconds> timestamp = std::nullopt;  // nullopt: now.
     std::optional<std::string> secret = std::nullopt;
     bool without_timestamp = false;
     bool without_signature = false;
@@ -81,6 +91,8 @@ class FrontDoor {
   // A request to the API, with a token.
   http::Response Call(http::Method method, const std::string& path, std::string body = {},
                       const http::Headers& more = {});
+  // GET with another token.
+  http::Response CallAs(const std::string& token, const std::string& path);
   http::Response CallWithoutToken(http::Method method, const std::string& path);
 
   // {"type":"event_callback", …}: a message with these ids.
@@ -92,7 +104,7 @@ class FrontDoor {
   Ids real_ids() const;
   static std::string Message(const std::string& event_id, const Ids& ids,
                              std::string_view more = "");
-  // Likewise, with any inner event.
+  // The same with any inner event.
   static std::string Callback(const std::string& event_id, const Ids& ids, std::string_view event);
 
   // How many events the inbox and the quarantine hold.
@@ -108,7 +120,7 @@ class FrontDoor {
   api::Service& service() { return *service_; }
   demo::PretendSlack& slack() { return *slack_; }
   embedded::EmbeddedTables& tables() { return *tables_; }
-  // What the service sees of the tables.
+  // The tables as the service sees them, with injected faults.
   FaultyTables& faults() { return *faulty_; }
   objects::Objects& objects() { return *objects_; }
   // Where its files are.

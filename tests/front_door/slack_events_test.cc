@@ -1,6 +1,7 @@
 // POST /slack/events from the socket to the disk and back, with real sockets and files and a
 // pretend Slack that is stricter than the original.
 #include <future>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -17,7 +18,7 @@ using ::testing::Not;
 
 class SlackEventsTest : public ::testing::Test {
  protected:
-  // Whatever else a test shows, no call to Slack was out of shape.
+  // In every test, all calls to Slack must be well-formed.
   void TearDown() override { EXPECT_THAT(door_->slack().faults(), IsEmpty()); }
 
   void Restart(const FrontDoor::Adjust& adjust) {
@@ -42,7 +43,7 @@ TEST_F(SlackEventsTest, StoresAnEventBeforeItAcknowledgesIt) {
   EXPECT_EQ(door_->CounterOf("tidemark_events_total{result=\"accepted\"}"), 1);
 }
 
-// Slack delivers an event again when its answer was late, with a new timestamp.
+// When our answer is late, Slack delivers the event again, with a new timestamp.
 TEST_F(SlackEventsTest, AcknowledgesADuplicateAndStoresNothing) {
   const std::string body = FrontDoor::Message("Ev1", ids_);
   EXPECT_EQ(door_->Send(body, {.offset = -1}).status, 200);
@@ -58,12 +59,14 @@ TEST_F(SlackEventsTest, AcknowledgesADuplicateAndStoresNothing) {
 }
 
 // Spec: 000-37
-TEST_F(SlackEventsTest, RefusesWhatSlackDidNotSignJustNowWithoutLookingAtIt) {
+TEST_F(SlackEventsTest, RefusesRequestsThatSlackDidNotSignWithinTheWindow) {
   const std::string body = FrontDoor::Message("Ev1", ids_);
   std::vector<http::Response> refusals = {
       door_->Send(body, {.secret = "another secret"}),
       door_->Send(body, {.offset = -302}),
-      door_->Send(body, {.offset = 302}),
+      // Far ahead, because a slow machine may need seconds to handle it. The exact limit of 300 s
+      // is tested in signature_test.cc, with a clock that stands still.
+      door_->Send(body, {.offset = 3600}),
       door_->Send(body, {.without_timestamp = true}),
       door_->Send(body, {.without_signature = true}),
       door_->Send(body, {.without_timestamp = true, .without_signature = true}),
@@ -76,26 +79,23 @@ TEST_F(SlackEventsTest, RefusesWhatSlackDidNotSignJustNowWithoutLookingAtIt) {
   EXPECT_EQ(SlackCalls(), 0u);
   EXPECT_EQ(door_->InboxSize(), 0u);
   EXPECT_EQ(door_->QuarantineSize(), 0u);
-  const auto claims = door_->tables().Scan({.table = std::string(dedup::kDefaultTable)});
-  EXPECT_THAT(claims.value().items, IsEmpty());
+  for (const std::string& table :
+       {std::string(dedup::kDefaultTable), std::string("tidemark-events")}) {
+    EXPECT_THAT(door_->tables().Scan({.table = table}).value().items, IsEmpty()) << table;
+  }
   EXPECT_THAT(door_->log(), Not(HasSubstr("hello")));
 }
 
-// Whoever records a request must not be able to play it again within the five minutes.
-TEST_F(SlackEventsTest, RefusesTheSameBytesASecondTime) {
+// Somebody who recorded a request must not be able to send it again within the five minutes.
+TEST_F(SlackEventsTest, RefusesAReplayOfTheSameBytes) {
   const std::string body = R"({"type":"url_verification","challenge":"c"})";
-  EXPECT_EQ(door_->Send(body, {.offset = -100}).status, 200);
-  // Another second may have begun between the two, and with it another signature.
-  int last = 0;
-  for (int i = 0; i < 3 && last != 401; ++i) {
-    door_->Send(body);
-    last = door_->Send(body).status;
-  }
-  EXPECT_EQ(last, 401);
+  const FrontDoor::Signing same_second = {.timestamp = SystemClock().NowSeconds() - 100};
+  EXPECT_EQ(door_->Send(body, same_second).status, 200);
+  EXPECT_EQ(door_->Send(body, same_second).status, 401);
 }
 
 // Spec: 000-38
-TEST_F(SlackEventsTest, EchoesTheChallengeAndChecksNothing) {
+TEST_F(SlackEventsTest, EchoesTheChallengeWithoutAnExistenceCheck) {
   const http::Response response =
       door_->Send(R"({"token":"t","challenge":"3eZbrw1aB","type":"url_verification"})");
   EXPECT_EQ(response.status, 200);
@@ -103,7 +103,7 @@ TEST_F(SlackEventsTest, EchoesTheChallengeAndChecksNothing) {
   EXPECT_EQ(SlackCalls(), 0u);
 }
 
-TEST_F(SlackEventsTest, CountsTheMinutesThatSlackDidNotSend) {
+TEST_F(SlackEventsTest, CountsTheMinutesThatSlackDidNotDeliver) {
   const http::Response response =
       door_->Send(R"({"token":"t","type":"app_rate_limited","team_id":"T123",)"
                   R"("minute_rate_limited":1518467820,"api_app_id":"A123"})");
@@ -112,20 +112,20 @@ TEST_F(SlackEventsTest, CountsTheMinutesThatSlackDidNotSend) {
   EXPECT_THAT(door_->log(), HasSubstr("minute=1518467820"));
 }
 
-TEST_F(SlackEventsTest, AcknowledgesKindsThatAreNotKnown) {
+TEST_F(SlackEventsTest, AcknowledgesUnknownTypes) {
   EXPECT_EQ(door_->Send(R"({"type":"something_new","team_id":"T123"})").status, 200);
   EXPECT_EQ(door_->InboxSize(), 0u);
 }
 
-// It will be no better the next time.
-TEST_F(SlackEventsTest, TellsSlackNotToSendAgainWhatIsNoEvent) {
+// The same request would be malformed again.
+TEST_F(SlackEventsTest, TellsSlackNotToRetryAMalformedRequest) {
   const http::Response response = door_->Send("{");
   EXPECT_EQ(response.status, 400);
   EXPECT_EQ(response.headers.Find("X-Slack-No-Retry"), "1");
 }
 
 // Spec: 000-27
-TEST_F(SlackEventsTest, RefusesIdsThatDoNotExistAlikeAndSaysWhyOnlyInTheLog) {
+TEST_F(SlackEventsTest, RefusesUnknownIdsWithTheSameAnswerAndLogsTheReason) {
   std::vector<http::Response> refusals;
   for (const FrontDoor::Ids& fake : {FrontDoor::Ids{"T0FAKE00", ids_.user, ids_.channel},
                                      FrontDoor::Ids{ids_.team, "U0FAKE00", ids_.channel},
@@ -148,8 +148,11 @@ TEST_F(SlackEventsTest, RefusesIdsThatDoNotExistAlikeAndSaysWhyOnlyInTheLog) {
 }
 
 // Spec: 000-39
-TEST_F(SlackEventsTest, RefusesATeamWithoutATokenUnlessToldToLetItPass) {
-  Restart([](api::ServiceOptions* options) { options->bot_token.reset(); });
+TEST_F(SlackEventsTest, RefusesATeamWithoutATokenUnlessTheSettingAllowsIt) {
+  Restart([](api::ServiceOptions* options) {
+    options->bot_token.reset();
+    options->unknown = gate::UnknownPolicy::kRefuse;
+  });
   EXPECT_EQ(door_->Send(FrontDoor::Message("Ev1", ids_)).status, 403);
   EXPECT_EQ(door_->InboxSize(), 0u);
   Restart([](api::ServiceOptions* options) {
@@ -162,21 +165,28 @@ TEST_F(SlackEventsTest, RefusesATeamWithoutATokenUnlessToldToLetItPass) {
 }
 
 // Spec: 000-29
-TEST_F(SlackEventsTest, AnswersInTimeWhileSlacksWebApiHangs) {
-  Restart([](api::ServiceOptions* options) {
-    options->existence.deadline = std::chrono::milliseconds(200);
-  });
-  door_->slack().Fail("users.info", {.kind = demo::FailureKind::kHang}, 100);
-  EXPECT_EQ(door_->Send(FrontDoor::Message("Ev1", ids_)).status, 403);
-  EXPECT_THAT(door_->log(), HasSubstr("reason=timeout"));
+TEST_F(SlackEventsTest, AnswersByTheDeadlineWhileSlacksWebApiHangs) {
+  // On a slow machine the deadline may pass before the call reaches Slack. Then nothing has hung
+  // yet, and the test is repeated with a longer deadline.
+  std::chrono::milliseconds deadline(200);
+  do {
+    Restart([&](api::ServiceOptions* options) {
+      options->unknown = gate::UnknownPolicy::kRefuse;
+      options->existence.deadline = deadline;
+      options->web_api.call_timeout = deadline;
+    });
+    door_->slack().Fail("users.info", {.kind = demo::FailureKind::kHang}, 100);
+    EXPECT_EQ(door_->Send(FrontDoor::Message("Ev1", ids_)).status, 403);
+    EXPECT_THAT(door_->log(), HasSubstr("reason=timeout"));
+    EXPECT_EQ(door_->QuarantineSize(), 1u);
+    deadline *= 4;
+  } while (door_->slack().calls("users.info") == 0 && deadline < std::chrono::minutes(1));
   EXPECT_EQ(door_->slack().calls("users.info"), 1u);
-  EXPECT_EQ(door_->QuarantineSize(), 1u);
 }
 
-// Nothing that Slack signed is lost: what could not be checked is checked again.
+// No signed event is lost: an event that could not be checked is checked again.
 TEST_F(SlackEventsTest, PromotesFromQuarantineOnceSlackAnswersAgain) {
   Restart([](api::ServiceOptions* options) {
-    options->unknown = gate::UnknownPolicy::kQuarantine;
     options->quarantine.first_recheck = std::chrono::seconds(0);
   });
   door_->slack().Fail("users.info", {.kind = demo::FailureKind::kServerError}, 1);
@@ -188,13 +198,177 @@ TEST_F(SlackEventsTest, PromotesFromQuarantineOnceSlackAnswersAgain) {
   EXPECT_EQ(door_->QuarantineSize(), 0u);
 }
 
-// Each check may take seconds, and a day's events may be due when the program is told to end.
-TEST_F(SlackEventsTest, ChecksNothingAgainOnceItStops) {
+// A claim of an API caller says nothing about what the archive has stored.
+// Review: F2
+TEST_F(SlackEventsTest, StoresAnEventWhoseIdACallerHasClaimedOrMarked) {
+  const std::string claim =
+      door_->Call(http::Method::kPost, "/api/v1/claims", R"({"key":"Ev1"})").body;
+  ASSERT_EQ(door_->Call(http::Method::kPost, "/api/v1/claims/complete", claim).status, 200);
+  ASSERT_EQ(door_->Call(http::Method::kPost, "/api/v1/claims/mark", R"({"key":"Ev2"})").status,
+            200);
+  for (const char* id : {"Ev1", "Ev2"}) {
+    EXPECT_EQ(door_->Send(FrontDoor::Message(id, ids_)).status, 200);
+  }
+  EXPECT_EQ(door_->InboxSize(), 2u);
+}
+
+// Review: F2
+TEST_F(SlackEventsTest, LetsABotClaimAnEventThatIsStored) {
+  ASSERT_EQ(door_->Send(FrontDoor::Message("Ev1", ids_)).status, 200);
+  EXPECT_THAT(door_->Call(http::Method::kPost, "/api/v1/claims", R"({"key":"Ev1"})").body,
+              HasSubstr(R"("outcome":"new")"));
+}
+
+// The row of its claim says that it failed permanently. The copy in quarantine is the only one.
+TEST_F(SlackEventsTest, KeepsAnEventInQuarantineWhenItsClaimHasFailed) {
   Restart([](api::ServiceOptions* options) {
     options->quarantine.first_recheck = std::chrono::seconds(0);
   });
   door_->slack().Fail("users.info", {.kind = demo::FailureKind::kServerError}, 1);
-  EXPECT_EQ(door_->Send(FrontDoor::Message("Ev1", ids_)).status, 403);
+  EXPECT_EQ(door_->Send(FrontDoor::Message("Ev1", ids_)).status, 200);
+  ASSERT_TRUE(door_->tables().Put(
+      {.table = "tidemark-events", .item = {{"event_key", "Ev1"}, {"status", "failed"}}}));
+  ASSERT_TRUE(door_->service().WorkOnce());
+  EXPECT_EQ(door_->InboxSize(), 0u);
+  EXPECT_EQ(door_->QuarantineSize(), 1u);
+}
+
+// README: direct messages are never kept. A private channel that was never public is the same.
+// Neither may lie in quarantine, in the inbox or in the table of marks.
+// Review: F8
+TEST_F(SlackEventsTest, WritesNothingOfAConversationThatWasNeverPublic) {
+  Restart([](api::ServiceOptions* options) {
+    FrontDoor::WithArchive(options);
+    options->work_url = "http://127.0.0.1:1/work";
+  });
+  door_->slack().Fail("users.info", {.kind = demo::FailureKind::kServerError}, 100);
+  const std::vector<std::pair<std::string, std::string>> conversations = {
+      {"D0DIRECT0", "im"}, {"D0DIRECT0", "app_home"}, {"D0DIRECT0", ""},    {"G0GROUP00", "mpim"},
+      {"G0GROUP00", ""},   {"C0SECRET0", "group"},    {"C0SECRET0", "mpim"}};
+  for (size_t i = 0; i < conversations.size(); ++i) {
+    const auto& [channel, type] = conversations[i];
+    const std::string typed = type.empty() ? "" : R"(,"channel_type":")" + type + '"';
+    EXPECT_EQ(door_
+                  ->Send(FrontDoor::Message("Ev" + std::to_string(i),
+                                            {ids_.team, ids_.user, channel}, typed))
+                  .status,
+              200);
+  }
+  EXPECT_EQ(door_->InboxSize(), 0u);
+  EXPECT_EQ(door_->QuarantineSize(), 0u);
+  EXPECT_THAT(door_->tables().Scan({.table = "tidemark-events"}).value().items, IsEmpty());
+  EXPECT_EQ(door_->CounterOf("tidemark_events_total{result=\"not_public\"}"),
+            static_cast<double>(conversations.size()));
+}
+
+// Review: F8
+TEST_F(SlackEventsTest, KeepsAPrivateChannelThatWasPublicBefore) {
+  Restart(FrontDoor::WithArchive);
+  ASSERT_EQ(door_->Send(FrontDoor::Message("Ev1", ids_, R"(,"channel_type":"channel")")).status,
+            200);
+  const size_t rows = door_->Archived().size();
+  const std::string event = R"({"type":"message","channel_type":"group","user":")" + ids_.user +
+                            R"(","channel":")" + ids_.channel +
+                            R"(","ts":"1700000001.000100","text":"later"})";
+  EXPECT_EQ(door_->Send(FrontDoor::Callback("Ev2", ids_, event)).status, 200);
+  EXPECT_GT(door_->Archived().size(), rows);
+}
+
+// The first part of an outage: nothing can be checked, and Slack must not turn the app off. The
+// second part: the event could not be checked for a day. It is not dropped without a notice.
+// Review: F3
+TEST_F(SlackEventsTest, AnEventThatIsNeverVerifiedBecomesAKnownGap) {
+  Restart([](api::ServiceOptions* options) {
+    FrontDoor::WithArchive(options);
+    options->quarantine.first_recheck = std::chrono::seconds(0);
+    options->quarantine.life = std::chrono::seconds(0);
+  });
+  door_->slack().Fail("users.info", {.kind = demo::FailureKind::kServerError}, 100);
+  EXPECT_EQ(door_->Send(FrontDoor::Message("Ev1", ids_)).status, 200);
+  ASSERT_TRUE(door_->service().WorkOnce());
+  EXPECT_EQ(door_->CounterOf("tidemark_gate_given_up_total"), 1);
+  EXPECT_THAT(door_->log(), HasSubstr("key=" + ids_.team + ":Ev1"));
+  EXPECT_THAT(door_
+                  ->Call(http::Method::kGet,
+                         "/api/v1/teams/" + ids_.team + "/channels/" + ids_.channel + "/coverage")
+                  .body,
+              HasSubstr("could not be verified"));
+  EXPECT_EQ(door_->QuarantineSize(), 1u) << "the bytes are gone";
+  EXPECT_THAT(door_->Call(http::Method::kGet, "/api/v1/quarantine").body, HasSubstr("given_up_at"));
+}
+
+// 250 events of one unknown channel while Slack's Web API hangs: they share one set of calls, and
+// none of them holds a worker. So a claim beside them is answered although there is only one.
+// Review: F7
+TEST_F(SlackEventsTest, EventsThatWaitForSlackHoldNoWorker) {
+  Restart([](api::ServiceOptions* options) {
+    options->workers = 1;
+    options->existence.deadline = std::chrono::minutes(5);
+    options->web_api.call_timeout = std::chrono::minutes(5);
+  });
+  door_->slack().Fail("users.info", {.kind = demo::FailureKind::kHang}, 1);
+  constexpr int kEvents = 250;
+  std::vector<std::future<int>> events;
+  for (int i = 0; i < kEvents; ++i) {
+    events.push_back(std::async(std::launch::async, [&, i] {
+      return door_->Send(FrontDoor::Message("Ev" + std::to_string(i), ids_)).status;
+    }));
+  }
+  door_->slack().AwaitHanging(1);
+  auto claim = std::async(std::launch::async, [&] {
+    return door_->Call(http::Method::kPost, "/api/v1/claims", R"({"key":"k"})").status;
+  });
+  if (claim.wait_for(FrontDoor::kLongEnough) != std::future_status::ready) {
+    door_->slack().Release();
+    FAIL() << "the events hold the only worker while they wait for Slack";
+  }
+  EXPECT_EQ(claim.get(), 200);
+  // All of them are claimed, and none is answered: they wait, and the only worker is free.
+  while (door_->tables().Scan({.table = "tidemark-events"}).value().items.size() < kEvents) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(door_->Call(http::Method::kPost, "/api/v1/claims", R"({"key":"l"})").status, 200);
+  EXPECT_EQ(door_->InboxSize(), 0u);
+  door_->slack().Release();
+  for (std::future<int>& event : events) EXPECT_EQ(event.get(), 200);
+  EXPECT_EQ(door_->slack().calls("users.info"), 1u);
+  EXPECT_EQ(door_->InboxSize(), static_cast<size_t>(kEvents));
+}
+
+// Two callers who ask about a channel while Slack's Web API hangs hold none of the workers, of
+// which there is one. Review: F7
+TEST_F(SlackEventsTest, QuestionsAboutExistenceHoldNoWorkerWhileSlackHangs) {
+  Restart([](api::ServiceOptions* options) {
+    options->workers = 1;
+    options->existence.deadline = std::chrono::minutes(5);
+    options->web_api.call_timeout = std::chrono::minutes(5);
+  });
+  door_->slack().Fail("users.info", {.kind = demo::FailureKind::kHang}, 2);
+  const std::string path = "/api/v1/existence?team=" + ids_.team + "&user=";
+  std::vector<std::future<int>> questions;
+  for (const std::string& user : {ids_.user, std::string("U0NOBODY0")}) {
+    questions.push_back(std::async(std::launch::async, [&, user] {
+      return door_->Call(http::Method::kGet, path + user).status;
+    }));
+  }
+  door_->slack().AwaitHanging(1);
+  auto claim = std::async(std::launch::async, [&] {
+    return door_->Call(http::Method::kPost, "/api/v1/claims", R"({"key":"k"})").status;
+  });
+  EXPECT_EQ(claim.wait_for(FrontDoor::kLongEnough), std::future_status::ready)
+      << "the questions hold the only worker while they wait for Slack";
+  door_->slack().Release();
+  EXPECT_EQ(claim.get(), 200);
+  for (std::future<int>& question : questions) EXPECT_EQ(question.get(), 200);
+}
+
+// A check may take seconds, and the events of a whole day may be due when the program stops.
+TEST_F(SlackEventsTest, RechecksNothingAfterStop) {
+  Restart([](api::ServiceOptions* options) {
+    options->quarantine.first_recheck = std::chrono::seconds(0);
+  });
+  door_->slack().Fail("users.info", {.kind = demo::FailureKind::kServerError}, 1);
+  EXPECT_EQ(door_->Send(FrontDoor::Message("Ev1", ids_)).status, 200);
   const uint64_t calls = SlackCalls();
   door_->service().Stop(std::chrono::milliseconds(0));
   ASSERT_TRUE(door_->service().WorkOnce());
@@ -202,8 +376,13 @@ TEST_F(SlackEventsTest, ChecksNothingAgainOnceItStops) {
   EXPECT_EQ(door_->QuarantineSize(), 1u);
 }
 
-// A 200 to the retry would lose the event should the first delivery fail.
+// If the retry got a 200 and the first delivery failed, the event would be lost.
 TEST_F(SlackEventsTest, DoesNotAcknowledgeARetryWhileTheFirstDeliveryIsUnderWay) {
+  // Longer than the retry takes on any machine: the first delivery must not time out before it.
+  Restart([](api::ServiceOptions* options) {
+    options->existence.deadline = std::chrono::minutes(1);
+    options->web_api.call_timeout = std::chrono::minutes(1);
+  });
   door_->slack().Fail("users.info", {.kind = demo::FailureKind::kHang}, 1);
   const std::string body = FrontDoor::Message("Ev1", ids_);
   auto first =
@@ -215,7 +394,7 @@ TEST_F(SlackEventsTest, DoesNotAcknowledgeARetryWhileTheFirstDeliveryIsUnderWay)
   EXPECT_EQ(door_->InboxSize(), 1u);
 }
 
-// Trust that was cached ends with the event that ends it, not five minutes later.
+// Cached rows are void at once when an event says so, not only after five minutes.
 TEST_F(SlackEventsTest, RefusesADeactivatedUserAtOnce) {
   EXPECT_EQ(door_->Send(FrontDoor::Message("Ev1", ids_)).status, 200);
   door_->slack().Deactivate(ids_.user);
@@ -228,8 +407,8 @@ TEST_F(SlackEventsTest, RefusesADeactivatedUserAtOnce) {
   EXPECT_EQ(door_->Send(FrontDoor::Message("Ev3", ids_)).status, 403);
 }
 
-// Also when all that it names was verified a moment ago.
-TEST_F(SlackEventsTest, AnEventThatEndsSomethingTakesTheLongWay) {
+// Even if all its ids were verified a moment ago.
+TEST_F(SlackEventsTest, AnEventThatEndsSomethingTakesTheClaimedPath) {
   const std::string archived = R"(,"subtype":"channel_archive")";
   for (const char* number : {"1", "2"}) {
     EXPECT_EQ(door_->Send(FrontDoor::Message(std::string("EvM") + number, ids_)).status, 200);
@@ -237,12 +416,12 @@ TEST_F(SlackEventsTest, AnEventThatEndsSomethingTakesTheLongWay) {
               200);
   }
   EXPECT_EQ(door_->Send(FrontDoor::Message("EvM3", ids_)).status, 200);
-  // Once at first, and once after each time that it was said to be archived.
+  // Once at first, and once after each of the two archive events.
   EXPECT_EQ(door_->slack().calls("conversations.info"), 3U);
 }
 
-// Slack's next delivery comes at once: it must not wait for the end of a lease.
-TEST_F(SlackEventsTest, AFailedDeliveryLeavesNoClaimBehind) {
+// Slack's next delivery comes at once. It must not be refused until a lease ends.
+TEST_F(SlackEventsTest, AFailedDeliveryReleasesItsClaim) {
   const std::string body = FrontDoor::Message("Ev1", ids_);
   door_->faults().decide = [](Operation operation) -> std::optional<Fault> {
     if (operation != Operation::kTransact) return std::nullopt;
@@ -262,11 +441,12 @@ TEST_F(SlackEventsTest, AcceptsTheEventThatRevokesItsOwnToken) {
                        R"("tokens":{"bot":["U1"]}}})")
                 .status,
             200);
-  EXPECT_EQ(door_->Send(FrontDoor::Message("Ev3", ids_)).status, 403);
+  EXPECT_EQ(door_->Send(FrontDoor::Message("Ev3", ids_)).status, 200);
+  EXPECT_EQ(door_->QuarantineSize(), 1u) << "without a token nothing can be checked";
 }
 
-// Whoever reads the log must not be able to pass for Slack, for the bot, or for a caller.
-TEST_F(SlackEventsTest, WritesNoSecretAndNoMessageIntoItsLog) {
+// Somebody who reads the log must not learn the secrets of Slack, of the bot or of an API caller.
+TEST_F(SlackEventsTest, LogsNeitherSecretsNorMessages) {
   door_->Send(FrontDoor::Message("Ev1", ids_));
   door_->Send(FrontDoor::Message("Ev2", {ids_.team, "U0FAKE00", ids_.channel}));
   door_->Send(FrontDoor::Message("Ev3", ids_), {.secret = "another secret"});

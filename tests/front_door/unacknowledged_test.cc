@@ -1,7 +1,8 @@
-// Deliveries that end without an answer of ours: Slack sends the same bytes again, within the same
-// second under the same signature, and they must not pass for a replay.
+// Deliveries that are not acknowledged: Slack may send the same bytes again within the same second,
+// with the same signature. They must not be refused as a replay.
 #include <future>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,10 +13,11 @@
 #include "apps/gate/tokens.h"
 #include "base/sleeper.h"
 #include "http/router.h"
-#include "servers/api/slack_events.h"
+#include "servers/api/front_door/slack_events.h"
 #include "slack/signature.h"
 #include "tests/model/model_tables.h"
 #include "tests/support/faulty_tables.h"
+#include "tests/support/manual_time.h"
 
 namespace tidemark::testing {
 namespace {
@@ -24,7 +26,7 @@ using ::testing::ElementsAre;
 
 constexpr char kChallenge[] = R"({"type":"url_verification","challenge":"c"})";
 
-// Where all that is asked for is there.
+// A Slack in which every id exists.
 class FullDirectory final : public slack::Directory {
  public:
   std::vector<slack::LookupReply> LookUp(const Secret& /*token*/,
@@ -45,12 +47,10 @@ class UnacknowledgedTest : public ::testing::Test {
         {.method = http::Method::kPost,
          .pattern = "/slack/events",
          .run = http::Run::kOnLoop,
-         .begin = [this](std::shared_ptr<const http::RoutedRequest> routed, http::Finish finish) {
-           events_.Receive(routed, std::move(finish));
-         }});
+         .handler = [this](const http::RoutedRequest& routed) { return events_.Receive(routed); }});
   }
 
-  // Signed now, by a clock that stands still.
+  // Signed at the time of a clock that stands still.
   http::Request Signed(const std::string& body) {
     const std::string timestamp = std::to_string(clock_.NowSeconds());
     http::Request request{.method = http::Method::kPost, .path = "/slack/events", .body = body};
@@ -65,7 +65,7 @@ class UnacknowledgedTest : public ::testing::Test {
                    [&](const http::Response& response) { status.set_value(response.status); });
     return status.get_future().get();
   }
-  // Posts it, and once more at the very moment of the first reply. Nobody has time for either.
+  // Posts the body, and again at the moment of the first reply. No worker is free for either.
   std::vector<int> PostTwiceWithoutWorkers(const std::string& body) {
     workers_.Stop();
     std::vector<int> statuses;
@@ -88,50 +88,55 @@ class UnacknowledgedTest : public ::testing::Test {
   Metrics metrics_;
   std::ostringstream log_;
   Logger logger_{{}, clock_, &log_};
+  const Runtime runtime_{.clock = clock_,
+                         .random = random_,
+                         .sleeper = sleeper_,
+                         .logger = logger_,
+                         .metrics = metrics_};
   model::ModelTables model_{clock_};
   FaultyTables tables_{&model_};
   FullDirectory directory_;
-  gate::FixedTokens tokens_{Secret("token"), {}};
-  gate::Existence existence_{{}, &tables_, &directory_, &tokens_, &clock_, nullptr, nullptr};
-  gate::Gate gate_{
-      {},          slack::SignatureVerifier({{.id = "only", .value = Secret("secret")}}),
-      &existence_, &clock_,
-      nullptr,     nullptr};
-  gate::Quarantine quarantine_{{}, &tables_, &clock_};
-  dedup::Claims claims_{{}, &tables_, &clock_, &random_, &sleeper_};
-  dedup::Deduplicator dedup_{{}, &claims_, &clock_, &random_, nullptr, nullptr};
+  gate::FixedTokens tokens_{Secret("token")};
+  gate::Existence existence_{{}, &tables_, &directory_, &tokens_, runtime_};
+  gate::Gate gate_{{},
+                   slack::SignatureVerifier({{.id = "only", .value = Secret("secret")}}),
+                   &existence_,
+                   runtime_};
+  gate::Quarantine quarantine_{{}, &tables_, runtime_};
+  dedup::Claims claims_{{}, &tables_, runtime_};
+  dedup::Deduplicator dedup_{{}, &claims_, runtime_};
   api::Inbox inbox_{{}, &tables_, &clock_};
   api::SlackEvents events_{{.inbox = &inbox_,
                             .gate = &gate_,
                             .quarantine = &quarantine_,
                             .dedup = &dedup_,
                             .tables = &tables_,
-                            .random = &random_,
-                            .logger = &logger_,
-                            .metrics = &metrics_},
-                           gate::UnknownPolicy::kRefuse};
+                            .workers = &workers_},
+                           gate::UnknownPolicy::kRefuse,
+                           runtime_};
   WorkerPool workers_{{.threads = 1, .max_waiting = 10}};
-  http::Router router_{&workers_, &logger_};
+  http::Router router_{&workers_, logger_};
 };
 
-// What the others are compared with.
-TEST_F(UnacknowledgedTest, WhatWasAcknowledgedIsARefusedReplay) {
+// The usual case, for comparison with the other tests.
+TEST_F(UnacknowledgedTest, AnAcknowledgedRequestIsRefusedAsAReplay) {
   EXPECT_EQ(Post(kChallenge), 200);
   EXPECT_EQ(Post(kChallenge), 401);
   EXPECT_EQ(Post(Message("Ev1")), 200);
   EXPECT_EQ(Post(Message("Ev1")), 401);
-  EXPECT_EQ(Post(Message("Ev2")), 200) << "the short way";
-  EXPECT_EQ(Post(Message("Ev2")), 401) << "the short way";
+  EXPECT_EQ(Post(Message("Ev2")), 200) << "the fast path";
+  EXPECT_EQ(Post(Message("Ev2")), 401) << "the fast path";
 }
 
 TEST_F(UnacknowledgedTest, IsForgottenWhenNoWorkerIsFree) {
-  EXPECT_THAT(PostTwiceWithoutWorkers(kChallenge), ElementsAre(503, 503));
+  // The gate does not know its ids, so only a worker can handle it.
+  EXPECT_THAT(PostTwiceWithoutWorkers(Message("Ev1")), ElementsAre(503, 503));
 }
 
-TEST_F(UnacknowledgedTest, IsForgottenWhenNoWorkerIsFreeAfterTheShortWay) {
+TEST_F(UnacknowledgedTest, IsForgottenWhenNoWorkerIsFreeAfterTheFastPath) {
   EXPECT_EQ(Post(Message("Ev1")), 200);
   clock_.Advance(std::chrono::seconds(1));
-  // All it names is known, but the event was seen before, which only a worker can look into.
+  // The gate knows its ids, but the event was handled before: only the claimed path can tell.
   EXPECT_THAT(PostTwiceWithoutWorkers(Message("Ev1")), ElementsAre(503, 503));
 }
 
@@ -144,7 +149,7 @@ TEST_F(UnacknowledgedTest, IsForgottenWhenItsHandlingThrows) {
   EXPECT_EQ(Post(Message("Ev1")), 200);
 }
 
-TEST_F(UnacknowledgedTest, IsForgottenWhenTheRestOfItThrows) {
+TEST_F(UnacknowledgedTest, IsForgottenWhenTheClaimedPathThrows) {
   tables_.decide = [](Operation operation) -> std::optional<Fault> {
     if (operation == Operation::kGet) return std::nullopt;
     throw std::runtime_error("no memory, for the test");
@@ -154,7 +159,7 @@ TEST_F(UnacknowledgedTest, IsForgottenWhenTheRestOfItThrows) {
   EXPECT_EQ(Post(Message("Ev1")), 200);
 }
 
-TEST_F(UnacknowledgedTest, IsForgottenWhenTheStoreIsAway) {
+TEST_F(UnacknowledgedTest, IsForgottenWhenTheStoreFails) {
   tables_.decide = [](Operation operation) {
     return Writes(operation) ? std::optional(Denied()) : std::nullopt;
   };

@@ -1,4 +1,4 @@
-// What is written to the table, what is believed of it, and for how long.
+// Which rows are written to the table, which are used, and for how long.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ Number At(const Stage& stage, EpochSeconds seconds) {
 // ---- Writing ----
 
 // Spec: 000-08
-TEST(ExistenceCacheTest, AVerifiedTripleIsStoredWithItsTimes) {
+TEST(ExistenceCacheTest, StoresAVerifiedTripleWithItsTimes) {
   Stage stage;
   EXPECT_EQ(stage.existence->Check(Triple()), Allowed(Reason::kVerified));
   item::Item row = stage.Row(kTripleKey).value();
@@ -30,7 +30,7 @@ TEST(ExistenceCacheTest, AVerifiedTripleIsStoredWithItsTimes) {
   EXPECT_EQ(*row.Find("verified_at"), item::Value(At(stage, 0)));
 }
 
-// A verdict made of parts that were asked at different times must not outlive the oldest of them.
+// A triple whose ids were checked at different times must expire with the oldest of the checks.
 TEST(ExistenceCacheTest, AStoredTripleIsAsOldAsItsOldestPart) {
   Stage stage;
   Number start = At(stage, 0);
@@ -44,10 +44,10 @@ TEST(ExistenceCacheTest, AStoredTripleIsAsOldAsItsOldestPart) {
 }
 
 // Spec: 000-09
-TEST(ExistenceCacheTest, ARowWithoutAProperTtlIsNotWritten) {
+TEST(ExistenceCacheTest, WritesNoRowWithoutAValidTtl) {
   Stage stage;
   CacheRows rows(std::string(kDefaultCacheTable), &stage.tables, &stage.clock);
-  item::Item row = TripleRow(kTripleKey, "g", stage.clock.NowSeconds());
+  item::Item row = TripleRow(kTripleKey, "g", {.verified_at = stage.clock.NowSeconds()});
   for (const item::Value& ttl :
        {item::Value(Number()), item::Value(Number::FromInt(-5)),
         item::Value(Number::Parse("99999999999.5").value()), item::Value(At(stage, 0)),
@@ -79,7 +79,7 @@ TEST(ExistenceCacheTest, ARowWithoutVerifiedAtWorksTheSame) {
 }
 
 // Spec: 000-11
-TEST(ExistenceCacheTest, NothingPositiveIsStoredForATripleWhenOnePartFails) {
+TEST(ExistenceCacheTest, StoresNoTripleWhenOneIdFails) {
   for (const char* failing : {kTeam, kUser, kChannel}) {
     for (LookupOutcome outcome : {LookupOutcome::kNotFound, LookupOutcome::kTimeout,
                                   LookupOutcome::kRateLimited, LookupOutcome::kApiError}) {
@@ -113,7 +113,7 @@ TEST(ExistenceCacheTest, EveryRowIsBelowAKilobyte) {
 
 // Two processes miss at the same moment; the second writes while the first still waits for Slack.
 // Spec: 000-13
-TEST(ExistenceCacheTest, OfTwoWritersTheLastStays) {
+TEST(ExistenceCacheTest, TheLastOfTwoWritersWins) {
   Stage stage;
   std::unique_ptr<Existence> other = stage.AnotherProcess();
   Verdict verdict_of_other;
@@ -122,25 +122,27 @@ TEST(ExistenceCacheTest, OfTwoWritersTheLastStays) {
     stage.slack.on_answer = nullptr;
     verdict_of_other = other->Check(Triple());
     row_of_other = stage.Row(kTripleKey);
-    // Told apart from the one to come.
+    // Marked, so that the test can see whether the row is replaced.
     item::Item marked = *row_of_other;
     marked.Set("note", "of the other");
     stage.PutRow(marked);
   };
   EXPECT_EQ(stage.existence->Check(Triple()), Allowed(Reason::kVerified));
   EXPECT_EQ(verdict_of_other, Allowed(Reason::kVerified));
-  EXPECT_EQ(stage.Row(kTripleKey), row_of_other);  // Equal in all but the mark, which is gone.
+  EXPECT_EQ(stage.Row(kTripleKey),
+            row_of_other);  // The row was replaced: it is equal except for the mark.
 }
 
-// The statement's own times, on the row of the user that both are about.
+// With the times of the statement, on the row of the user that both checks are about.
 // Spec: 000-14
-TEST(ExistenceCacheTest, ALateNegativeLeavesANewerPositive) {
+TEST(ExistenceCacheTest, ALateRefusalDoesNotReplaceANewerConfirmation) {
   Stage stage;
   std::unique_ptr<Existence> other = stage.AnotherProcess();
   stage.clock.SetNow(1'700'000'005);
   stage.slack.Set(kUser, LookupOutcome::kNotFound);
   stage.slack.on_answer = [&] {
-    // Slack has said no at 5; before that arrives, the user is there, at 10.
+    // Slack answers "not found" at 5 s. Before that answer arrives, another check finds the user at
+    // 10 s.
     stage.slack.on_answer = nullptr;
     stage.slack.Set(kUser, LookupOutcome::kActive);
     stage.clock.SetNow(1'700'000'010);
@@ -155,8 +157,8 @@ TEST(ExistenceCacheTest, ALateNegativeLeavesANewerPositive) {
   EXPECT_EQ(stage.slack.sets(), sets);
 }
 
-// The other way round it would let somebody in who is gone.
-TEST(ExistenceCacheTest, ALatePositiveLeavesANewerNegative) {
+// In the opposite order, a late confirmation would allow a user who is gone.
+TEST(ExistenceCacheTest, ALateConfirmationDoesNotReplaceANewerRefusal) {
   Stage stage;
   std::unique_ptr<Existence> other = stage.AnotherProcess();
   stage.slack.on_answer = [&] {
@@ -171,7 +173,7 @@ TEST(ExistenceCacheTest, ALatePositiveLeavesANewerNegative) {
 }
 
 // Spec: 000-15
-TEST(ExistenceCacheTest, AFailedWriteCostsNothingButAWarning) {
+TEST(ExistenceCacheTest, AFailedWriteOnlyLogsAWarning) {
   for (const Fault& failure : {Throttled(), LostRequest(), Denied()}) {
     Stage stage;
     stage.fault = [&](Operation operation) {
@@ -202,7 +204,7 @@ TEST(ExistenceCacheTest, ARowIsLiveUntilTheSecondBeforeItsTtl) {
     Stage stage;
     stage.existence->Check(Triple());
     stage.PutTtl(At(stage, offset));
-    // Its parts must not answer in its place.
+    // The rows of the single ids must not answer instead.
     for (const char* key :
          {"entity#team#T01234567", "entity#user#U01234567", "entity#channel#C01234567"}) {
       EXPECT_TRUE(stage.model.Delete(
@@ -215,19 +217,19 @@ TEST(ExistenceCacheTest, ARowIsLiveUntilTheSecondBeforeItsTtl) {
 }
 
 // A clock that was wrong when the row was written must not make it last for hours.
-TEST(ExistenceCacheTest, ARowFromTheFarFutureIsNotBelieved) {
+TEST(ExistenceCacheTest, IgnoresARowFromTheFarFuture) {
   Stage stage;
   stage.clock.Advance(std::chrono::hours(1));
   stage.existence->Check(Triple());
   stage.clock.SetNow(stage.clock.NowSeconds() - 3600);
   EXPECT_EQ(stage.existence->Check(Triple()), Allowed(Reason::kVerified));
-  // And what was stored in its place is.
+  // The row that replaced it is used.
   EXPECT_EQ(stage.existence->Check(Triple()), Allowed(Reason::kCached));
   EXPECT_EQ(stage.slack.sets(), 2);
 }
 
 // Spec: 000-18
-TEST(ExistenceCacheTest, AnExpiredRowThatIsStillThereIsReplaced) {
+TEST(ExistenceCacheTest, ReplacesAnExpiredRow) {
   Stage stage;
   stage.existence->Check(Triple());
   stage.clock.Advance(std::chrono::seconds(300));
@@ -238,7 +240,7 @@ TEST(ExistenceCacheTest, AnExpiredRowThatIsStillThereIsReplaced) {
 }
 
 // Spec: 000-19
-TEST(ExistenceCacheTest, WithoutARowSlackIsAsked) {
+TEST(ExistenceCacheTest, AsksSlackWithoutARow) {
   Stage stage;
   EXPECT_FALSE(stage.Row(kTripleKey));
   EXPECT_EQ(stage.existence->Check(Triple()), Allowed(Reason::kVerified));
@@ -246,7 +248,7 @@ TEST(ExistenceCacheTest, WithoutARowSlackIsAsked) {
 }
 
 // Spec: 000-20
-TEST(ExistenceCacheTest, ARowWithoutATimeIsAMissWithAWarning) {
+TEST(ExistenceCacheTest, TreatsARowWithoutATtlAsAMissAndLogsAWarning) {
   for (const std::optional<item::Value>& ttl :
        {std::optional<item::Value>(), std::optional<item::Value>("soon"),
         std::optional<item::Value>(Number::Parse("99999999999.5").value())}) {
@@ -265,16 +267,36 @@ TEST(ExistenceCacheTest, ARowWithoutATimeIsAMissWithAWarning) {
   }
 }
 
-// Rows that the origin's own code wrote say nothing of the credential they were made with.
-TEST(ExistenceCacheTest, ARowWithoutAGenerationIsNotBelieved) {
+// The seed's own program writes rows without a generation, with or without verified_at. While it
+// runs beside this one, what it verified is not asked again.
+// Review: F15
+TEST(ExistenceCacheTest, UsesARowOfTheSeedsOwnProgram) {
   Stage stage;
+  stage.PutRow({{"cache_key", kTripleKey}, {"ttl", At(stage, 300)}});
+  EXPECT_EQ(stage.existence->Check(Triple()), Allowed(Reason::kCached));
+  EXPECT_TRUE(stage.slack.asked().empty());
+  stage.clock.Advance(std::chrono::seconds(300));
+  EXPECT_EQ(stage.existence->Check(Triple()), Allowed(Reason::kVerified));
+}
+
+// The seed's program does not know invalidations, so its row may be older than one.
+// Review: F15
+TEST(ExistenceCacheTest, IgnoresARowOfTheSeedAfterAnInvalidation) {
+  Stage stage;
+  EXPECT_TRUE(stage.existence->Invalidate(slack::EntityKind::kUser, "U01234567"));
   stage.PutRow({{"cache_key", kTripleKey}, {"ttl", At(stage, 300)}, {"verified_at", At(stage, 0)}});
   EXPECT_EQ(stage.existence->Check(Triple()), Allowed(Reason::kVerified));
-  EXPECT_EQ(stage.existence->Check(Triple()), Allowed(Reason::kCached));
+}
+
+// A row with a damaged generation is not one of the seed.
+TEST(ExistenceCacheTest, IgnoresARowWhoseGenerationIsNoText) {
+  Stage stage;
+  stage.PutRow({{"cache_key", kTripleKey}, {"ttl", At(stage, 300)}, {"generation", At(stage, 0)}});
+  EXPECT_EQ(stage.existence->Check(Triple()), Allowed(Reason::kVerified));
 }
 
 // Spec: 000-21
-TEST(ExistenceCacheTest, TheSweeperTakesWhatExpiredAndNothingElse) {
+TEST(ExistenceCacheTest, TheSweeperDeletesOnlyExpiredRows) {
   Stage stage;
   int deletes = 0;
   stage.fault = [&](Operation operation) -> std::optional<Fault> {
@@ -297,7 +319,7 @@ TEST(ExistenceCacheTest, TheSweeperTakesWhatExpiredAndNothingElse) {
   EXPECT_EQ(deletes, 0);
 }
 
-// The same two days twice: once with a sweeper that runs all the time, once without.
+// The same two days are simulated twice: with a sweeper that runs all the time, and without one.
 // Spec: 000-22
 TEST(ExistenceCacheTest, ASweeperThatNeverRunsChangesNoAnswer) {
   const uint64_t seed = 11;
@@ -326,7 +348,7 @@ TEST(ExistenceCacheTest, ASweeperThatNeverRunsChangesNoAnswer) {
 }
 
 // Spec: 000-23
-TEST(ExistenceCacheTest, AFailedReadIsAMissWithAWarning) {
+TEST(ExistenceCacheTest, TreatsAFailedReadAsAMissAndLogsAWarning) {
   Stage stage;
   stage.existence->Check(Triple());
   stage.fault = [](Operation operation) {
@@ -338,8 +360,8 @@ TEST(ExistenceCacheTest, AFailedReadIsAMissWithAWarning) {
   EXPECT_EQ(stage.Metric("tidemark_gate_existence_cache_misses_total"), 2);
 }
 
-// A generation that was not read must not be taken for none: it may have been raised.
-TEST(ExistenceCacheTest, ADamagedGenerationIsNotTakenForNone) {
+// A damaged generation must not be treated as absent: it may have been raised.
+TEST(ExistenceCacheTest, UsesNoRowWhenAGenerationIsDamaged) {
   Stage stage;
   stage.existence->Check(Triple());
   stage.PutRow({{"cache_key", "generation#U01234567"}, {"generation", "one"}});
@@ -360,7 +382,7 @@ TEST(ExistenceCacheTest, AfterThreeHundredSecondsSlackIsAskedAgain) {
 }
 
 // Spec: 000-25
-TEST(ExistenceCacheTest, WhatWasInvalidatedIsAskedForAgain) {
+TEST(ExistenceCacheTest, AsksAgainAfterAnInvalidation) {
   using slack::EntityKind;
   const std::vector<std::function<Status(Existence&)>> invalidations = {
       [](Existence& existence) { return existence.InvalidateTriple(Triple()); },
@@ -372,21 +394,22 @@ TEST(ExistenceCacheTest, WhatWasInvalidatedIsAskedForAgain) {
     std::unique_ptr<Existence> other = stage.AnotherProcess();
     stage.existence->Check(Triple());
     ASSERT_TRUE(invalidations[i](*stage.existence));
-    // In another process, at once, and a removal is seen.
+    // Another process sees the invalidation at once, and asks Slack, which reports the removal.
     stage.slack.Set(i == 2 ? kChannel : kUser, LookupOutcome::kNotFound);
     EXPECT_EQ(other->Check(Triple()).decision, Decision::kDeny) << i;
     EXPECT_EQ(stage.slack.sets(), 2) << i;
   }
 }
 
-TEST(ExistenceCacheTest, AnInvalidationLeavesOthersAlone) {
+TEST(ExistenceCacheTest, AnInvalidationDoesNotAffectOtherIds) {
   Stage stage;
   stage.existence->Check(Triple());
   stage.existence->Check(Triple("U09"));
   ASSERT_TRUE(stage.existence->Invalidate(slack::EntityKind::kUser, "U09"));
   EXPECT_EQ(stage.existence->Check(Triple()), Allowed(Reason::kCached));
   EXPECT_EQ(stage.existence->Check(Triple("U09")), Allowed(Reason::kVerified));
-  EXPECT_EQ(stage.slack.asked().size(), 5U);  // Of the second triple only the user, twice.
+  EXPECT_EQ(stage.slack.asked().size(),
+            5U);  // For the second triple only the user is looked up, twice.
 }
 
 TEST(ExistenceCacheTest, OnlyIdsCanBeInvalidated) {
@@ -398,15 +421,15 @@ TEST(ExistenceCacheTest, OnlyIdsCanBeInvalidated) {
   EXPECT_EQ(stage.writes, 0);
 }
 
-// An invalidation that was not stored is no invalidation: the caller must know.
-TEST(ExistenceCacheTest, AnInvalidationThatFailsSaysSo) {
+// The caller must know that the invalidation was not stored.
+TEST(ExistenceCacheTest, ReportsAFailedInvalidation) {
   Stage stage;
   stage.fault = [](Operation) { return std::optional(Throttled()); };
   EXPECT_EQ(stage.existence->Invalidate(slack::EntityKind::kUser, kUser).error().code,
             ErrorCode::kUnavailable);
 }
 
-// What was verified with a token that is replaced was verified by nobody we still trust.
+// Rows that were verified with the old token must not be used after the token was replaced.
 TEST(ExistenceCacheTest, ARotatedTokenTakesEffectAtOnce) {
   Stage stage;
   stage.existence->Check(Triple());
@@ -416,8 +439,8 @@ TEST(ExistenceCacheTest, ARotatedTokenTakesEffectAtOnce) {
   EXPECT_EQ(stage.existence->Check(Triple()), Allowed(Reason::kCached));
 }
 
-// Triples that share users and channels need no look-ups of their own (decision 22).
-TEST(ExistenceCacheTest, PartsAreAskedForOnce) {
+// Triples that share a user or a channel share its look-up (decision 22).
+TEST(ExistenceCacheTest, AsksOnceForIdsThatTriplesShare) {
   Stage stage({.existence = {.checks_per_team_minute = 0}});
   for (int user = 0; user < 20; ++user) {
     for (int channel = 0; channel < 10; ++channel) {

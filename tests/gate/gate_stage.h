@@ -1,8 +1,9 @@
-// GateStage is a Stage with the whole gate on it, and requests signed as Slack signs them.
+// A GateStage is a Stage with the whole gate, and it signs requests as Slack does.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "apps/gate/gate.h"
 #include "slack/event.h"
@@ -11,7 +12,7 @@
 
 namespace tidemark::testing {
 
-// A message of the triple's user in its channel.
+// A message of the test's user in the test's channel.
 inline slack::EventCallback Message() {
   slack::EventCallback callback;
   callback.team_id = callback.event_team_id = kTeam;
@@ -23,7 +24,7 @@ inline slack::EventCallback Message() {
   return callback;
 }
 
-// The headers and the body of a request, and the view of them that the gate takes.
+// The headers and the body of a request.
 struct Delivery {
   std::string timestamp;
   std::string signature;
@@ -40,9 +41,9 @@ class GateStage : public Stage {
       : Stage(std::move(options)),
         gate(std::make_unique<gate::Gate>(
             gate_options, slack::SignatureVerifier({{.id = "current", .value = Key()}}),
-            existence.get(), &clock, logger(), metrics())) {}
+            existence.get(), runtime())) {}
 
-  // Signed at the clock's time, or seconds away from it.
+  // Signed at the clock's time plus `away` seconds.
   Delivery Sign(std::string body, EpochSeconds away = 0) const {
     std::string timestamp = std::to_string(clock.NowSeconds() + away);
     std::string signature = slack::Sign(Key(), timestamp, body);

@@ -1,4 +1,4 @@
-// Every order in which checks, removals and invalidations can meet at the tables and at Slack.
+// Checks, removals and invalidations in every order of their calls to the tables and to Slack.
 #include <memory>
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using slack::LookupOutcome;
 Subject TeamAlone() { return Triple("", ""); }
 Subject Pair() { return Triple(kUser, ""); }
 
-// A stage on which actors give way before every call of the tables and of Slack.
+// A stage on which actors yield before every call to the tables and to Slack.
 struct SteppedStage : Stage {
   explicit SteppedStage(Schedule* schedule, bool at_reads = true) {
     existence->Check(TeamAlone());  // Fewer steps, and nothing else is different.
@@ -31,10 +31,11 @@ struct SteppedStage : Stage {
   }
 };
 
-// "No allow after revoke": once an invalidation has returned, nobody is let in by what Slack said
-// before the removal. Two processes: in one they would wait for each other's flight, which the
-// schedule does not see (for that, VerifyTest.AnInvalidationEndsTheSharing).
-TEST(InterleavingTest, NobodyIsLetInAfterAnInvalidation) {
+// "No allow after revoke": after an invalidation has returned, an answer that Slack gave before the
+// removal allows nobody. The test uses two processes. In one process the checks would share their
+// calls, and the schedule cannot see that wait (VerifyTest.AnInvalidationEndsTheSharingOfCalls
+// tests it).
+TEST(InterleavingTest, AllowsNobodyAfterAnInvalidation) {
   size_t runs = Explore(100'000, [&](Schedule& schedule) {
     SteppedStage stage(&schedule);
     std::unique_ptr<Existence> other = stage.AnotherProcess();
@@ -55,7 +56,7 @@ TEST(InterleavingTest, NobodyIsLetInAfterAnInvalidation) {
 }
 
 // Without an invalidation: a slow "exists" does not outlive the newer "deleted" of another process.
-TEST(InterleavingTest, ASlowYesDoesNotOutliveANewerNo) {
+TEST(InterleavingTest, ASlowConfirmationDoesNotOutliveANewerRefusal) {
   size_t denials = 0;
   Explore(100'000, [&](Schedule& schedule) {
     SteppedStage stage(&schedule);
@@ -68,7 +69,8 @@ TEST(InterleavingTest, ASlowYesDoesNotOutliveANewerNo) {
                     verdict = other->Check(Pair());
                   }});
     stage.Relax();
-    if (verdict.decision != Decision::kDeny) return;  // It was let in by what is still fresh.
+    if (verdict.decision != Decision::kDeny)
+      return;  // A cached answer that is still fresh allowed it.
     ++denials;
     EXPECT_EQ(stage.existence->Check(Pair()), Refused(Reason::kUserInactive));
     stage.clock.Advance(std::chrono::seconds(31));
@@ -77,8 +79,8 @@ TEST(InterleavingTest, ASlowYesDoesNotOutliveANewerNo) {
   EXPECT_GT(denials, 50U);
 }
 
-// Three at once, in fewer steps: two processes check while a third party removes the user.
-TEST(InterleavingTest, TwoWhoCheckDuringARemovalLeaveNothingBehind) {
+// Three actors with fewer steps: two processes check while the user is removed.
+TEST(InterleavingTest, TwoChecksDuringARemovalStoreNothingWrong) {
   size_t runs = Explore(100'000, [&](Schedule& schedule) {
     SteppedStage stage(&schedule, /*at_reads=*/false);
     std::unique_ptr<Existence> other = stage.AnotherProcess();

@@ -1,4 +1,4 @@
-// How triples are named, and which are refused before anything is done with them.
+// The cache keys of triples, and ids that are refused before anything else happens.
 #include <set>
 #include <string>
 #include <tuple>
@@ -19,7 +19,7 @@ TEST(CacheKeyTest, JoinsTeamUserAndChannelInThisOrder) {
             "T01234567#U01234567#C01234567");
 }
 
-// Ids of few letters and differing lengths are those that a joining without a separator mixes up.
+// Short ids of different lengths would collide if they were joined without a separator.
 // Spec: 000-02
 TEST(CacheKeyTest, DiffersBetweenTriples) {
   SeededRandom random(7);
@@ -40,9 +40,9 @@ TEST(CacheKeyTest, DiffersBetweenTriples) {
   EXPECT_EQ(keys.size(), triples.size());
 }
 
-// Without this an id with a separator would be taken for two.
+// Otherwise an id that contains the separator would be read as two ids.
 // Spec: 000-03
-TEST(CacheKeyTest, BadIdsAreRefusedByNameBeforeAnythingIsAsked) {
+TEST(CacheKeyTest, RefusesMalformedIdsBeforeAskingSlack) {
   for (const std::string bad : {"u01234567", "U0123 567", "U0123#567", "U0123_567"}) {
     for (const std::string field : {"team_id", "user_id", "channel_id"}) {
       GateStage stage;
@@ -64,7 +64,7 @@ TEST(CacheKeyTest, BadIdsAreRefusedByNameBeforeAnythingIsAsked) {
 }
 
 // Spec: 000-04
-TEST(CacheKeyTest, IdsOfAnotherKindAreRefused) {
+TEST(CacheKeyTest, RefusesIdsOfAnotherKind) {
   for (auto [team, user, channel] :
        {std::tuple("C01234567", kUser, kChannel), std::tuple(kTeam, "C01234567", kChannel),
         std::tuple(kTeam, kUser, "U01234567")}) {
@@ -85,7 +85,7 @@ TEST(CacheKeyTest, IdsOfAnotherKindAreRefused) {
 
 // Each id is within its own limit; together they are too long.
 // Spec: 000-05
-TEST(CacheKeyTest, AKeyOfMoreThanAHundredCharactersIsRefused) {
+TEST(CacheKeyTest, RefusesAKeyOfMoreThanAHundredCharacters) {
   auto id = [](char prefix, size_t length) { return prefix + std::string(length - 1, '1'); };
   Subject longest = Triple(id('U', 33), id('C', 33), id('T', 32));
   EXPECT_EQ(CacheKey(longest).value().size(), 100U);
@@ -110,16 +110,16 @@ TEST(CacheKeyTest, WithoutAUserTheMiddleIsEmpty) {
   EXPECT_EQ(stage.existence->Check(Triple()).reason, Reason::kVerified);
 }
 
-TEST(CacheKeyTest, WithoutAUserNothingIsVerifiedWhenPartialCheckingIsOff) {
+TEST(CacheKeyTest, RefusesAMissingUserWhenPartialChecksAreOff) {
   Stage stage({.existence = {.partial = false}});
   EXPECT_EQ(stage.existence->Check(Triple("", kChannel)), Refused(Reason::kNoIds));
   EXPECT_EQ(stage.existence->Check(Triple(kUser, "")), Refused(Reason::kNoIds));
   EXPECT_EQ(stage.existence->Check(Triple()), Allowed(Reason::kVerified));
 }
 
-// Letting such events through would be a way round the second key.
+// Accepting such events would bypass the existence check.
 // Spec: 000-07
-TEST(CacheKeyTest, AnEventWithoutIdsIsRefused) {
+TEST(CacheKeyTest, RefusesAnEventWithoutIds) {
   GateStage stage;
   slack::EventCallback callback{.event = {.type = "message"}};
   EXPECT_EQ(stage.gate->CheckExistence(callback, "request-1"), Refused(Reason::kNoIds));

@@ -1,5 +1,5 @@
-// The gate while everything around it misbehaves: tables that throttle and lose replies, clocks
-// that disagree, a sweeper that comes when it likes, users that come and go.
+// The gate while everything around it fails: tables that throttle and lose replies, clocks that
+// disagree, a sweeper that runs at random times, users that are removed and come back.
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,22 +19,22 @@ struct Process {
   Process(Stage* stage, seconds offset)
       : clock(&stage->clock, offset),
         existence({.checks_per_team_minute = 0}, &stage->tables, &stage->slack, &stage->tokens,
-                  &clock, nullptr, nullptr) {}
+                  stage->AnotherRuntime(clock)) {}
 
   OffsetClock clock;
   Existence existence;
 };
 
-// A user goes, and some process gets that stored; how often it must try depends on the faults.
+// Removes a user and invalidates it; the invalidation is repeated until it is stored.
 void Remove(Stage* stage, Process* process, const std::string& user) {
   stage->slack.Set(user, LookupOutcome::kInactive);
   while (!process->existence.Invalidate(slack::EntityKind::kUser, user)) {
   }
 }
 
-// Nobody who is gone is ever let in, and nobody who is there is refused for longer than half a
-// minute, whatever fails.
-TEST(NuisanceTest, VerdictsHoldWhateverFails) {
+// A removed user is never allowed, and an existing user is never refused for longer than half a
+// minute.
+TEST(NuisanceTest, VerdictsAreCorrectDespiteFailures) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Stage stage;

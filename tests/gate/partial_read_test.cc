@@ -1,15 +1,16 @@
-// A store that answers only a part of what it was asked for, as DynamoDB does when it throttles.
+// A store that returns only some of the rows of a batch, as DynamoDB does when it throttles.
 #include <gtest/gtest.h>
 
 #include "apps/gate/cache_rows.h"
 #include "tests/model/model_tables.h"
 #include "tests/support/forwarding_tables.h"
+#include "tests/support/manual_time.h"
 
 namespace tidemark::gate {
 
 using namespace tables;
 
-// Reads nothing of a batch, and says so.
+// Returns no row of a batch, and reports all of them as unprocessed.
 class PartialTables final : public testing::ForwardingTables {
  public:
   using ForwardingTables::ForwardingTables;
@@ -19,8 +20,8 @@ class PartialTables final : public testing::ForwardingTables {
   }
 };
 
-// A generation that was not read may have been raised: it must not be taken for none.
-TEST(PartialReadTest, WhatWasNotReadIsNotTakenForAbsent) {
+// A generation that was not read may have been raised, so it must not be treated as absent.
+TEST(PartialReadTest, AnUnreadRowIsNotTreatedAsAbsent) {
   ManualClock clock;
   model::ModelTables model(clock);
   PartialTables tables(&model);

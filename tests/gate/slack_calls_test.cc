@@ -1,5 +1,5 @@
-// The gate over the real client of Slack's Web API, with a pretend HTTP behind it: what trouble
-// with the calls comes to, and by when.
+// The gate with the real client of Slack's Web API over a scripted HTTP client: which verdict each
+// failure of the calls gives, and when.
 #include <algorithm>
 #include <deque>
 #include <fstream>
@@ -17,6 +17,7 @@
 #include "slack/token_file.h"
 #include "slack/web_api.h"
 #include "tests/gate/gate_stage.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark::gate {
@@ -31,7 +32,8 @@ http::Exchange Answer(std::string body, int status = 200, http::Headers headers 
 }
 http::Exchange Hang() { return {.outcome = http::Outcome::kTimedOut}; }
 
-// Each method gives its answers in turn, and the last for ever. What hangs lasts as long as it may.
+// Each method gives its answers in order and repeats the last. A hanging call lasts until its
+// timeout.
 class PretendHttp final : public http::Client {
  public:
   explicit PretendHttp(ManualClock* clock) : clock_(*clock) {
@@ -69,10 +71,9 @@ class PretendHttp final : public http::Client {
 class SlackCallsTest : public ::testing::Test {
  protected:
   Verdict Check(milliseconds deadline = ExistenceOptions().deadline) {
-    Existence existence({.deadline = deadline}, &stage_.tables, &api_, &stage_.tokens,
-                        &stage_.clock, stage_.logger(), nullptr);
-    Gate gate({}, slack::SignatureVerifier({}), &existence, &stage_.clock, stage_.logger(),
-              nullptr);
+    const Runtime runtime = stage_.AnotherRuntime();
+    Existence existence({.deadline = deadline}, &stage_.tables, &api_, &stage_.tokens, runtime);
+    Gate gate({}, slack::SignatureVerifier({}), &existence, runtime);
     return gate.CheckExistence(Message(), "request-1");
   }
   bool IsAudited(const std::string& reason) {
@@ -81,25 +82,24 @@ class SlackCallsTest : public ::testing::Test {
   bool IsCached() { return stage_.Row(kTripleKey).has_value(); }
 
   Stage stage_;
-  ManualSleeper sleeper_{&stage_.clock};
   PretendHttp http_{&stage_.clock};
-  slack::WebApi api_{{}, &http_, &stage_.clock, &sleeper_, nullptr};
+  slack::WebApi api_{{}, &http_, stage_.AnotherRuntime()};
 };
 
-TEST_F(SlackCallsTest, WithAllWellItIsAllowed) {
+TEST_F(SlackCallsTest, AllowsAnEventWhenSlackAnswers) {
   EXPECT_EQ(Check(), Allowed(Reason::kVerified));
   EXPECT_EQ(http_.calls, (std::map<std::string, int>{
                              {"team.info", 1}, {"users.info", 1}, {"conversations.info", 1}}));
 }
 
 // Spec: 000-28
-TEST_F(SlackCallsTest, AnAnswerAboutSomebodyElseIsRefused) {
+TEST_F(SlackCallsTest, RefusesAnAnswerWithAnotherId) {
   http_.answers["users.info"] = {Answer(R"({"ok":true,"user":{"id":"U99999999"}})")};
   EXPECT_EQ(Check(), Refused(Reason::kUserNotFound));
 }
 
 // Spec: 000-29
-TEST_F(SlackCallsTest, ALookupThatHangsIsGivenUpAfterTwoSeconds) {
+TEST_F(SlackCallsTest, GivesUpAHangingCallAfterTwoSeconds) {
   http_.answers["users.info"] = {Hang()};
   EXPECT_EQ(Check(), NotKnown(Reason::kTimeout));
   EXPECT_EQ(stage_.clock.Monotonic(), seconds(2));
@@ -109,26 +109,27 @@ TEST_F(SlackCallsTest, ALookupThatHangsIsGivenUpAfterTwoSeconds) {
 }
 
 // Spec: 000-30
-TEST_F(SlackCallsTest, After429ItIsTriedAgainAndAllowed) {
+TEST_F(SlackCallsTest, AllowsAfterARetryOf429) {
   http_.answers["users.info"].push_front(Answer("", 429));
   EXPECT_EQ(Check(), Allowed(Reason::kVerified));
-  EXPECT_EQ(sleeper_.slept(), std::vector<milliseconds>{seconds(1)});
+  EXPECT_EQ(stage_.sleeper.slept(), std::vector<milliseconds>{seconds(1)});
   EXPECT_TRUE(IsCached());
 }
 
 // Spec: 000-31
-TEST_F(SlackCallsTest, After429ForEverItIsUnknownAndNothingIsStored) {
+TEST_F(SlackCallsTest, StoresNothingWhenEveryCallGets429) {
   http_.answers["users.info"] = {Answer("", 429)};
   EXPECT_EQ(Check(seconds(60)), NotKnown(Reason::kRateLimited));
   EXPECT_EQ(http_.calls["users.info"], 4);
-  EXPECT_EQ(sleeper_.slept(), (std::vector<milliseconds>{seconds(1), seconds(2), seconds(4)}));
+  EXPECT_EQ(stage_.sleeper.slept(),
+            (std::vector<milliseconds>{seconds(1), seconds(2), seconds(4)}));
   EXPECT_TRUE(IsAudited("rate_limited"));
   EXPECT_FALSE(IsCached());
   EXPECT_FALSE(stage_.Row("entity#user#U01234567"));
 }
 
 // Spec: 000-32
-TEST_F(SlackCallsTest, OtherTroubleIsUnknownAtOnce) {
+TEST_F(SlackCallsTest, OtherErrorsAreUnknownWithoutARetry) {
   const std::vector<http::Exchange> troubles = {
       Answer("", 500), Answer(R"({"ok":false,"error":"missing_scope"})"),
       Answer(R"({"ok":false,"error":"invalid_auth"})"), Answer("no JSON at all")};
@@ -143,9 +144,9 @@ TEST_F(SlackCallsTest, OtherTroubleIsUnknownAtOnce) {
   EXPECT_EQ(stage_.LogLines("reason=api_error"), troubles.size());
 }
 
-// Slack waits three seconds for us, whatever it does to our own calls.
+// Slack waits three seconds for our answer, no matter how slow its own answers are.
 // Spec: 000-33
-TEST_F(SlackCallsTest, TheAnswerIsThereByTheDeadline) {
+TEST_F(SlackCallsTest, AnswersByTheDeadline) {
   ASSERT_LT(ExistenceOptions().deadline, seconds(3));
   http_.answers["team.info"] = {Answer("", 429), Hang()};
   http_.answers["users.info"] = {Answer("", 429, {{"Retry-After", "1"}})};
@@ -155,14 +156,14 @@ TEST_F(SlackCallsTest, TheAnswerIsThereByTheDeadline) {
   EXPECT_GT(stage_.clock.Monotonic(), seconds(1));  // It did try.
 }
 
-// With the limits as they are unless somebody changes them: nothing is refused for want of a
-// table, and each request is verified, up to what Slack lets a workspace ask in a minute. Beyond it
-// the answer is "unknown", which the server keeps in quarantine and checks again; Slack is not
-// called, so that it stays open for others (docs/decisions/0009).
+// With the default limits and without a table, each request is verified, up to the number of calls
+// that Slack allows in a minute. Above it the verdict is "unknown": the server keeps the event in
+// quarantine and checks it again. Slack is not called then, so that other calls still work
+// (docs/decisions/0009).
 // Spec: 000-46
-TEST_F(SlackCallsTest, WithoutATableABurstIsVerifiedAsFarAsSlacksBudgetGoes) {
-  Existence existence({.table = ""}, &stage_.tables, &api_, &stage_.tokens, &stage_.clock,
-                      stage_.logger(), nullptr);
+TEST_F(SlackCallsTest, WithoutATableABurstIsVerifiedUpToTheBudget) {
+  Existence existence({.table = ""}, &stage_.tables, &api_, &stage_.tokens,
+                      stage_.AnotherRuntime());
   const int budget = static_cast<int>(slack::WebApiOptions().team_info_budget);
   for (int minute = 1; minute <= 2; ++minute) {
     for (int i = 0; i < 200; ++i) {
@@ -183,7 +184,7 @@ struct TokenFile {
     text << std::ifstream(path).rdbuf();
     return text.str();
   }
-  // Another when the file was written, or another took its place.
+  // Changes when the file is written or replaced.
   std::string Version() const {
     struct stat status {};
     EXPECT_EQ(::stat(path.c_str(), &status), 0);
@@ -194,10 +195,9 @@ struct TokenFile {
   const std::string path = folder.path() + "/pair.json";
 };
 
-// Correctly signed, and of a team that is not there: with a token of its own in it, for good
-// measure.
-// Spec: 000-40
-TEST_F(SlackCallsTest, OfATeamThatIsNotVerifiedNoTokenIsStored) {
+// A correctly signed event of a team that does not exist. It also contains a token, which must not
+// be stored. Spec: 000-40
+TEST_F(SlackCallsTest, StoresNoTokenOfAnUnverifiedTeam) {
   TokenFile file;
   ASSERT_TRUE(
       slack::WriteTokenPair(file.path, {.access_token = Secret("xoxe.xoxb-canary"),
@@ -205,16 +205,15 @@ TEST_F(SlackCallsTest, OfATeamThatIsNotVerifiedNoTokenIsStored) {
                                         .expires_at = stage_.clock.NowSeconds() + 12 * 3600}));
   const std::string bytes = file.Bytes();
   const std::string version = file.Version();
+  const Runtime runtime = stage_.AnotherRuntime();
   const auto tokens =
       RotatingTokens::Open(
           {.file = file.path, .client_id = "1.2", .client_secret = Secret("canary-secret")}, &api_,
-          &stage_.clock, stage_.logger())
+          runtime)
           .value();
-  Existence existence({}, &stage_.tables, &api_, tokens.get(), &stage_.clock, stage_.logger(),
-                      nullptr);
+  Existence existence({}, &stage_.tables, &api_, tokens.get(), runtime);
   const Secret key("8f742231b10e8888abcd99yyyzzz85a5");
-  Gate gate({}, slack::SignatureVerifier({{.id = "current", .value = key}}), &existence,
-            &stage_.clock, stage_.logger(), nullptr);
+  Gate gate({}, slack::SignatureVerifier({{.id = "current", .value = key}}), &existence, runtime);
   http_.answers["team.info"] = {Answer(R"({"ok":false,"error":"team_not_found"})")};
   const std::string body =
       R"({"type":"event_callback","team_id":"T0FAKE00","event_id":"Ev01","token":"xoxb-canary-2",)"
@@ -239,7 +238,7 @@ TEST_F(SlackCallsTest, OfATeamThatIsNotVerifiedNoTokenIsStored) {
       EXPECT_EQ(item::ToJson(row).find("canary"), std::string::npos) << item::ToJson(row);
     }
   }
-  EXPECT_GT(rows, 0U);  // That the team is not there is remembered, without any token.
+  EXPECT_GT(rows, 0U);  // The rows remember that the team does not exist. They contain no token.
 }
 
 }  // namespace tidemark::gate

@@ -16,7 +16,7 @@ gate::Subject Triple(const std::string& user, const std::string& channel, const 
 void ScriptedTokens::Set(std::optional<std::string> token) {
   std::optional<Secret> secret;
   if (token) secret = Secret(*std::move(token));
-  tokens_ = std::make_unique<gate::FixedTokens>(std::move(secret), std::map<std::string, Secret>());
+  tokens_ = std::make_unique<gate::FixedTokens>(std::move(secret));
 }
 
 void ScriptedSlack::Set(const std::string& id, slack::LookupOutcome outcome, std::string error) {
@@ -33,7 +33,7 @@ void ScriptedSlack::SetAll(slack::LookupOutcome outcome) {
 std::vector<slack::LookupReply> ScriptedSlack::LookUp(const Secret&,
                                                       std::span<const slack::Lookup> lookups,
                                                       const Deadline&) {
-  // A copy: it may take itself off.
+  // A copy, because the hook may remove itself.
   if (auto hook = on_ask) hook();
   std::vector<slack::LookupReply> replies;
   {
@@ -61,8 +61,8 @@ std::vector<slack::Lookup> ScriptedSlack::asked() const {
 
 Stage::Stage(StageOptions options) : options_(std::move(options)) {
   tokens.Set("xoxb-of-the-test");
-  existence = std::make_unique<gate::Existence>(options_.existence, &tables, &slack, &tokens,
-                                                &clock, &logger_, metrics());
+  existence =
+      std::make_unique<gate::Existence>(options_.existence, &tables, &slack, &tokens, runtime());
   EXPECT_TRUE(existence->CreateTable());
   tables.decide = [this](Operation operation) -> std::optional<Fault> {
     ++(Writes(operation) ? writes : reads);
@@ -71,8 +71,8 @@ Stage::Stage(StageOptions options) : options_(std::move(options)) {
 }
 
 std::unique_ptr<gate::Existence> Stage::AnotherProcess() {
-  return std::make_unique<gate::Existence>(options_.existence, &tables, &slack, &tokens, &clock,
-                                           &logger_, nullptr);
+  return std::make_unique<gate::Existence>(options_.existence, &tables, &slack, &tokens,
+                                           AnotherRuntime());
 }
 
 std::optional<item::Item> Stage::Row(const std::string& key) {

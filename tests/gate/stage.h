@@ -1,15 +1,16 @@
-// Stage is all that an existence check needs, under the test's control: a clock that stands still,
-// the model of the tables with faults before it, a Slack that answers as told, and log and metrics
-// to be read.
+// A Stage has everything that an existence check needs, under the control of the test: a clock that
+// stands still, model tables with injected faults, a scripted Slack, and a log and metrics that the
+// test can read.
 //
 //   Stage stage;
 //   stage.slack.Set("U1", slack::LookupOutcome::kNotFound);
 //   EXPECT_EQ(stage.existence->Check(Triple()).reason, Reason::kUserNotFound);
 //
-// Everything but the script of Slack may be used from several threads.
+// Everything except ScriptedSlack's setters may be used from several threads.
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,12 +24,11 @@
 
 #include "apps/gate/existence.h"
 #include "apps/gate/tokens.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/metrics.h"
+#include "base/runtime.h"
 #include "slack/directory.h"
 #include "tests/model/model_tables.h"
 #include "tests/support/faulty_tables.h"
+#include "tests/support/manual_time.h"
 
 namespace tidemark::gate {
 
@@ -48,7 +48,7 @@ inline constexpr char kUser[] = "U01234567";
 inline constexpr char kChannel[] = "C01234567";
 inline constexpr char kTripleKey[] = "T01234567#U01234567#C01234567";
 
-// Empty: absent.
+// An empty user or channel is absent.
 gate::Subject Triple(const std::string& user = kUser, const std::string& channel = kChannel,
                      const std::string& team = kTeam);
 
@@ -56,12 +56,12 @@ inline gate::Verdict Allowed(gate::Reason reason) { return {gate::Decision::kAll
 inline gate::Verdict Refused(gate::Reason reason) { return {gate::Decision::kDeny, reason}; }
 inline gate::Verdict NotKnown(gate::Reason reason) { return {gate::Decision::kUnknown, reason}; }
 
-// A Slack in which everything exists unless told otherwise.
+// A Slack in which every id exists unless the test says otherwise.
 class ScriptedSlack final : public slack::Directory {
  public:
   void Set(const std::string& id, slack::LookupOutcome outcome, std::string error = {});
   void SetAll(slack::LookupOutcome outcome);
-  // Called at the start of each set of look-ups, and before its answer is given.
+  // Called at the start of each set of look-ups, and before it returns.
   std::function<void()> on_ask;
   std::function<void()> on_answer;
 
@@ -69,7 +69,7 @@ class ScriptedSlack final : public slack::Directory {
                                          std::span<const slack::Lookup> lookups,
                                          const Deadline& deadline) override;
 
-  int sets() const;                          // Of look-ups.
+  int sets() const;                          // Sets of look-ups.
   std::vector<slack::Lookup> asked() const;  // All, in order.
 
  private:
@@ -80,7 +80,7 @@ class ScriptedSlack final : public slack::Directory {
   int sets_ = 0;
 };
 
-// One token for all teams, which may be exchanged while nobody asks.
+// One token for all teams. Set must not be called while another thread calls Find.
 class ScriptedTokens final : public gate::Tokens {
  public:
   void Set(std::optional<std::string> token);
@@ -94,7 +94,6 @@ class ScriptedTokens final : public gate::Tokens {
 
 struct StageOptions {
   gate::ExistenceOptions existence = {};
-  bool has_metrics = true;
 };
 
 class Stage {
@@ -108,7 +107,7 @@ class Stage {
   std::optional<item::Item> Row(const std::string& key);
   void PutRow(const item::Item& row);
   std::vector<item::Item> AllRows(const std::string& table);
-  // What a check has stored for the triple, with another ttl in it.
+  // Replaces the ttl in the stored row of the triple.
   void PutTtl(const item::Value& ttl);
 
   double Metric(const std::string& name) const;  // -1 when there is none.
@@ -116,24 +115,40 @@ class Stage {
   size_t LogLines(const std::string& with) const;
 
   ManualClock clock;
+  ManualSleeper sleeper{&clock};
   model::ModelTables model{clock};
   FaultyTables tables{&model};
   ScriptedSlack slack;
   std::atomic<int> reads = 0;   // Calls of the tables.
-  std::atomic<int> writes = 0;  // Likewise, of any kind.
+  std::atomic<int> writes = 0;  // Writes of any kind.
   Decide fault;                 // What fails; unset: nothing.
 
   ScriptedTokens tokens;
   std::unique_ptr<gate::Existence> existence;
 
-  const Logger* logger() const { return &logger_; }
-  Metrics* metrics() { return options_.has_metrics ? &metrics_ : nullptr; }
+  // Of the process under test.
+  Runtime runtime() { return RuntimeWith(clock, metrics_); }
+  // Of another process: the same log, metrics of its own, and a clock that may differ.
+  Runtime AnotherRuntime() { return AnotherRuntime(clock); }
+  Runtime AnotherRuntime(const Clock& its_clock) {
+    return RuntimeWith(its_clock, other_metrics_.emplace_back());
+  }
 
  private:
+  Runtime RuntimeWith(const Clock& its_clock, Metrics& its_metrics) {
+    return {.clock = its_clock,
+            .random = random_,
+            .sleeper = sleeper,
+            .logger = logger_,
+            .metrics = its_metrics};
+  }
+
   const StageOptions options_;
   std::ostringstream log_;
   Logger logger_{{.level = LogLevel::kDebug}, clock, &log_};
+  SeededRandom random_{1};
   Metrics metrics_;
+  std::deque<Metrics> other_metrics_;
 };
 
 }  // namespace tidemark::testing

@@ -1,6 +1,7 @@
 #include "tests/linearizability/checker.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -14,9 +15,10 @@ namespace {
 
 using Answer = Verdict::Answer;
 
-// About 200 bytes each: the memory of one search stays under a few hundred megabytes.
+// A configuration takes about 200 bytes, so one search uses at most a few hundred megabytes.
 constexpr size_t kMaxConfigurations = 1'000'000;
-// An explanation takes many searches; those that would be long leave the window larger.
+// An explanation needs many searches. A search that would take too long is given up, and the window
+// stays larger.
 constexpr size_t kMaxConfigurationsToExplain = 1'000;
 constexpr size_t kMaxExplained = 40;
 constexpr Tick kNever = std::numeric_limits<Tick>::max();
@@ -60,8 +62,8 @@ std::optional<Value> Step(const Operation& operation, const Value& value) {
   return next;
 }
 
-// Such an operation can be placed at the first moment that fits: it never changes anything,
-// so placing it only lifts constraints from the others.
+// An operation that never changes anything can be placed at the first moment that fits. Placing it
+// only removes constraints from the others.
 bool NeverChanges(const Operation& operation) {
   return operation.outcome == Outcome::kNotApplied ||
          (operation.outcome == Outcome::kApplied && operation.kind == Kind::kGet);
@@ -81,7 +83,7 @@ class Search {
     for (const Operation& operation : operations) must_place_ += EndOf(operation) != kNever;
   }
 
-  // Depth first: place what fits, and when nothing does take the last choice back.
+  // Depth-first search: place an operation that fits; when none fits, undo the last choice.
   Answer Run() {
     size_t from = 0;
     while (must_place_ > 0) {
@@ -122,8 +124,8 @@ class Search {
   void Flip(size_t i) { placed_[i / 64] ^= uint64_t{1} << (i % 64); }
 
   // Places the first operation at or after `from` that can come next and leads to a
-  // configuration not seen before. Those that never change anything go first: when one fits
-  // nothing else needs to be tried here.
+  // configuration not seen before. Operations that never change anything are tried first: when one
+  // fits, nothing else needs to be tried here.
   bool PlaceNext(size_t from) {
     FindCandidates();
     for (size_t i : candidates_) {
@@ -134,7 +136,8 @@ class Search {
     });
   }
 
-  // Those not yet placed that were called before any other of them returned.
+  // The operations that may come next: those that were called before any other unplaced operation
+  // returned.
   void FindCandidates() {
     candidates_.clear();
     while (first_open_ < operations_.size() && IsPlaced(first_open_)) ++first_open_;
@@ -151,7 +154,7 @@ class Search {
     const Operation& operation = operations_[i];
     std::optional<Value> next = Step(operation, value_);
     if (!next) return false;
-    // An unknown operation that would change nothing might as well never happen.
+    // An unknown operation that would change nothing can be left out.
     if (EndOf(operation) == kNever && *next == value_) return false;
     Flip(i);
     if (!configurations_.insert({placed_, *next}).second) {
@@ -164,8 +167,9 @@ class Search {
     return true;
   }
 
-  // The operation taken back, or nullopt when every choice was tried. Operations that never
-  // change anything had no alternative, so they go back with the choice before them.
+  // Returns the operation that was undone, or nullopt when every choice was tried. Operations that
+  // never change anything had no alternative, so they are undone together with the choice before
+  // them.
   std::optional<size_t> TakeBack() {
     while (!choices_.empty()) {
       const Choice choice = choices_.back();
@@ -196,7 +200,7 @@ bool IsViolation(const History& operations, Value initial) {
 
 // --- The explanation ---
 
-// The history as it stood at `cut`: later calls are not there, open ones are unknown.
+// The history at the moment `cut`: later calls are left out, and open ones are unknown.
 History Before(const History& operations, Tick cut) {
   History result;
   for (Operation operation : operations) {
@@ -215,7 +219,7 @@ History After(const History& operations, Tick cut) {
   return result;
 }
 
-// Every value that makes a difference to the operations, and one that they do not know.
+// Every value that occurs in the operations, and one that does not.
 std::set<Value> PossibleValues(const History& operations) {
   std::set<Value> values = {std::nullopt, std::numeric_limits<int64_t>::min()};
   for (const Operation& operation : operations) {
@@ -236,8 +240,8 @@ bool IsViolationFromAnyStart(const History& operations) {
                      [&](const Value& start) { return IsViolation(operations, start); });
 }
 
-// Linearizability is closed under prefixes, so the first return that has no explanation is
-// found by halving; the same holds for the latest start, when the key may hold anything.
+// Every prefix of a linearizable history is linearizable, so a binary search finds the first return
+// without an explanation. The same holds for the latest start, if the key may hold any value then.
 History SmallestWindow(const History& operations) {
   std::vector<Tick> returns;
   for (const Operation& operation : operations) {

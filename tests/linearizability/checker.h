@@ -1,14 +1,14 @@
-// Says whether a history is linearizable: whether every operation can be given one moment
-// between its call and its return so that the replies are those of a store that does one
-// thing at a time. Keys are judged apart, which is exact because linearizability composes.
+// Checks whether a history is linearizable: whether every operation can be placed at one moment
+// between its call and its return so that all replies are those of a store that does one operation
+// at a time. Each key is checked separately, which is exact because linearizability is a local
+// property.
 //
 //   Verdict verdict = Check(recorder.Take());
 //   EXPECT_TRUE(verdict.linearizable()) << verdict.explanation;
 //
-// The search is Wing and Gong's with Lowe's memory of configurations already seen. It is
-// exact; its time is exponential in the number of concurrent operations on one key in the
-// worst case, so it gives up after a bounded number of configurations and says so.
-// A function of its argument alone: any thread may call it.
+// The search is Wing and Gong's algorithm with Lowe's cache of configurations. It is exact. In the
+// worst case its time is exponential in the number of concurrent operations on one key, so it gives
+// up after a limited number of configurations and says so. A pure function: any thread may call it.
 #pragma once
 
 #include <string>

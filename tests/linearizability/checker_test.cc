@@ -1,5 +1,7 @@
 #include "tests/linearizability/checker.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -102,12 +104,12 @@ TEST(CheckerTest, ReadsSeeTheLastWriteThatReturned) {
   ExpectViolation({Put({1, 2}, 1), Get({3, 4}, std::nullopt)});
 }
 
-// While a write is under way a read may see either value.
+// During a write a read may see either value.
 TEST(CheckerTest, ConcurrentReadsMaySeeOldOrNew) {
   ExpectLinearizable({Put({1, 10}, 1), Get({2, 3}, std::nullopt), Get({4, 5}, 1)});
 }
 
-// Once somebody saw the new value nobody may see the old one.
+// After one read saw the new value, no later read may see the old one.
 TEST(CheckerTest, ReadsNeverGoBack) {
   ExpectViolation({Put({1, 10}, 1), Get({2, 3}, 1), Get({4, 5}, std::nullopt)});
   ExpectViolation({Put({1, 2}, 1), Put({3, 20}, 2), Get({4, 5}, 2), Get({6, 7}, 1)});
@@ -156,7 +158,7 @@ TEST(CheckerTest, DeletesRemove) {
   ExpectViolation({Put({1, 2}, 5), DeleteIfEquals({3, 4}, 5, Outcome::kNotApplied)});
 }
 
-// A failed condition may show the value that made it fail; it must have been there.
+// A failed condition may return the value that made it fail. The key must have held that value.
 TEST(CheckerTest, TheValueSeenByAFailureCounts) {
   Operation failed = PutIfAbsent({3, 4}, 2, Outcome::kNotApplied);
   failed.seen = Value(1);
@@ -176,12 +178,12 @@ TEST(CheckerTest, UnknownOperationsStayOpen) {
   ExpectViolation({Unknown(Make({1, 2}, Kind::kIncrement, 1)), Increment({3, 4}, 3)});
 }
 
-// A get whose reply was lost constrains nothing, and must not block the search either.
+// A get whose reply was lost adds no constraint, and must not block the search.
 TEST(CheckerTest, UnknownGetsAreHarmless) {
   ExpectLinearizable({Unknown(Get({1, 2}, std::nullopt)), Put({3, 4}, 1), Get({5, 6}, 1)});
 }
 
-// Keys are apart: a violation on one is found among good ones and named.
+// A violation on one key is found among correct keys and named.
 TEST(CheckerTest, NamesTheKeyOfTheViolation) {
   const Verdict verdict = Check({On("good", Put({1, 2}, 1)), On("bad", Put({3, 4}, 2)),
                                  On("good", Get({5, 6}, 1)), On("bad", Get({7, 8}, std::nullopt))});
@@ -190,7 +192,7 @@ TEST(CheckerTest, NamesTheKeyOfTheViolation) {
   EXPECT_THAT(verdict.explanation, HasSubstr("saw nothing"));
 }
 
-// A long history is no explanation: what came well before and after is left out.
+// The explanation leaves out operations that are far before or after the violation.
 TEST(CheckerTest, ExplainsWithASmallWindow) {
   History history;
   for (Tick tick = 0; tick < 400; tick += 4) {
@@ -205,7 +207,7 @@ TEST(CheckerTest, ExplainsWithASmallWindow) {
   EXPECT_THAT(verdict.explanation, HasSubstr("get -> applied, saw 192"));
 }
 
-// Twelve blind writes at once are 12! orders; the memory of configurations makes it cheap.
+// Twelve concurrent blind writes have 12! orders. The cache of configurations makes this cheap.
 TEST(CheckerTest, DecidesManyConcurrentBlindWrites) {
   History history;
   for (int64_t i = 1; i <= 12; ++i) history.push_back(Put({static_cast<Tick>(i), 100}, i));
@@ -239,7 +241,7 @@ bool HasAnOrder(const History& open, const Value& value) {
   return false;
 }
 
-// Replies are half guessed, so that about as many histories are bad as good.
+// Half of the replies are random, so that about half of the histories are wrong.
 History RandomSmallHistory(Random& random) {
   History history;
   Value value;
@@ -283,7 +285,7 @@ TEST(CheckerTest, AgreesWithAnExhaustiveSearch) {
 constexpr uint64_t kSeedsOfTheCorrectStore = 1000;
 constexpr uint64_t kSeedsForEachBug = 20;
 
-// A checker that cries wolf is no use: the store without bugs passes with every seed.
+// A checker must not give false alarms: the store without bugs passes with every seed.
 TEST(SimulatedStoreTest, TheCorrectStoreIsAccepted) {
   for (uint64_t seed = 1; seed <= kSeedsOfTheCorrectStore; ++seed) {
     const Verdict verdict = Check(Simulate(Bug::kNone, seed));
@@ -294,7 +296,7 @@ TEST(SimulatedStoreTest, TheCorrectStoreIsAccepted) {
 
 class PlantedBugTest : public ::testing::TestWithParam<Bug> {};
 
-// Each bug is one a store of this kind has had; the checker finds every one.
+// Each bug has occurred in a real store. The checker finds every one.
 TEST_P(PlantedBugTest, IsRejected) {
   uint64_t first = 0;
   uint64_t rejected = 0;

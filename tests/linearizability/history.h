@@ -1,5 +1,5 @@
-// A History is what the clients of a store saw: one Operation for each request, with the
-// moments of its call and its return and what the reply said. checker.h judges it.
+// A History records what the clients of a store saw: one Operation for each request, with the
+// moments of its call and its return, and its reply. checker.h checks it.
 //
 //   Recorder<Operation> recorder;
 //   Operation put{.client = 3, .key = "a", .kind = Kind::kPut, .argument = 7};
@@ -7,8 +7,8 @@
 //   put.outcome = ...;                            // from the reply
 //   recorder.Add(std::move(put));                 // stamps the return
 //
-// A Recorder may be used from any thread; the rest is plain data. A request that the store
-// refused without looking at the item (kUnavailable) is not recorded: it promises nothing.
+// A Recorder may be used from any thread; the rest is plain data. A request that the store refused
+// without reading the item (kUnavailable) is not recorded, because it had no effect.
 #pragma once
 
 #include <atomic>
@@ -33,8 +33,8 @@ enum class Kind {
   kPutIfAbsent,     // Stores `argument` when the key holds nothing.
   kPutIfEquals,     // Stores `argument` when the key holds `expected`.
   kIncrement,       // Adds `argument`; an absent key counts as 0.
-  kDelete,          // Removes what is there, if anything.
-  kDeleteIfEquals,  // Removes what is there when it is `expected`.
+  kDelete,          // Removes the value, if there is one.
+  kDeleteIfEquals,  // Removes the value if it is `expected`.
 };
 
 enum class Outcome {
@@ -50,7 +50,7 @@ struct Operation {
   int64_t argument = 0;
   int64_t expected = 0;
   Tick called = 0;
-  Tick returned = 0;  // Without meaning when the outcome is unknown.
+  Tick returned = 0;  // Not used when the outcome is unknown.
   Outcome outcome = Outcome::kUnknown;
   // The value in the reply, when it had one: after the operation for an increment, before it
   // for all others.
@@ -59,7 +59,8 @@ struct Operation {
 
 using History = std::vector<Operation>;
 
-// Gathers the events of many threads on one line of time. An event has a member `returned`.
+// Collects the events of many threads with a common counter as time. An event has a member
+// `returned`.
 template <typename Event>
 class Recorder {
  public:

@@ -29,8 +29,8 @@ struct Cell {
   Tick youngest_call = 0;
 };
 
-// An operation inside the store passes Prepare and then Commit; other operations pass
-// theirs in between. A correct store does everything in Commit.
+// An operation calls Prepare and then Commit. Other operations may run in between. A correct store
+// does everything in Commit.
 class Store {
  public:
   Store(Bug bug, Random& random) : bug_(bug), random_(random) {}
@@ -58,7 +58,7 @@ class Store {
     if (!ticket.done_at_prepare) Execute(operation, ticket);
   }
 
-  // The operations under way are given up first, with Abandon.
+  // Running operations are ended with Abandon before this.
   void Restart() {
     for (auto& [key, cell] : cells_) {
       if (bug_ == Bug::kRestartForgetsDeletes && !cell.value) cell.value = cell.last_present;
@@ -69,7 +69,7 @@ class Store {
     if (bug_ == Bug::kRestartReplaysLast && last_was_increment_) cell.value = *cell.value + 1;
   }
 
-  // The store goes down while the operation is prepared: it may be done all the same.
+  // The store stops after Prepare. The operation may still be applied.
   void Abandon(Operation& operation, const Ticket& ticket) {
     Cell& cell = cells_[operation.key];
     if (bug_ == Bug::kSeenThenLost && ticket.done_at_prepare) {
@@ -260,7 +260,7 @@ class Simulation {
   void Return(Client& client) {
     Operation& operation = client.operation;
     if (operation.seen && *operation.seen) client.last_seen[operation.key] = **operation.seen;
-    // Real clients do not always ask for the value; the checker must do with what it has.
+    // Real clients do not always ask for the value, so the checker must work without it.
     if (operation.kind != Kind::kGet && random_.Below(4) == 0) operation.seen.reset();
     recorder_.Add(operation);
     client.stage = Stage::kIdle;
@@ -286,7 +286,7 @@ class Simulation {
     Operation operation{.client = index,
                         .key = kKeys[random_.Below(kKeys.size())],
                         .kind = kKinds[random_.Below(kKinds.size())]};
-    // Values far apart, so that a value tells which put it comes from.
+    // The values are far apart, so that a value shows which put it comes from.
     operation.argument = operation.kind == Kind::kIncrement ? 1 : 1000 * ++puts_;
     operation.expected = clients_[index].last_seen[operation.key];
     return operation;

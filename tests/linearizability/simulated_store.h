@@ -1,9 +1,8 @@
-// A small store with concurrent clients, all simulated in one thread from a seed, and with
-// one bug at a time switched on. It is what proves that the checker can say no.
+// A small store with concurrent clients, simulated in one thread from a seed, with one bug switched
+// on. It proves that the checker rejects wrong histories.
 //
-// The clients' steps are interleaved by the seed; now and then the store restarts, and the
-// operations that were under way then have an unknown outcome. The same bug and seed always
-// give the same history.
+// The seed decides the order of the clients' steps. Sometimes the store restarts; operations that
+// were running then have an unknown outcome. The same bug and seed always give the same history.
 #pragma once
 
 #include <cstdint>
@@ -49,15 +48,15 @@ enum class Bug {
   kRestartLosesLast,       // The last acknowledged change is gone.
   kRestartReplaysLast,     // The last increment is made again.
   kRestartForgetsDeletes,  // Keys deleted before come back.
-  kUnknownHappensTwice,    // An operation under way is made by the restart and made again later.
+  kUnknownHappensTwice,  // The restart applies a running operation, and it is applied again later.
 };
 
-// All but kNone.
+// All bugs except kNone.
 std::vector<Bug> AllBugs();
 std::string_view NameOf(Bug bug);
 
-// What a correct store does with an operation when the key holds `value`: the value it
-// holds then, and the operation with outcome and value seen filled in.
+// The result of an operation in a correct store when the key holds `value`: the new value, and the
+// operation with its outcome and the value seen.
 struct Evaluation {
   Value next;
   Operation answered;

@@ -97,13 +97,14 @@ tables::CreateTableRequest TableClient::Table() {
 }
 
 TableClient::TableClient(ClientOptions options, Recorder<Operation>* recorder)
-    : options_(options),
+    : options_(std::move(options)),
       recorder_(recorder),
-      random_(options.seed * 1'000 + static_cast<uint64_t>(options.number)) {}
+      random_(options_.seed * 1'000 + static_cast<uint64_t>(options_.number)) {}
 
 Status TableClient::Step(tables::Tables& tables) {
   Operation operation = Next();
   operation.called = recorder_->Now();
+  options_.meet();
   Result<Answer> answer = Do(tables, operation);
   if (!answer) {
     const ErrorCode code = answer.error().code;
@@ -124,7 +125,7 @@ Operation TableClient::Next() {
   Operation operation{.client = options_.number,
                       .key = "k" + std::to_string(random_.Below(kKeys)),
                       .kind = kKinds[random_.Below(kKinds.size())]};
-  // Values far apart, so that a value tells which put of which client it comes from.
+  // The values are far apart, so that a value shows which put of which client it comes from.
   const int64_t value = (options_.number * int64_t{10'000} + ++puts_) * 1'000;
   operation.argument = operation.kind == Kind::kIncrement ? 1 : value;
   operation.expected = last_seen_[operation.key];
@@ -132,12 +133,14 @@ Operation TableClient::Next() {
 }
 
 Result<TableClient::Answer> TableClient::Do(tables::Tables& tables, const Operation& operation) {
-  if (operation.kind == Kind::kGet) return Get(tables, operation);
   const bool in_two_steps = options_.increments == Increments::kReadThenWrite;
   if (operation.kind == Kind::kIncrement && in_two_steps) {
     return IncrementInTwoSteps(tables, operation);
   }
-  return Write(tables, operation);
+  Result<Answer> answer =
+      operation.kind == Kind::kGet ? Get(tables, operation) : Write(tables, operation);
+  if (in_two_steps) options_.meet();
+  return answer;
 }
 
 Result<TableClient::Answer> TableClient::Get(tables::Tables& tables, const Operation& operation) {
@@ -177,7 +180,7 @@ Result<TableClient::Answer> TableClient::Write(tables::Tables& tables, const Ope
 
 Result<TableClient::Answer> TableClient::WriteAlone(tables::Tables& tables,
                                                     tables::TransactAction action) {
-  // Half the time the reply says no more than whether it was applied, as most callers have it.
+  // In half of the cases the reply only says whether the write was applied, as for most callers.
   const bool asks = random_.Below(2) == 0;
   if (asks) std::visit([](auto& request) { AskForValue(request); }, action);
   const tables::WriteReply reply =
@@ -211,6 +214,7 @@ Result<TableClient::Answer> TableClient::WriteInTransaction(tables::Tables& tabl
 Result<TableClient::Answer> TableClient::IncrementInTwoSteps(tables::Tables& tables,
                                                              const Operation& operation) {
   const auto before = ValueOf(TRY(tables.Get({.table = kTable, .key = KeyOf(operation)})));
+  options_.meet();
   Operation put = operation;
   put.argument = before.value_or(0) + operation.argument;
   TRY(tables.Put(PutOf(put)));

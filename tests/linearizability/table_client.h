@@ -5,13 +5,15 @@
 //   TableClient client({.number = 3, .seed = seed}, &recorder);
 //   TRY(client.Step(tables));
 //
-// Gets and writes take every road that leads to an item (alone, in a batch, in a transaction,
-// as a query), because all of them are promised to agree. What it does follows from its seed
-// and from the replies. Not for use by two threads at once; one client a thread.
+// Reads and writes use every operation that can reach an item (alone, in a batch, in a transaction,
+// as a query), because all of them must agree. The seed and the replies decide what it does. Each
+// thread has its own client.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/random.h"
@@ -23,13 +25,17 @@ namespace tidemark::testing {
 
 enum class Increments {
   kAtomic,
-  kReadThenWrite,  // Wrong on purpose: what a test does to see that the checker notices.
+  kReadThenWrite,  // Wrong on purpose: a test uses it to check the checker.
 };
 
 struct ClientOptions {
   int number = 0;
   uint64_t seed = 0;
   Increments increments = Increments::kAtomic;
+  // Called after an operation has begun and before it reaches the store, so that a test can delay
+  // it until others have begun too. With kReadThenWrite it is called once more, between the read
+  // and the write.
+  std::function<void()> meet = [] {};
 };
 
 class TableClient {
@@ -39,8 +45,8 @@ class TableClient {
 
   TableClient(ClientOptions options, Recorder<Operation>* recorder);
 
-  // Does one operation. When the store gives an error the operation is recorded as unknown,
-  // or not at all when the error promises that nothing was done, and the error is returned.
+  // Does one operation. After an error the operation is recorded as unknown, or not at all when the
+  // error says that nothing was done. The error is returned.
   Status Step(tables::Tables& tables);
 
  private:
@@ -62,7 +68,7 @@ class TableClient {
   Recorder<Operation>* recorder_;
   SeededRandom random_;
   int64_t puts_ = 0;
-  std::map<std::string, int64_t> last_seen_;  // Conditions name it, so that they often hold.
+  std::map<std::string, int64_t> last_seen_;  // Used in conditions, so that they often hold.
 };
 
 }  // namespace tidemark::testing

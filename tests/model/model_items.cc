@@ -1,6 +1,6 @@
-// Items of the model: one at a time, in batches and in transactions. All writes are
-// prepared (is the request right?), located (which item?), evaluated (what would it become?)
-// and stored, so that a transaction is the same four steps over many.
+// Items of the model: one at a time, in batches and in transactions. A write has four steps:
+// prepare (is the request valid?), locate (which item?), evaluate (what will the item be?) and
+// store. A transaction does the same four steps with many writes.
 #include <utility>
 #include <vector>
 
@@ -58,7 +58,7 @@ std::optional<Item> ReturnedBy(const PreparedWrite& write, const std::optional<I
   return std::nullopt;
 }
 
-// The names and keys of the items seen; a second sight is refused.
+// The items of a request. An item that is named twice is refused.
 class Seen {
  public:
   bool Add(const std::string& table, const Item& key) {
@@ -79,7 +79,7 @@ Error OneItemTwice() {
 
 Error BatchDuplicates() { return Invalid("Provided list of item keys contains duplicates"); }
 
-// The attributes of the write that its table's key has; not all of them when it is malformed.
+// The key attributes of the write. A malformed write may lack some of them.
 Item KeyPart(const Item& item, const item::KeySchema& keys) {
   Item part;
   for (const auto& attribute : {std::optional(keys.partition), keys.sort}) {
@@ -145,7 +145,7 @@ Result<ModelTables::Effect> ModelTables::Evaluate(const Located& located) {
   if (write.kind != WriteKind::kUpdate) return effect;
 
   if (!stored && write.update && !write.update->Creates()) return effect;
-  // A new item begins as its key.
+  // A new item has only its key before the update.
   const Item before = stored ? *stored : write.item;
   effect.next = write.update ? TRY(write.update->Apply(before)) : before;
   if (item::SizeBytes(*effect.next) > item::kMaxItemBytes) {
@@ -168,7 +168,7 @@ void ModelTables::Replace(Table* table, const item::Key& key, std::optional<Item
   if (const Item* stored = FindItem(*table, key)) previous = *stored;
   Record(table, key, previous, next, expired);
   if (next) {
-    // The key is taken from the new item: 1.0 and 1 are one key and one number.
+    // The key is taken from the new item: 1.0 and 1 are the same key and the same number.
     table->items.erase(key);
     table->items.emplace(key, std::move(*next));
   } else {

@@ -1,5 +1,5 @@
-// Queries and scans of the model: all rows are gathered and sorted, and then most of them
-// thrown away.
+// Queries and scans of the model. It collects and sorts all rows, and then drops those that do not
+// match.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -35,7 +35,7 @@ std::set<std::string> NamesOf(const item::KeySchema& keys) {
   return names;
 }
 
-// The attributes an index carries; nullopt when it carries all.
+// The attributes that an index holds; nullopt when it holds all.
 std::optional<std::set<std::string>> Carried(const IndexSpec& index, const item::KeySchema& table) {
   if (index.projection.kind == ProjectionKind::kAll) return std::nullopt;
   std::set<std::string> names = NamesOf(table);
@@ -102,7 +102,7 @@ Status CheckFilter(const std::optional<expression::Condition>& filter,
   return Done{};
 }
 
-// The first path that the index does not carry.
+// The first path that the index does not hold.
 std::optional<std::string> FirstMissing(const Projection& projection,
                                         const std::optional<std::set<std::string>>& carried) {
   if (!projection || !carried) return std::nullopt;
@@ -112,8 +112,8 @@ std::optional<std::string> FirstMissing(const Projection& projection,
   return std::nullopt;
 }
 
-// Which segment of a parallel scan an item belongs to: its partition's, so that pages of a
-// partition stay together.
+// The segment of a parallel scan that an item belongs to. It depends on the partition, so that a
+// partition is in one segment.
 uint32_t SegmentOf(const item::Key& key, uint32_t total) {
   return static_cast<uint32_t>(std::hash<std::string>()(item::ToJson(key.partition)) % total);
 }
@@ -168,7 +168,7 @@ std::vector<ModelTables::Row> ModelTables::RowsOf(const Source& source) {
     }
     const IndexSpec& spec = source.index->spec;
     const auto index_key = item::IndexKeyOfItem(item, spec.keys, spec.name);
-    // An item from before the index may have a key that is not one.
+    // An item that is older than the index may have a value that is not a valid key.
     if (!index_key || !*index_key) continue;
     rows.push_back(
         {{**index_key, key}, OnlyCarried(item, Carried(spec, source.table->keys)), item});
@@ -208,7 +208,8 @@ tables::Page ModelTables::TakePage(const Source& source, const std::vector<Row>&
   size_t size_bytes = 0;
   for (const Row& row : rows) {
     const Item& item = source.fetches_base ? row.base_item : row.item;
-    // The filter of a local index sees the table's item, whatever is returned of it.
+    // The filter of a local index is applied to the table's item, even if fewer attributes are
+    // returned.
     const bool local = source.index && source.index->spec.kind == IndexKind::kLocal;
     size_bytes += item::SizeBytes(item);
     ++page.scanned;

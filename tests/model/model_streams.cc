@@ -69,8 +69,8 @@ Result<Iterator> Decode(const std::string& text) {
 }  // namespace
 
 void ModelTables::OpenStream(Table* table, StreamView view) {
-  // A later stream of a name has a later label, in the same millisecond and when the clock went
-  // back.
+  // A later stream of the same table has a later label, also within one millisecond and when the
+  // clock went back.
   std::chrono::milliseconds time = clock_.Now();
   for (const auto& [arn, other] : streams_) {
     if (other.table != table->name) continue;

@@ -1,4 +1,4 @@
-// The tables themselves: made, changed, described and dropped, and kept in order.
+// The tables of the model: create, alter, describe, drop, and housekeeping.
 #include "tests/model/model_tables.h"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ using tables::IndexState;
 using tables::TableDescription;
 using tables::TableState;
 
-// Whether the sweeper takes the item: its attribute is a number of seconds that has come,
-// and not so long ago that it must be a mistake.
+// Whether the sweeper deletes the item: its attribute is a time in the past, but not so long ago
+// that it must be a mistake.
 bool IsExpired(const item::Item& item, const std::string& attribute, EpochSeconds now) {
   const item::Value* value = item.Find(attribute);
   const item::Number* number = value ? value->As<item::Number>() : nullptr;
@@ -117,7 +117,7 @@ Status ModelTables::CheckUpdate(const Table& table, const tables::UpdateTableReq
   }
   const bool changes_index = request.add_index || request.drop_index;
   for (const Index& index : table.indexes) {
-    // The one that is being added may be given up.
+    // An index that is being added may be dropped.
     if (changes_index && IsChanging(index.state) && request.drop_index != index.spec.name) {
       return Error{ErrorCode::kInUse,
                    "Attempt to change a resource which is still in use: Table "

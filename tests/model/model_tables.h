@@ -1,11 +1,12 @@
-// ModelTables says what Tables means, as plainly as possible: maps behind one mutex. An
-// index is a filter over all items at the time of asking, a stream is a vector, sweeping
-// is a loop. It is slow on purpose; what it answers should be right at a glance, so that
-// an engine can be compared with it.
+// ModelTables is the simplest implementation of Tables: maps and one mutex. An index is a filter
+// over all items at the time of the query, a stream is a vector, and sweeping is a loop. It is slow
+// on purpose: a reader should see at once that it is right, because the engine is compared with it.
 //
 // All methods may be called from any thread. Nothing outlives the object.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -49,8 +50,8 @@ class ModelTables final : public tables::Tables {
   Result<std::string> GetShardIterator(const tables::ShardIteratorRequest& request) override;
   Result<tables::RecordsReply> GetRecords(const tables::RecordsRequest& request) override;
 
-  // Sweeps expired items, completes the indexes that are being added, and forgets
-  // what is too old to be asked for.
+  // Deletes expired items, completes indexes that are being added, and removes expired records and
+  // tokens.
   void Maintain();
 
  private:
@@ -84,7 +85,7 @@ class ModelTables final : public tables::Tables {
     EpochSeconds created_at = 0;
     std::optional<EpochSeconds> closed_at;
     uint64_t first_sequence = 0;
-    uint64_t last_sequence = 0;    // Once it is closed.
+    uint64_t last_sequence = 0;    // Set when the stream is closed.
     uint64_t trimmed_through = 0;  // Records up to this one are no longer kept.
     std::vector<tables::StreamRecord> records;
   };
@@ -92,22 +93,22 @@ class ModelTables final : public tables::Tables {
     std::string actions;
     EpochSeconds used_at = 0;
   };
-  // A place among the rows of a table or an index: an index may have many rows under one
-  // key of its own, so the table's key is part of it.
+  // A position among the rows of a table or an index. An index may have many rows with the same
+  // index key, so the table's key is part of it.
   struct Place {
     std::optional<item::Key> index_key;
     item::Key key;
   };
   struct Row {
     Place place;
-    item::Item item;       // As the index carries it.
+    item::Item item;       // As the index holds it.
     item::Item base_item;  // As the table stores it.
   };
   // What a query or a scan reads from.
   struct Source {
     const Table* table = nullptr;
     const Index* index = nullptr;  // nullptr: the table itself.
-    bool fetches_base = false;     // An index that answers with the table's items.
+    bool fetches_base = false;     // The index returns the table's items.
 
     const item::KeySchema& keys() const { return index ? index->spec.keys : table->keys; }
   };

@@ -1,9 +1,7 @@
-// The engine beside the model: the same random operations on both, every reply compared, and
-// now and then everything that is stored.
+// Compares the engine with the model: both get the same random operations. Every reply is compared,
+// and from time to time everything that is stored.
 //
-// TIDEMARK_SEED=n replays a run. TIDEMARK_LONG=1 makes it a release's.
-#include <cstdlib>
-#include <iostream>
+// TIDEMARK_SEED=n replays a run. TIDEMARK_LONG=1 makes the long run for a release.
 #include <memory>
 #include <string>
 
@@ -14,6 +12,8 @@
 #include "tests/model/model_tables.h"
 #include "tests/model/operations.h"
 #include "tests/support/long_run.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/seed.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark::model {
@@ -21,15 +21,9 @@ namespace {
 
 using embedded::EmbeddedTables;
 
-uint64_t ChosenSeed() {
-  const char* wanted = std::getenv("TIDEMARK_SEED");
-  return wanted ? std::strtoull(wanted, nullptr, 10) : SystemRandom().Next() % 1'000'000'000;
-}
-
 class ModelTest : public ::testing::Test {
  protected:
-  ModelTest() : seed_(ChosenSeed()), operations_(seed_, clock_) {
-    std::cout << "TIDEMARK_SEED=" << seed_ << std::endl;
+  ModelTest() : seed_(testing::ChooseSeed()), operations_(seed_, clock_) {
     Open();
     model_side_ = {.tables = &model_, .maintain = [this] { model_.Maintain(); }};
     engine_side_.maintain = [this] { ASSERT_TRUE(engine_->Maintain().has_value()); };
@@ -48,7 +42,7 @@ class ModelTest : public ::testing::Test {
     engine_side_.tables = engine_.get();
   }
 
-  // What happens around the operations: time passes, and the engine is opened again.
+  // Between operations, time passes and the engine is reopened.
   void Surroundings() {
     if (operations_.Below(30) == 0)
       clock_.Advance(std::chrono::seconds(1 + operations_.Below(120)));
@@ -87,7 +81,7 @@ class ModelTest : public ::testing::Test {
 };
 
 TEST_F(ModelTest, TheEngineAnswersAsTheModelDoes) {
-  const int count = testing::AmountOf({.usual = TIDEMARK_OPERATIONS, .release = 10'000'000});
+  const int count = testing::AmountOf({.usual = 100'000, .release = 10'000'000, .debug = 5'000});
   for (int number = 0; number < count; ++number) {
     Surroundings();
     ASSERT_TRUE(Agree(operations_.Next())) << "operation number " << number;

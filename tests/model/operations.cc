@@ -22,7 +22,7 @@ using tables::ProjectionKind;
 
 const std::vector<std::string> kTables{"hash", "pair", "binary"};
 
-// What an index can be asked: its name, its partition key and its sort key.
+// A table or index to query: its name, its partition key and its sort key.
 struct Target {
   std::string table;
   std::optional<std::string> index;
@@ -92,7 +92,7 @@ const std::vector<std::string> kUpdates{
     "ADD tags :tags",
     "DELETE tags :tags",
     "SET x = :n REMOVE y ADD n :one DELETE tags :tags",
-    // These cannot always be done, or never.
+    // These updates fail for some items, or always.
     "SET g = :n",
     "SET l = :n",
     "SET n = g + :one",
@@ -136,8 +136,8 @@ std::vector<std::string> References(const std::string& expression) {
   return references;
 }
 
-// All pages of a query or a scan. Within equal sort keys the order is free, and so, in a scan,
-// is the order of everything; how many items each page looks at is not.
+// All pages of a query or a scan. The order within equal sort keys may differ, and in a scan the
+// order of all items. The number of items that each page reads must be equal.
 template <typename Ask>
 std::string RenderPages(const std::string& sort, Ask ask) {
   std::vector<Item> items;
@@ -176,7 +176,7 @@ std::string ScanPages(Side& side, const tables::ScanRequest& request) {
   });
 }
 
-// Segments are divided freely: only what they give together is compared.
+// Implementations may divide segments differently, so only the union of all segments is compared.
 std::string ScanSegments(Side& side, tables::ScanRequest request) {
   std::vector<Item> items;
   for (uint32_t segment = 0; segment < *request.total_segments; ++segment) {
@@ -206,7 +206,7 @@ Result<std::string> IteratorAt(Side& side, const std::string& arn, tables::Itera
       {.arn = arn, .shard = stream.shards.back().id, .kind = kind});
 }
 
-// Reads on from an iterator until there is nothing more, and leaves it there.
+// Reads from an iterator to the end of the stream, and stores the new position.
 std::string ReadOn(Side& side, std::string* iterator) {
   std::vector<tables::StreamRecord> records;
   while (true) {
@@ -283,7 +283,7 @@ Value Operations::ValueFor(const std::string& name) {
 }
 
 Item Operations::Key(const std::string& table) {
-  // Whether a wrong key is told before, after or beside what else is wrong is left open.
+  // When a request has several mistakes, it is not defined which one is reported.
   if (!in_transaction_ && Chance(1)) return {{"wrong", "key"}};
   const std::string letter(1, static_cast<char>('a' + Below(12)));
   if (table == "hash") return {{"id", letter}};
@@ -291,7 +291,7 @@ Item Operations::Key(const std::string& table) {
     return {{"p", std::string(1, static_cast<char>('a' + Below(4)))},
             {"s", Number::FromInt(static_cast<int64_t>(Below(8)) - 2)}};
   }
-  // Zeros and long ends are where encodings of bytes go wrong.
+  // Zero bytes and long suffixes find mistakes in encodings.
   const std::vector<std::string> bytes{std::string(1, '\0'),
                                        std::string(2, '\0'),
                                        "\xff",
@@ -313,7 +313,7 @@ Item Operations::RandomItem(const std::string& table) {
 }
 
 std::string Operations::Condition() {
-  // The last ones are wrong, and rarely of use.
+  // The last two are invalid, so they are chosen rarely.
   return kConditions[Below(Chance(3) ? kConditions.size() : kConditions.size() - 2)];
 }
 
@@ -345,7 +345,7 @@ tables::GetRequest Operations::MakeGet() {
 tables::PutRequest Operations::MakePut() {
   const std::string table = Table();
   tables::PutRequest request{.table = table, .item = RandomItem(table)};
-  // Whether an item that no index can hold or a condition comes first is left open.
+  // It is not defined whether an invalid index key or a failed condition is reported first.
   const Value* g = request.item.Find("g");
   if (Chance(40) && (g == nullptr || g->type() == Type::kString)) request.condition = Condition();
   if (Chance(30)) request.return_values = tables::ReturnValues::kAllOld;
@@ -439,6 +439,12 @@ Operation Operations::Query() {
     request.values.emplace(":sk", value_of(target.sort));
     if (request.key_condition.find(":sk2") != std::string::npos)
       request.values.emplace(":sk2", value_of(target.sort));
+  }
+  if (!request.values.contains(":sk") && Chance(40)) {
+    request.partition = item::Attribute{target.partition, request.values.at(":pk")};
+    request.key_condition.clear();
+    request.names.clear();
+    request.values.clear();
   }
   if (Chance(25))
     request.filter = OneOf<std::string>(
@@ -566,7 +572,7 @@ Operation Operations::ChangeIndex() {
   }
   return {request.add_index ? "add index late" : "drop index late", [=](Side& side) {
             const auto changed = side.tables->UpdateTable(request);
-            // Which of several reasons to refuse is told is left open.
+            // It is not defined which of several reasons for a refusal is reported.
             return changed ? Render(*changed) : std::string("refused");
           }};
 }

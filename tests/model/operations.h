@@ -1,14 +1,14 @@
-// Random operations on a few small tables: the same seed gives the same operations. Keys
-// come from small ranges, so that operations meet each other; a part of them is wrong on
-// purpose.
+// Random operations on a few small tables: the same seed gives the same operations. Keys come from
+// small ranges, so that operations use the same items. Some operations are invalid on purpose.
 //
 //   Operations operations(seed, clock);
 //   Operation operation = operations.Next();
 //   if (operation.run(left) != operation.run(right)) ...  // operation.text says what it was
 //
-// Not for use by two threads at once.
+// One thread at a time.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -25,7 +25,7 @@ namespace tidemark::model {
 struct Side {
   tables::Tables* tables = nullptr;
   std::function<void()> maintain;
-  // Where the follower of each table's stream stands.
+  // The position in each table's stream.
   std::map<std::string, std::string> iterators = {};
 };
 
@@ -65,7 +65,7 @@ class Operations {
   item::Item Key(const std::string& table);
   item::Item RandomItem(const std::string& table);
   std::string Condition();
-  // Supplies what the expressions mention.
+  // Adds the names and values that the expressions use.
   template <typename Request>
   void Bind(Request* request, const std::vector<std::optional<std::string>>& expressions);
 

@@ -73,7 +73,7 @@ struct ActionSize {
   }
 };
 
-// Everything of an action, each part on a line of its own.
+// All parts of an action as text, each on its own line.
 struct ActionText {
   std::string operator()(const tables::ConditionCheck& check) const {
     return "check\n" + Text(check, check.key, check.condition);
@@ -182,7 +182,7 @@ Status CheckCounts(const std::vector<IndexSpec>& indexes) {
   return Done{};
 }
 
-// An attribute has one type, in whatever keys it appears.
+// An attribute must have the same type in every key that uses it.
 Status CheckOneTypeEach(const item::KeySchema& table_keys, const std::vector<IndexSpec>& indexes) {
   std::map<std::string, item::Type> types;
   std::vector<item::KeySchema> schemas{table_keys};
@@ -361,9 +361,17 @@ ReadOptions OptionsOf(const tables::ScanRequest& request) {
 Result<PreparedRead> Prepare(const tables::QueryRequest& request) {
   TRY(CheckLimit(request.limit));
   TRY(CheckSelect(OptionsOf(request), request.projection.has_value()));
-  Bindings bindings = TRY(Bindings::Make(request.names, request.values, true));
+  const bool has_expression =
+      !request.partition || !request.key_condition.empty() || request.filter || request.projection;
+  Bindings bindings = TRY(Bindings::Make(request.names, request.values, has_expression));
   PreparedRead read;
-  read.key_condition = TRY(expression::ParseKeyCondition(request.key_condition, &bindings));
+  if (request.partition) {
+    if (!request.key_condition.empty())
+      return Invalid("A query has either a partition or a key condition, not both");
+    read.key_condition = expression::WholePartition(*request.partition);
+  } else {
+    read.key_condition = TRY(expression::ParseKeyCondition(request.key_condition, &bindings));
+  }
   read.filter = TRY(ParseOptional(request.filter, "FilterExpression", &bindings));
   read.projection = TRY(ParseOptionalProjection(request.projection, &bindings));
   TRY(bindings.AllUsed());

@@ -1,7 +1,7 @@
-// What the model knows about a request before it looks at any table: its expressions,
-// parsed, and everything that is wrong with it on its own.
+// The checks of a request that need no table, and its parsed expressions.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -82,12 +82,14 @@ std::string Show(const tables::ConditionCheck& request) {
 }
 
 std::string Show(const tables::QueryRequest& request) {
-  return fmt::format("query {}{} where \"{}\"{}{}{}{}{}{}", request.table,
-                     Optional("index", request.index), request.key_condition,
-                     Optional("filter", request.filter), Optional("project", request.projection),
-                     OptionalNumber("select", request.select), request.forward ? "" : " backwards",
-                     OptionalNumber("limit", request.limit),
-                     Bindings(request.names, request.values));
+  const std::string where = request.partition ? fmt::format("{} is {}", request.partition->name,
+                                                            ToJson(request.partition->value))
+                                              : request.key_condition;
+  return fmt::format(
+      "query {}{} where \"{}\"{}{}{}{}{}{}", request.table, Optional("index", request.index), where,
+      Optional("filter", request.filter), Optional("project", request.projection),
+      OptionalNumber("select", request.select), request.forward ? "" : " backwards",
+      OptionalNumber("limit", request.limit), Bindings(request.names, request.values));
 }
 
 std::string Show(const tables::ScanRequest& request) {
@@ -171,7 +173,8 @@ std::string Render(const tables::TransactGetReply& reply) {
 }
 
 std::string Render(const tables::TransactWriteReply& reply) {
-  // Whether what is invalid is told alone or beside failed conditions is left open.
+  // It is not defined whether an invalid action is reported alone or together with failed
+  // conditions.
   for (const auto& reason : reply.reasons) {
     if (reason.code == tables::CancellationCode::kValidationError) return "cancelled as invalid";
   }
@@ -188,7 +191,7 @@ std::string Render(const tables::TableDescription& table) {
   }
   for (const tables::IndexDescription& index : table.indexes) {
     text += fmt::format(" index {} state {}", index.spec.name, static_cast<int>(index.state));
-    // One that is being filled or dropped may hold anything in between.
+    // The count of an index that is being filled or dropped is not defined.
     if (index.state == tables::IndexState::kActive) text += fmt::format(" {}", index.item_count);
   }
   return text;
@@ -205,7 +208,8 @@ std::string Render(const tables::Tags& tags) {
 }
 
 std::string Render(std::vector<tables::StreamRecord> records) {
-  // A sweep takes items in an order of its own; between two writes it is sorted.
+  // The order in which a sweep deletes items is not defined. So its records between two writes are
+  // sorted.
   auto is_expired = [](const auto& record) { return record.expired; };
   for (auto from = records.begin(); from != records.end();) {
     from = std::find_if(from, records.end(), is_expired);

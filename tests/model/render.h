@@ -1,6 +1,6 @@
-// Requests and replies as text, for comparing two implementations and for saying where they
-// differ. A reply's text leaves out what implementations may choose freely: the texts of
-// errors, ids, sequence numbers, and the order in which a sweep finds items.
+// Requests and replies as text, to compare two implementations and to show where they differ. The
+// text of a reply leaves out what an implementation may choose: error texts, ids, sequence numbers,
+// and the order in which a sweep finds items.
 #pragma once
 
 #include <optional>

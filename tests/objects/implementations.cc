@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/random.h"
 #include "objects/directory/directory_objects.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark::objects {

@@ -1,4 +1,4 @@
-// The implementations of Objects that the contract is run over. One joins by a line in
+// The implementations of Objects that the contract tests. To add one, add a line to
 // implementations.cc.
 #pragma once
 
@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "objects/objects.h"
+#include "tests/support/manual_time.h"
 
 namespace tidemark::objects {
 

@@ -1,4 +1,5 @@
-// The contract of Objects: what every implementation answers, checked from the outside.
+// The contract of Objects: tests that every implementation must pass, through the public interface
+// only.
 #include <algorithm>
 #include <atomic>
 #include <fstream>
@@ -64,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(All, ObjectsContract, ::testing::ValuesIn(Implementatio
 
 }  // namespace
 
-// All that was put comes back: bytes, type, metadata, time.
+// A read returns everything that was put: bytes, type, metadata and time.
 TEST_P(ObjectsContract, ReadsWhatWasPut) {
   const std::string bytes("a\0b\xff", 4);
   const PutReply reply = Put({.key = "k",
@@ -86,7 +87,7 @@ TEST_P(ObjectsContract, ReadsWhatWasPut) {
   EXPECT_EQ((*object)->info(), **head);
 }
 
-// Absence is no error.
+// A missing object is not an error.
 TEST_P(ObjectsContract, KnowsWhatIsAbsent) {
   auto head = objects().Head("k");
   ASSERT_TRUE(head.has_value());
@@ -97,14 +98,14 @@ TEST_P(ObjectsContract, KnowsWhatIsAbsent) {
   EXPECT_THAT(Keys({}), IsEmpty());
 }
 
-// An object of nothing is an object.
+// An object may be empty.
 TEST_P(ObjectsContract, KeepsEmptyObjects) {
   Put({.key = "empty"});
   EXPECT_EQ(Read("empty"), "");
   EXPECT_THAT(Keys({}), ElementsAre("empty"));
 }
 
-// Files come from elsewhere and are larger than a piece.
+// An object can be stored from a file that is larger than one piece.
 TEST_P(ObjectsContract, StoresAFile) {
   const TempFolder folder;
   const std::string path = folder.path() + "/source";
@@ -116,7 +117,7 @@ TEST_P(ObjectsContract, StoresAFile) {
   EXPECT_EQ(Read("file.bin"), bytes);
 }
 
-// Ranges are what downloads resume with.
+// Downloads are resumed with ranges.
 TEST_P(ObjectsContract, ReadsParts) {
   Put({.key = "k", .bytes = "0123456789"});
   auto object = objects().Open("k");
@@ -129,7 +130,7 @@ TEST_P(ObjectsContract, ReadsParts) {
   EXPECT_EQ(read(0, 10), "0123456789");
 }
 
-// A download under way is not mixed with what replaces the object.
+// A running download continues with the old bytes when the object is replaced.
 TEST_P(ObjectsContract, KeepsAnOpenObjectAsItWas) {
   Put({.key = "k", .bytes = "old bytes", .content_type = "a/b"});
   auto object = objects().Open("k");
@@ -140,7 +141,7 @@ TEST_P(ObjectsContract, KeepsAnOpenObjectAsItWas) {
   EXPECT_EQ((*object)->info().content_type, "a/b");
 }
 
-// Optimistic writers must see that somebody wrote, even the same.
+// Optimistic writers must notice every write, even one with the same bytes.
 TEST_P(ObjectsContract, ChangesTheEtagWithEveryPut) {
   std::set<std::string> etags;
   etags.insert(Put({.key = "k", .bytes = "1"}).etag);
@@ -150,7 +151,7 @@ TEST_P(ObjectsContract, ChangesTheEtagWithEveryPut) {
   EXPECT_EQ(etags.size(), 4U);
 }
 
-// First come, first served.
+// The first writer wins.
 TEST_P(ObjectsContract, PutsOnlyWhenAbsent) {
   EXPECT_TRUE(Put({.key = "k", .bytes = "1", .if_absent = true}).applied);
   EXPECT_FALSE(Put({.key = "k", .bytes = "2", .if_absent = true}).applied);
@@ -167,7 +168,7 @@ TEST_P(ObjectsContract, PutsOnlyOverTheEtag) {
   EXPECT_EQ(Read("k"), "2");
 }
 
-// Nor does a delete take more than was seen.
+// A delete removes only the version that the caller has read.
 TEST_P(ObjectsContract, DeletesOnlyTheEtag) {
   const std::string first = Put({.key = "k", .bytes = "1"}).etag;
   const std::string second = Put({.key = "k", .bytes = "2"}).etag;
@@ -175,11 +176,11 @@ TEST_P(ObjectsContract, DeletesOnlyTheEtag) {
   EXPECT_EQ(Read("k"), "2");
   EXPECT_TRUE(objects().Delete({.key = "k", .if_match = second})->applied);
   EXPECT_EQ(Read("k"), std::nullopt);
-  // A caller whose reply was lost asks again.
+  // A caller that lost the reply repeats the delete.
   EXPECT_TRUE(objects().Delete({.key = "k", .if_match = second})->applied);
 }
 
-// What is wrong is refused, and nothing is written.
+// Invalid requests are refused, and nothing is written.
 TEST_P(ObjectsContract, RefusesWrongRequests) {
   for (const std::string& key : {std::string(), std::string(".."), std::string("a/../b"),
                                  std::string("\xff"), std::string(kMaxKeyBytes + 1, 'k')}) {
@@ -194,7 +195,7 @@ TEST_P(ObjectsContract, RefusesWrongRequests) {
   EXPECT_THAT(Keys({}), IsEmpty());
 }
 
-// Keys are bytes: none is in the way of another, and lists have the order of the bytes.
+// Every key is independent of others, and lists are sorted by the bytes of the keys.
 TEST_P(ObjectsContract, KeepsEveryKeyApart) {
   std::vector<std::string> keys = {"a",
                                    "A",
@@ -257,7 +258,7 @@ TEST_P(ObjectsContract, KeepsEveryKeyApart) {
   EXPECT_THAT(Keys({}), IsEmpty());
 }
 
-// Pages are what a caller goes through a bucket with.
+// A caller reads all objects of a bucket in pages.
 TEST_P(ObjectsContract, ListsInPages) {
   for (const char* key : {"a/1", "a/2", "a/3", "b", "c/1"}) Put({.key = key, .bytes = key});
   EXPECT_THAT(Keys({.limit = 2}, true), ElementsAre("a/1", "a/2"));
@@ -274,7 +275,7 @@ TEST_P(ObjectsContract, ListsInPages) {
   EXPECT_THAT(Keys({.prefix = std::string(5'000, 'p')}), IsEmpty());
 }
 
-// Prefix, start and limit together, against a plain map.
+// Prefix, start and limit together, compared with a plain map.
 TEST_P(ObjectsContract, ListsAsAMapDoes) {
   constexpr uint64_t kSeed = 11;
   SCOPED_TRACE(kSeed);
@@ -304,7 +305,7 @@ TEST_P(ObjectsContract, ListsAsAMapDoes) {
   }
 }
 
-// One of many wins, whatever the moment.
+// Exactly one of many concurrent writers wins.
 TEST_P(ObjectsContract, LetsOneOfManyPutWhenAbsent) {
   for (int round = 0; round < 8; ++round) {
     const std::string key = "race/" + std::to_string(round);
@@ -320,7 +321,7 @@ TEST_P(ObjectsContract, LetsOneOfManyPutWhenAbsent) {
   }
 }
 
-// Eight writers that each add what they read plus one lose nothing.
+// Eight writers each read a number and write it plus one. No update is lost.
 TEST_P(ObjectsContract, LosesNoUpdate) {
   Put({.key = "count", .bytes = "0"});
   tidemark::testing::RunThreads(8, [&](int) {
@@ -334,7 +335,7 @@ TEST_P(ObjectsContract, LosesNoUpdate) {
   EXPECT_EQ(Read("count"), "40");
 }
 
-// Folders come and go under writers, and readers see whole objects or none.
+// Folders are created and removed by concurrent writers. Readers see complete objects or none.
 TEST_P(ObjectsContract, PutsAndDeletesBesideEachOther) {
   tidemark::testing::RunThreads(6, [&](int thread) {
     const std::string key = "shared/folder/" + std::to_string(thread % 3) + ".txt";

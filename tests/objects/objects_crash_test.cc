@@ -1,5 +1,5 @@
-// What a crash leaves of the objects in a folder: the power goes before every call of a script, and
-// with everything, something or nothing lost that was not synced.
+// Tests what a crash leaves of the objects in a folder. The power is cut before every call of a
+// script, and everything, a part or nothing of the unsynced changes is lost.
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "objects/directory/directory_objects.h"
 #include "tests/objects/power_cut_files.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark::directory {
@@ -22,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is stored under a key, as far as a caller chose it.
+// The parts of an object that the caller chooses.
 struct Content {
   std::string bytes;
   std::string content_type;
@@ -60,7 +61,7 @@ void Apply(const Step& step, Bucket* bucket) {
   }
 }
 
-// One folder, the machine below it, and what it must hold.
+// One folder on a machine whose power can be cut.
 class Machine {
  public:
   explicit Machine(uint64_t seed) : random_(seed) {
@@ -79,7 +80,7 @@ class Machine {
   }
   void Close() { objects_.reset(); }
 
-  // The code of its error, or nullopt.
+  // Returns the code of the error, or nullopt.
   std::optional<ErrorCode> Do(const Step& step) {
     if (!step.content) {
       auto reply = objects_->Delete({.key = step.key});
@@ -91,7 +92,7 @@ class Machine {
     return reply ? std::nullopt : std::optional(reply.error().code);
   }
 
-  // Everything that the folder holds, read whole.
+  // Reads all objects of the folder completely.
   Bucket Read() {
     Bucket bucket;
     auto page = objects_->List({});
@@ -121,10 +122,10 @@ class Machine {
 struct Outcome {
   bool completed = false;
   Bucket before;  // All that was acknowledged.
-  Bucket after;   // With the step under way.
+  Bucket after;   // With the step that was running.
 };
 
-// Runs the script until the power is gone.
+// Runs the script until the power is cut.
 Outcome Run(Machine* machine) {
   Outcome outcome;
   if (!machine->Open()) return outcome;
@@ -132,7 +133,7 @@ Outcome Run(Machine* machine) {
     Apply(step, &outcome.after);
     const auto error = machine->Do(step);
     if (error || !machine->files().powered()) {
-      // Acknowledged, although what came after it failed: an empty folder stays, for example.
+      // The step was acknowledged although a later call failed: for example, an empty folder stays.
       if (!error) outcome.before = outcome.after;
       return outcome;
     }
@@ -148,11 +149,11 @@ void Check(Machine* machine, const Outcome& outcome) {
   const Bucket found = machine->Read();
   EXPECT_TRUE(found == outcome.before || found == outcome.after)
       << found.size() << " objects; " << outcome.before.size() << " were acknowledged";
-  // It goes on.
+  // The folder can still be used.
   EXPECT_EQ(machine->Do({"new/one.txt", Content{"1", "a/b"}}), std::nullopt);
 }
 
-// The power goes before the nth call. False when the script has fewer.
+// Cuts the power before the n-th call. False when the script has fewer calls.
 bool CutAt(uint64_t nth, const Losses& losses) {
   Machine machine(nth);
   machine.files().CutAt(nth);
@@ -176,29 +177,30 @@ void CutEverywhere(const Losses& losses) {
 
 }  // namespace
 
-// The most careful reading of the standard: what was not synced is not there.
+// The worst case that POSIX allows: everything that was not synced is lost.
 TEST(ObjectsCrashTest, KeepsTheOldOrTheNewWhenEverythingUnsyncedIsLost) {
   CutEverywhere({.names = Loss::kAll, .bytes = Loss::kAll});
 }
 
-// Names last longer than bytes on many file systems.
+// On many file systems a name is durable before the bytes of its file.
 TEST(ObjectsCrashTest, KeepsTheOldOrTheNewWhenBytesAreLost) {
   CutEverywhere({.names = Loss::kNone, .bytes = Loss::kAll});
   CutEverywhere({.names = Loss::kNone, .bytes = Loss::kSome});
 }
 
-// The process is killed, and the machine lives.
+// The process is killed, and the machine keeps running.
 TEST(ObjectsCrashTest, KeepsTheOldOrTheNewWhenOnlyTheProcessDies) {
   CutEverywhere({.names = Loss::kNone, .bytes = Loss::kNone});
 }
 
-// Anything between.
+// A random part of the unsynced changes is lost.
 TEST(ObjectsCrashTest, KeepsTheOldOrTheNewWhenSomethingIsLost) {
   for (int round = 0; round < 3; ++round)
     CutEverywhere({.names = Loss::kSome, .bytes = Loss::kSome});
 }
 
-// A killed process left a folder that was never synced; the power goes after the next one used it.
+// A killed process left a folder that was never synced. The power is cut after the next process
+// used it.
 TEST(ObjectsCrashTest, MakesDurableWhatAKilledProcessLeft) {
   for (uint64_t nth = 1; nth < 40; ++nth) {
     Machine machine(nth);
@@ -218,8 +220,8 @@ TEST(ObjectsCrashTest, MakesDurableWhatAKilledProcessLeft) {
   }
 }
 
-// A disk that answers an error once: the caller is told what is so.
-TEST(ObjectsCrashTest, TellsWhatAFailedCallDid) {
+// The disk returns an error once. The error of the call must be true.
+TEST(ObjectsCrashTest, ReportsTheRealOutcomeOfAFailedCall) {
   const Bucket old = {{"a.txt", {"old", "text/plain"}}};
   for (const Step& step : {Step{"a.txt", Content{"new", "text/html"}}, Step{"a.txt", std::nullopt},
                            Step{"deep/er/b.txt", Content{"new", "text/html"}}}) {

@@ -108,7 +108,7 @@ Status PowerCutFiles::Remove(const std::string& path) {
 Result<bool> PowerCutFiles::MakeFolder(const std::string& path) {
   TRY(Admit());
   const bool made = TRY(system_.MakeFolder(path));
-  // What is in a folder that was never there cannot be found, synced or not.
+  // When the creation of a folder is lost, its files are lost too, even if they were synced.
   if (made) changes_.push_back({FolderOf(path), [name = Path(path)] { fs::remove_all(name); }});
   return made;
 }
@@ -146,7 +146,7 @@ void PowerCutFiles::Restart(const Losses& losses) {
     try {
       undo();
     } catch (const fs::filesystem_error&) {
-      // Its folder or its name went with an older change that lasts.
+      // An older change that is durable has already removed the folder or the name.
     }
   }
   changes_.clear();
@@ -165,7 +165,7 @@ void PowerCutFiles::LoseBytes(Loss loss) {
 }
 
 void PowerCutFiles::LoseBytesOf(const std::string& path, Loss loss) {
-  // A file of several names is cut once.
+  // A file with several names is cut only once.
   if (unsynced_.erase(InodeOf(path)) == 0) return;
   const uint64_t kept = loss == Loss::kAll ? 0 : random_.Below(fs::file_size(path) + 1);
   fs::resize_file(path, kept);

@@ -1,5 +1,5 @@
-// A folder on a machine whose power goes when the test says so: it stands between DirectoryObjects
-// and the system, and forgets what was not synced.
+// A folder on a machine whose power the test can cut. It sits between DirectoryObjects and the
+// system, and loses what was not synced.
 //
 //   PowerCutFiles files(folder);
 //   files.CutAt(17);                        // Before the seventeenth call from now.
@@ -7,14 +7,15 @@
 //   files.Restart({.names = Loss::kAll, .bytes = Loss::kAll});
 //   ... open it again and look ...
 //
-// Model of the disk. A file's bytes, time and attributes last once it is synced; else all, some
-// from the front, or none of the bytes are left, without attributes. Making, renaming and removing
-// a name lasts once the folder around it (of a rename: the new name's) is synced; else some of the
-// newest changes are undone, in reverse order, as a journaling file system does.
+// Model of the disk. A file's bytes, time and attributes are durable after it is synced. Before
+// that, all bytes, a prefix or nothing is left, without attributes. Creating, renaming and removing
+// a name is durable after its folder is synced (for a rename: the folder of the new name). Before
+// that, some of the newest changes are undone, in reverse order, as a journaling file system does.
 //
-// Nothing is synced for real. Belongs to one thread at a time.
+// Nothing is really synced. One thread at a time.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <set>
@@ -34,21 +35,21 @@ struct Losses {
 
 class PowerCutFiles final : public FileOps {
  public:
-  // The folder exists; `attic` is another, for what may have to come back.
+  // The folder must exist. `attic` is another folder, for files that may have to be restored.
   PowerCutFiles(std::string folder, std::string attic, Random* random);
 
-  // The power goes before the n-th call from now.
+  // Cuts the power before the n-th call from now.
   void CutAt(uint64_t nth) { cut_at_ = calls_ + nth; }
   // The n-th call from now fails, and nothing else happens.
   void FailAt(uint64_t nth) { fail_at_ = calls_ + nth; }
   bool powered() const { return powered_; }
   uint64_t calls() const { return calls_; }
-  // Only the process died: nothing is lost, and nothing is synced either.
+  // Only the process died: nothing is lost, but unsynced changes stay unsynced.
   void PowerBack() {
     powered_ = true;
     cut_at_ = 0;
   }
-  // Loses what was not synced; the power is back, and stays.
+  // Loses what was not synced, and switches the power on again.
   void Restart(const Losses& losses);
 
   Result<Descriptor> Create(const std::string& path) override;
@@ -65,13 +66,13 @@ class PowerCutFiles final : public FileOps {
 
  private:
   struct NameChange {
-    std::string folder;  // Makes it last when it is synced.
+    std::string folder;  // Syncing this folder makes the change durable.
     std::function<void()> undo;
   };
 
   Status Admit();
   std::string Path(const std::string& path) const { return folder_ + "/" + path; }
-  // A second name for what is there, out of the way; empty when nothing is.
+  // Makes a second name for the file, in the attic. Empty when there is no file.
   std::string Keep(const std::string& path);
   void LoseBytes(Loss loss);
   void LoseBytesOf(const std::string& path, Loss loss);

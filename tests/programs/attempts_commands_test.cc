@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -46,7 +47,7 @@ class AttemptsCommandsTest : public ServeFixture {
                "TIDEMARK_LOG_LEVEL=info"});
   }
 
-  // Runs `tidemark attempts …` in the folder, or at the server that runs.
+  // Runs `tidemark attempts …` on the folder, or with the running server.
   Outcome Attempts(Words arguments, bool at_server = true) const {
     arguments.insert(arguments.begin(), "attempts");
     if (at_server) {
@@ -68,7 +69,7 @@ class AttemptsCommandsTest : public ServeFixture {
   const std::string token_;
 };
 
-TEST_F(AttemptsCommandsTest, TheHelpDeskSeesLocksAndLifts) {
+TEST_F(AttemptsCommandsTest, ShowAndLiftLocks) {
   EXPECT_EQ(Shell(Guesser("ann", "a", 6, 1)), "6 0\n");
   EXPECT_THAT(DoAttempts({"show", "ann"}),
               AllOf(HasSubstr(R"("locks":[{"journey":"SIGN_IN")"), HasSubstr(R"("until":)")));
@@ -76,37 +77,37 @@ TEST_F(AttemptsCommandsTest, TheHelpDeskSeesLocksAndLifts) {
               AllOf(HasSubstr("UNTIL (UTC)"), HasSubstr("PASSWORD_RESET")));
   EXPECT_THAT(DoAttempts({"unlock", "ann"}), HasSubstr("PASSWORD_RESET"));
   EXPECT_THAT(DoAttempts({"show", "ann"}), HasSubstr(R"("locks":[])"));
-  EXPECT_THAT(DoAttempts({"show", "ann", "--table"}), HasSubstr("nothing stands against"));
+  EXPECT_THAT(DoAttempts({"show", "ann", "--table"}), HasSubstr("has no counts, locks or states"));
   EXPECT_EQ(Attempts({"unlock", "ann"}).exit_code, kNotMet);
 }
 
-TEST_F(AttemptsCommandsTest, LocksAndStatesAreSetByHand) {
+TEST_F(AttemptsCommandsTest, SetLocksAndStates) {
   EXPECT_THAT(DoAttempts({"lock", "ann", "SIGN_IN", "PASSWORD_RESET", "--reason", "ticket 7"}),
               HasSubstr("ticket 7"));
   EXPECT_THAT(DoAttempts({"state", "ann", "SUSPENDED"}), HasSubstr(R"("states":["SUSPENDED"])"));
   EXPECT_THAT(DoAttempts({"state", "ann", "SUSPENDED", "--clear"}), HasSubstr(R"("states":[])"));
   EXPECT_EQ(Attempts({"state", "ann", "SAD"}).exit_code, kInvalid);
   EXPECT_EQ(Attempts({"lock", "ann", "NOWHERE", "GENERAL"}).exit_code, kInvalid);
-  // Only what is asked for is lifted.
+  // Only the named locks are lifted.
   EXPECT_EQ(Attempts({"unlock", "ann", "PASSWORD_RESET"}).exit_code, kNotMet);
   EXPECT_THAT(DoAttempts({"unlock", "ann", "SIGN_IN", "PASSWORD_RESET"}), HasSubstr("ticket 7"));
 }
 
-// With no server the same commands work on the folder; while one runs they say how to reach it.
-TEST_F(AttemptsCommandsTest, TheSameCommandsWorkOnTheFolder) {
+// Without a server the commands work on the folder; while a server runs they say how to reach it.
+TEST_F(AttemptsCommandsTest, WorkOnTheFolderWithoutAServer) {
   const Outcome in_use = Attempts({"show", "ann"}, /*at_server=*/false);
   EXPECT_EQ(in_use.exit_code, kEnvironment);
   EXPECT_THAT(in_use.err, HasSubstr("--server URL"));
   DoAttempts({"lock", "ann", "SIGN_IN", "PASSWORD_RESET", "--kind", "PERMANENT"});
   ASSERT_EQ(StopServer(), 0);
-  EXPECT_THAT(DoAttempts({"show", "ann", "--table"}, /*at_server=*/false), HasSubstr("for good"));
+  EXPECT_THAT(DoAttempts({"show", "ann", "--table"}, /*at_server=*/false), HasSubstr("no end"));
   const Outcome unlocked = Attempts({"unlock", "ann"}, /*at_server=*/false);
   EXPECT_EQ(unlocked.exit_code, kOk);
   EXPECT_THAT(unlocked.err, HasSubstr("attempts audit event=\"lock lifted\""));
 }
 
-// An address at the help desk becomes its hash before it is written anywhere.
-TEST_F(AttemptsCommandsTest, AnAddressIsKnownByItsHash) {
+// An address is hashed before it is written anywhere.
+TEST_F(AttemptsCommandsTest, HashAnAddress) {
   DoAttempts({"state", "Ann.Berth@example.com", "BLOCKED"});
   const std::string shown = DoAttempts({"show", "ann.berth@example.com"});
   EXPECT_THAT(shown, AllOf(HasSubstr(R"({"id":"email~)"), HasSubstr("BLOCKED")));
@@ -119,13 +120,13 @@ TEST_F(AttemptsCommandsTest, AnAddressIsKnownByItsHash) {
   EXPECT_THAT(refused.err, HasSubstr("attempts.email-key is not set"));
 }
 
-TEST_F(AttemptsCommandsTest, TheOddsAreShownAndStopAStart) {
+TEST_F(AttemptsCommandsTest, ShowTheOddsThatStopAStart) {
   EXPECT_THAT(server_->err(), HasSubstr("odds of guessing rule=SIGN_IN#ERROR_COUNT#MFA_CODE_ENTRY "
                                         "guesses_a_year=100 odds_a_year=0.0001"));
   ASSERT_EQ(StopServer(), 0);
   EXPECT_THAT(DoAttempts({"odds"}, false),
               HasSubstr(R"({"rule":"SIGN_IN#ERROR_COUNT#PASSWORD_ENTRY","guesses_a_year":100.0,)"));
-  // A policy of one's own, which bears fifty thousand failures in a row.
+  // A custom policy that allows fifty thousand failures in a row.
   std::string policy = DoAttempts({"policy"}, false);
   const std::string ceiling = R"("ceiling": 100)";
   policy.replace(policy.find(ceiling), ceiling.size(), R"("ceiling": 50000)");
@@ -139,15 +140,15 @@ TEST_F(AttemptsCommandsTest, TheOddsAreShownAndStopAStart) {
                                  HasSubstr("above the bound of 0.01")));
 }
 
-TEST_F(AttemptsCommandsTest, EveryCommandHasHelpWithAnExample) {
+TEST_F(AttemptsCommandsTest, HaveHelpWithAnExample) {
   for (const char* command : {"show", "lock", "unlock", "state", "odds", "policy"}) {
     EXPECT_THAT(Do({"attempts", command, "--help"}), HasSubstr("Example:\n  tidemark attempts "));
   }
 }
 
-// Sixteen processes at once, and a subject that nobody has locked yet: the limit is exact.
+// The limit is exact for sixteen processes at once.
 // Spec: 003-31
-TEST_F(AttemptsCommandsTest, OfTenThousandGuessesInSixteenProcessesSixAreVerified) {
+TEST_F(AttemptsCommandsTest, VerifySixOfTenThousandGuessesInSixteenProcesses) {
   constexpr int kProcesses = 16;
   constexpr int kGuesses = 10'000 / kProcesses;
   std::vector<std::string> printed(kProcesses);
@@ -180,7 +181,7 @@ TEST_F(AttemptsCommandsTest, OfTenThousandGuessesInSixteenProcessesSixAreVerifie
 
 class SignInTest : public AttemptsCommandsTest, public ::testing::WithParamInterface<const char*> {
  protected:
-  // What the page answers to these tries.
+  // The answers of the page to these attempts.
   std::vector<std::string> SignIn(const std::vector<std::string>& tries) const {
     std::ofstream input(path("tries"));
     for (const std::string& one : tries) input << one << "\n";
@@ -190,29 +191,29 @@ class SignInTest : public AttemptsCommandsTest, public ::testing::WithParamInter
   }
 };
 
-TEST_P(SignInTest, WrongLockedAndUnknownGetTheSameAnswer) {
+TEST_P(SignInTest, AnswersWrongLockedAndUnknownAlike) {
   EXPECT_THAT(SignIn({"ann@example.com north-sea", "ben@example.com dogger"}),
               Each(Eq("Welcome.")));
   const std::vector<std::string> six_wrong(6, "ann@example.com guess");
   EXPECT_EQ(SignIn(six_wrong), std::vector<std::string>(6, kRefused));
-  // Locked: the right password is of no use, and says nothing of itself. The owner is told.
+  // While locked, the right password is refused with the same answer. The owner is notified.
   EXPECT_THAT(SignIn({"ann@example.com north-sea"}), ElementsAre(kRefused));
   EXPECT_THAT(ReadFile(path("page-log")), HasSubstr("mail to ann: locked until "));
-  // Somebody without an account is counted and locked all the same.
+  // A person without an account is counted and locked in the same way.
   EXPECT_EQ(SignIn(std::vector<std::string>(7, "eve@example.com guess")),
             std::vector<std::string>(7, kRefused));
   EXPECT_THAT(DoAttempts({"show", "eve@example.com"}), HasSubstr(R"("kind":"STANDARD")"));
   EXPECT_THAT(SignIn({"ben@example.com dogger"}), ElementsAre("Welcome."));
 }
 
-// What cannot be decided is refused, and not let in.
-TEST_P(SignInTest, WithoutTidemarkNobodyIsLetIn) {
+// When no decision is possible, every attempt is refused.
+TEST_P(SignInTest, LetsNobodyInWithoutTidemark) {
   ASSERT_EQ(StopServer(), 0);
   EXPECT_THAT(SignIn({"ann@example.com north-sea"}), ElementsAre(kLater));
 }
 
-// A device that its owner has signed in with is not locked out by somebody elsewhere.
-TEST_P(SignInTest, AKnownDeviceHasABudgetOfItsOwn) {
+// Failures on other devices do not lock a known device.
+TEST_P(SignInTest, GivesAKnownDeviceItsOwnBudget) {
   EXPECT_THAT(SignIn({"ann@example.com north-sea laptop"}), ElementsAre("Welcome."));
   SignIn(std::vector<std::string>(7, "ann@example.com guess"));
   EXPECT_THAT(SignIn({"ann@example.com north-sea", "ann@example.com north-sea laptop"}),

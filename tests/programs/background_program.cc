@@ -27,11 +27,13 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// The sanitizers of the program are told the same as those of the test.
-std::vector<std::string> WithSanitizerOptions(std::vector<std::string> environment) {
+// The program gets the sanitizer options of the test, and a broken variant (tools/broken.py) is
+// loaded into the program too.
+std::vector<std::string> WithOptionsOfTheTest(std::vector<std::string> environment) {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
-    if (text.substr(0, text.find('=')).ends_with("SAN_OPTIONS")) environment.emplace_back(text);
+    const std::string_view name = text.substr(0, text.find('='));
+    if (name.ends_with("SAN_OPTIONS") || name == "LD_PRELOAD") environment.emplace_back(text);
   }
   return environment;
 }
@@ -52,7 +54,7 @@ pid_t Spawn(const BackgroundRun& run, const Files& files) {
   posix_spawn_file_actions_addchdir_np(&actions, files.folder.c_str());
   std::vector<std::string> arguments = {TIDEMARK_PROGRAM};
   arguments.insert(arguments.end(), run.arguments.begin(), run.arguments.end());
-  const std::vector<std::string> environment = WithSanitizerOptions(run.environment);
+  const std::vector<std::string> environment = WithOptionsOfTheTest(run.environment);
   pid_t pid = -1;
   const int failed = posix_spawn(&pid, TIDEMARK_PROGRAM, &actions, nullptr,
                                  Pointers(arguments).data(), Pointers(environment).data());
@@ -98,7 +100,7 @@ bool BackgroundProgram::HasExited() const {
 void BackgroundProgram::AwaitChange() const {
   pollfd either[] = {{.fd = exits_, .events = POLLIN, .revents = 0},
                      {.fd = changes_, .events = POLLIN, .revents = 0}};
-  // Nothing for so long is a program that hangs: better a test that dies than one that does not.
+  // No output for so long means that the program hangs. Then the test must fail, not hang too.
   CHECK(poll(either, 2, kPatienceMs) > 0);
   char events[4096];
   while (read(changes_, events, sizeof events) > 0) {
@@ -107,7 +109,7 @@ void BackgroundProgram::AwaitChange() const {
 
 std::optional<std::string> BackgroundProgram::AwaitError(const std::string& text, int times) {
   while (true) {
-    // Asked before reading, so that what it printed at the very end is seen.
+    // Checked before reading, so that the last output of the program is not missed.
     const bool exited = HasExited();
     const std::string printed = err();
     size_t place = printed.find(text);
@@ -117,7 +119,7 @@ std::optional<std::string> BackgroundProgram::AwaitError(const std::string& text
     if (place != std::string::npos) {
       const size_t begin = place + text.size();
       const size_t end = printed.find_first_of(" \n", begin);
-      // Half a line may be there before the rest.
+      // The line may not be complete yet.
       if (end != std::string::npos) return printed.substr(begin, end - begin);
     }
     if (exited) return std::nullopt;

@@ -5,10 +5,9 @@
 //   server.Send(SIGTERM);
 //   EXPECT_EQ(server.AwaitExit(), 0);
 //
-// Its environment is what is given and nothing of the test's, but for the options of sanitizers.
-// What it prints goes to files in its folder. Waiting ends as soon as what it waits for is there,
-// and fails after a minute. A program that is still running is killed with the object. For use by
-// one thread at a time.
+// Its environment is only what is given, plus the sanitizer options of the test. Its output goes to
+// files in its folder. A wait ends as soon as its condition holds, and fails after a minute. The
+// destructor kills a program that is still running. One thread at a time.
 #pragma once
 
 #include <optional>
@@ -33,14 +32,15 @@ class BackgroundProgram {
   BackgroundProgram(const BackgroundProgram&) = delete;
   BackgroundProgram& operator=(const BackgroundProgram&) = delete;
 
-  // What follows the text up to the next space or line end, the `times`th time that the text
-  // stands on standard error; nullopt when the program ends without it.
+  // Waits until the text has appeared `times` times on standard error. Returns what follows it, up
+  // to the next space or line end; nullopt when the program ends first.
   std::optional<std::string> AwaitError(const std::string& text, int times = 1);
 
   void Send(int signal) const;
   // The exit code, or minus the signal that ended it.
   int AwaitExit();
 
+  pid_t pid() const { return pid_; }
   std::string out() const;
   std::string err() const;
 
@@ -53,7 +53,7 @@ class BackgroundProgram {
   std::string err_path_;
   pid_t pid_ = -1;
   int exits_ = -1;    // A descriptor that is readable once the program has ended.
-  int changes_ = -1;  // One that tells of writes to standard error.
+  int changes_ = -1;  // A descriptor that is readable after writes to standard error.
   std::optional<int> exit_code_;
 };
 

@@ -1,5 +1,5 @@
-// `tidemark demo` and `tidemark serve` together: what the server acknowledges stays, once, whatever
-// happens to it.
+// `tidemark demo` and `tidemark serve` together: every acknowledged event is stored exactly once,
+// even if the server is killed.
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -17,7 +17,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/check.h"
 #include "servers/demo/events.h"
 #include "servers/demo/pretend_slack.h"
 #include "servers/demo/sender.h"
@@ -36,11 +35,11 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using Ids = std::set<std::string>;
 
-// Written because somebody reads it: who looks for texts that repeat.
+// The inbox is used because content advice is switched on.
 constexpr char kInbox[] = "tidemark-inbox";
 constexpr char kQuarantine[] = "tidemark-quarantine";
 
-// A client that remembers what became of each event.
+// A client that records the result of each event.
 class RecordingClient final : public http::Client {
  public:
   explicit RecordingClient(http::Client* client) : client_(*client) {}
@@ -54,15 +53,16 @@ class RecordingClient final : public http::Client {
     return exchanges;
   }
 
-  // Returns once so many more events than now are acknowledged.
-  void AwaitMoreAcknowledged(size_t count) {
+  // Waits until `count` more events are acknowledged. False when that takes too long.
+  [[nodiscard]] bool AwaitMoreAcknowledged(size_t count) {
     std::unique_lock lock(mutex_);
     const size_t target = acknowledged_.size() + count;
-    CHECK(changed_.wait_for(lock, seconds(60), [&] { return acknowledged_.size() >= target; }));
+    return changed_.wait_for(lock, std::chrono::minutes(5),
+                             [&] { return acknowledged_.size() >= target; });
   }
 
   Ids acknowledged() const { return Get(acknowledged_); }
-  // Refused and not to be sent again.
+  // Events that were refused and must not be sent again.
   Ids refused() const { return Get(refused_); }
 
  private:
@@ -70,6 +70,12 @@ class RecordingClient final : public http::Client {
     const auto envelope = slack::ParseEnvelope(request.body);
     const auto* callback = envelope ? std::get_if<slack::EventCallback>(&*envelope) : nullptr;
     if (callback == nullptr || exchange.outcome != http::Outcome::kAnswered) return;
+    // Nothing of a conversation that was never public is kept. Events about reactions and members
+    // do not name its type; there the letter of the id tells it.
+    const slack::Event& event = callback->event;
+    const std::string& type = event.channel_type;
+    if (type == "im" || type == "mpim" || type == "group") return;
+    if (event.channel.starts_with('D') || event.channel.starts_with('G')) return;
     if (exchange.response.status == 200) acknowledged_.insert(callback->event_id);
     if (exchange.response.status == 403) refused_.insert(callback->event_id);
   }
@@ -87,7 +93,8 @@ class RecordingClient final : public http::Client {
 
 class DemoCommandTest : public ServeFixture {
  protected:
-  // Gives the server its port; then the two can be told of each other before either runs.
+  // Finds a free port for the server, so that demo and server can be given each other's address
+  // before they start.
   void FindPort() {
     Serve();
     ASSERT_EQ(StopServer(), kOk);
@@ -116,7 +123,7 @@ class DemoCommandTest : public ServeFixture {
     return writes;
   }
 
-  // The pretend Slack in this process, for a test that tells it what to do.
+  // A pretend Slack in this process, so that a test can control it.
   std::unique_ptr<demo::PretendSlack> StartPretendSlack() {
     return demo::PretendSlack::Start({.bot_token = Secret(std::string(kDemoToken))}, workspace_,
                                      {.clock = &clock_, .random = &random_})
@@ -141,9 +148,9 @@ Ids Missing(const Ids& wanted, const Ids& there) {
   return missing;
 }
 
-// The whole of it, as the documentation tells a newcomer to run it. Waits are
-// short, so that what comes again after minutes comes soon.
-TEST_F(DemoCommandTest, SendsEventsThatAreAllKeptOnce) {
+// The demo as the documentation describes it. Its waits are divided, so that retries after minutes
+// come within seconds.
+TEST_F(DemoCommandTest, SendsEventsThatAreAllStoredOnce) {
   FindPort();
   const auto demo = StartDemo({"--events", "100", "--rate", "500", "--speed", "300"});
   ServeAsTold(demo.get());
@@ -161,13 +168,19 @@ TEST_F(DemoCommandTest, SendsEventsThatAreAllKeptOnce) {
   const std::vector<std::string> inbox = EventIds(kInbox);
   EXPECT_THAT(metrics, HasSubstr(fmt::format("tidemark_events_total{{result=\"accepted\"}} {}\n",
                                              inbox.size())));
-  EXPECT_EQ(Together(inbox, EventIds(kQuarantine)).size(), 100u);
+  // An event of a conversation that was never public is counted at each delivery, and never stored.
+  const size_t kept = Together(inbox, EventIds(kQuarantine)).size();
+  EXPECT_LE(kept, 100u);
+  const std::string not_public = "tidemark_events_total{result=\"not_public\"} ";
+  const size_t at = metrics.find(not_public);
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_GE(kept + std::stoul(metrics.substr(at + not_public.size())), 100u);
   const auto writes = InboxWrites();
   EXPECT_EQ(writes.size(), inbox.size());
   EXPECT_THAT(writes, Each(Pair(::testing::_, 1)));
 }
 
-// A demo that runs until it is stopped says what it did all the same.
+// A demo that is stopped by a signal prints its totals too.
 TEST_F(DemoCommandTest, ReportsWhenItIsStopped) {
   FindPort();
   const auto demo = StartDemo({"--rate", "50"});
@@ -178,8 +191,8 @@ TEST_F(DemoCommandTest, ReportsWhenItIsStopped) {
   EXPECT_THAT(NumberAt(demo->out(), "events"), Gt(0));
 }
 
-// What a newcomer gets wrong first is said, and not shown as an endless row of refusals.
-TEST_F(DemoCommandTest, SaysWhyAServerCannotTakeItsEvents) {
+// A common mistake of new users is reported at once, not as an endless list of refused events.
+TEST_F(DemoCommandTest, ReportsWhyAServerCannotAcceptItsEvents) {
   Serve();
   const Outcome secret =
       Run({"demo", "--listen", own_host_ + ":0", "--to", url() + "/slack/events"});
@@ -187,15 +200,15 @@ TEST_F(DemoCommandTest, SaysWhyAServerCannotTakeItsEvents) {
   EXPECT_THAT(secret.err, AllOf(HasSubstr("status 401"), HasSubstr("is the signing secret")));
   const Outcome rate = Run({"demo", "--rate", "0"});
   EXPECT_EQ(rate.exit_code, kInvalid);
-  EXPECT_THAT(rate.err, HasSubstr("--rate should be above 0"));
+  EXPECT_THAT(rate.err, HasSubstr("--rate must be above 0"));
   const Outcome speed = Run({"demo", "--speed", "0"});
   EXPECT_EQ(speed.exit_code, kInvalid);
-  EXPECT_THAT(speed.err, HasSubstr("--speed should be between 1 and"));
+  EXPECT_THAT(speed.err, HasSubstr("--speed must be between 1 and"));
 }
 
-// Acknowledged means kept: Slack never sends such an event again. A kill takes everything that is
-// not yet in the kernel's hands; what a loss of power takes is the subject of tests/crash.
-TEST_F(DemoCommandTest, KeepsWhatItAcknowledgedThroughKills) {
+// An acknowledged event must be stored, because Slack never sends it again. A kill loses everything
+// that was not given to the kernel. tests/crash tests power cuts.
+TEST_F(DemoCommandTest, KeepsAcknowledgedEventsWhenItIsKilled) {
   constexpr size_t kAcknowledgedBetweenKills = 40;
   const auto slack = StartPretendSlack();
   Serve({"--dedup-content", "true"}, SlackAt(slack->api_url()));
@@ -203,7 +216,7 @@ TEST_F(DemoCommandTest, KeepsWhatItAcknowledgedThroughKills) {
   demo::SenderOptions options = SenderOptions();
   options.events_per_second = 150;
   options.speed = 120;
-  options.mischief = {.duplicates = 0.3, .reorder_window = 4};
+  options.disturbances = {.duplicates = 0.3, .reorder_window = 4};
   demo::Sender sender(options, &client, &clock_, &sleeper_);
   demo::EventGenerator generator({.start = clock_.NowSeconds(), .files_url = slack->files_url()},
                                  workspace_);
@@ -216,19 +229,20 @@ TEST_F(DemoCommandTest, KeepsWhatItAcknowledgedThroughKills) {
       return demo::Delivery{.event_id = event.event_id, .body = event.body};
     });
   });
-  for (int kill = 0; kill < 3; ++kill) {
-    client.AwaitMoreAcknowledged(kAcknowledgedBetweenKills);
+  bool is_acknowledging = client.AwaitMoreAcknowledged(kAcknowledgedBetweenKills);
+  for (int kill = 0; kill < 3 && is_acknowledging; ++kill) {
     KillServer();
     Serve();
+    is_acknowledging = client.AwaitMoreAcknowledged(kAcknowledgedBetweenKills);
   }
-  client.AwaitMoreAcknowledged(kAcknowledgedBetweenKills);
   enough = true;
   sending.join();
+  ASSERT_TRUE(is_acknowledging) << "the server acknowledges no more events";
   EXPECT_EQ(StopServer(), kOk);
 
   const std::vector<std::string> inbox = EventIds(kInbox);
-  EXPECT_THAT(Missing(client.acknowledged(), Together(inbox, {})), IsEmpty());
-  // What is refused for good is not sent again either.
+  EXPECT_THAT(Missing(client.acknowledged(), Together(inbox, EventIds(kQuarantine))), IsEmpty());
+  // An event that is refused without a retry must be stored too, in quarantine.
   EXPECT_THAT(Missing(client.refused(), Together(inbox, EventIds(kQuarantine))), IsEmpty());
   const auto writes = InboxWrites();
   EXPECT_EQ(writes.size(), inbox.size());
@@ -236,8 +250,8 @@ TEST_F(DemoCommandTest, KeepsWhatItAcknowledgedThroughKills) {
   EXPECT_THAT(Do({"tables", "verify"}), HasSubstr("\"sound\":true"));
 }
 
-// A request that is under way when the server is told to stop is answered, and what it says holds.
-TEST_F(DemoCommandTest, AnswersWhatIsUnderWayBeforeItStops) {
+// A request that is in progress when the server stops is answered, and its result is stored.
+TEST_F(DemoCommandTest, AnswersRequestsInProgressBeforeItStops) {
   const auto slack = StartPretendSlack();
   Serve({"--dedup-content", "true", "--gate-deadline", "2800ms"}, SlackAt(slack->api_url()));
   demo::EventGenerator generator({.start = clock_.NowSeconds(), .files_url = slack->files_url()},
@@ -253,11 +267,12 @@ TEST_F(DemoCommandTest, AnswersWhatIsUnderWayBeforeItStops) {
   });
   slack->AwaitHanging(1);
   server_->Send(SIGTERM);
-  ASSERT_TRUE(server_->AwaitError("told to stop"));
+  ASSERT_TRUE(server_->AwaitError("stopping"));
   slack->Release();
   sending.join();
   EXPECT_EQ(server_->AwaitExit(), kOk);
-  // Allowed, or refused should the machine be so slow that Slack's answer came too late: kept.
+  // Allowed; or refused, if the machine is so slow that Slack's answer came too late. It is stored
+  // in both cases.
   EXPECT_THAT(exchange.response.status, ::testing::AnyOf(200, 403)) << exchange.detail;
   EXPECT_EQ(Together(EventIds(kInbox), EventIds(kQuarantine)), Ids{event.event_id});
 }

@@ -13,7 +13,7 @@ namespace tidemark::testing {
 
 namespace {
 
-// In single quotes, where a shell takes everything but a single quote as it is.
+// Puts the text in single quotes, in which a shell interprets only the single quote.
 std::string Quote(const std::string& text) {
   std::string quoted = "'";
   for (char c : text) {
@@ -37,7 +37,7 @@ std::string ReadFile(const std::string& path) {
 
 Outcome RunProgram(const Run& run) {
   std::ofstream(run.folder + "/stdin", std::ios::binary) << run.input;
-  // The variable of the machine must not decide what a test sees.
+  // A variable of the machine's environment must not influence the test.
   std::string command = fmt::format("cd {} && env -u TIDEMARK_DATA {} {}", Quote(run.folder),
                                     run.environment, Quote(TIDEMARK_PROGRAM));
   for (const std::string& argument : run.arguments) command += " " + Quote(argument);

@@ -1,8 +1,8 @@
-// Runs the built program `tidemark` as a shell does, and gives back what it said.
+// Runs the built program `tidemark` as a shell does, and returns its output.
 //
 //   Outcome outcome = RunProgram({.arguments = {"tables", "list"}, .folder = folder.path()});
 //
-// One run at a time a folder.
+// Only one run at a time in a folder.
 #pragma once
 
 #include <string>

@@ -5,8 +5,8 @@
 //     EXPECT_EQ(Get("/healthz"), 200);
 //   }
 //
-// The server listens on an address of 127.0.0.0/8 that is this process's own, so that it gets the
-// port that it had when it is started again.
+// The server listens on an address of 127.0.0.0/8 that only this process uses, so that after a
+// restart it gets the same port.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ inline constexpr int kNotMet = 1;
 inline constexpr int kInvalid = 2;
 inline constexpr int kEnvironment = 3;
 
-// What the pretend Slack of `tidemark demo` signs with and asks for.
+// The signing secret and the bot token of `tidemark demo`.
 inline constexpr char kDemoSecret[] = "00000000000000000000000000000000";
 inline constexpr char kDemoToken[] = "xoxb-demo";
 
@@ -44,11 +44,11 @@ class ServeFixture : public ::testing::Test {
 
   ServeFixture();
 
-  // The environment, in which the workspace has agreed to being archived unless it says otherwise.
+  // The environment with archive.consent = true, unless it sets another value.
   static Words WithConsent(Words environment);
   // Runs a command in the folder to its end.
   Outcome Run(const Words& arguments, const Words& environment = {}) const;
-  // Likewise, for one that must succeed; what it printed.
+  // The same for a command that must succeed. Returns its output.
   std::string Do(const Words& arguments, const Words& environment = {}) const;
 
   // Starts `tidemark serve` with these settings and returns when it serves, or when it ended. The
@@ -65,10 +65,10 @@ class ServeFixture : public ::testing::Test {
   http::Response Ask(const std::string& path, const std::string& token = "");
   int Get(const std::string& path, const std::string& token = "");
 
-  // Variables with which a server or the doctor takes this for Slack.
+  // Variables that make a server or the doctor use this address as Slack.
   static Words SlackAt(const std::string& api_url);
 
-  // The event ids in the keys of a table's items. Nobody has the folder open.
+  // The event ids in the keys of a table's items. No process may have the folder open.
   std::vector<std::string> EventIds(const std::string& table) const;
 
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
@@ -80,7 +80,7 @@ class ServeFixture : public ::testing::Test {
   SystemRandom random_;
   http::CurlClient client_{{}, &clock_, &sleeper_};
   std::string own_host_;  // "127.1.2.3"
-  std::string address_;   // Where the server listens; with the port in fact once it does.
+  std::string address_;   // Where the server listens; with the actual port after the start.
   std::unique_ptr<BackgroundProgram> server_;
 
  private:

@@ -75,7 +75,7 @@ class TablesCommandsTest : public ::testing::Test {
 
 // ---- The command line itself ----
 
-TEST_F(TablesCommandsTest, SaysItsVersionAndWhatItCanDo) {
+TEST_F(TablesCommandsTest, PrintsItsVersionAndItsHelp) {
   Outcome version = RunProgram({.arguments = {"--version"}, .folder = folder_.path()});
   EXPECT_EQ(version.exit_code, kOk);
   EXPECT_THAT(version.out, StartsWith("tidemark "));
@@ -84,7 +84,7 @@ TEST_F(TablesCommandsTest, SaysItsVersionAndWhatItCanDo) {
   EXPECT_THAT(help.out, HasSubstr("tables"));
 }
 
-// A help without an example is a riddle.
+// Every help text ends with an example.
 TEST_F(TablesCommandsTest, HasHelpWithAnExampleForEveryCommand) {
   for (const std::string& command : kEveryCommand) {
     SCOPED_TRACE(command);
@@ -99,17 +99,17 @@ TEST_F(TablesCommandsTest, HasHelpWithAnExampleForEveryCommand) {
   }
 }
 
-// What is wrong with a command line is said in one line, with exit code 2.
-TEST_F(TablesCommandsTest, RefusesCommandLinesThatMakeNoSense) {
+// An error on the command line is one line, with exit code 2.
+TEST_F(TablesCommandsTest, RefusesWrongCommandLines) {
   struct Case {
     Arguments arguments;
     std::string message;
   };
   for (const Case& c : std::initializer_list<Case>{
            {{}, "subcommand is required"},
-           {{"dance"}, "'dance' is not known here"},
+           {{"dance"}, "unknown argument 'dance'"},
            {{"scan"}, "table is required"},
-           {{"scan", "users", "--loudly"}, "'--loudly' is not known here"},
+           {{"scan", "users", "--loudly"}, "unknown argument '--loudly'"},
            {{"scan", "users", "--limit", "0"}, "'0' is not a whole number above 0"},
            {{"scan", "users", "--limit", "-3"}, "'-3' is not a whole number above 0"},
            {{"scan", "users", "--segment", "0"}, "--segment requires --total-segments"},
@@ -119,7 +119,7 @@ TEST_F(TablesCommandsTest, RefusesCommandLinesThatMakeNoSense) {
            {{"query", "users"}, "--key-condition is required"},
            {{"streams", "tail", "users", "--from", "monday"}, "--from"},
            {{"alter", "users", "--ttl", "t", "--no-ttl"}, "excludes"},
-           {{"alter", "users"}, "nothing to change"},
+           {{"alter", "users"}, "there is nothing to change"},
            {{"backup"}, "folder is required"}}) {
     SCOPED_TRACE(c.message);
     Outcome outcome = Tables(c.arguments);
@@ -131,7 +131,7 @@ TEST_F(TablesCommandsTest, RefusesCommandLinesThatMakeNoSense) {
 }
 
 // The shorthands: each error names its option, and shows the form.
-TEST_F(TablesCommandsTest, ExplainsWrongShorthands) {
+TEST_F(TablesCommandsTest, ExplainsTheShortFormsInErrors) {
   struct Case {
     Arguments arguments;
     std::string message;
@@ -157,8 +157,8 @@ TEST_F(TablesCommandsTest, ExplainsWrongShorthands) {
   }
 }
 
-// JSON errors say in which option, and where in it.
-TEST_F(TablesCommandsTest, SaysWhereInJsonAnErrorIs) {
+// A JSON error names the option and the position.
+TEST_F(TablesCommandsTest, NamesThePositionOfAJsonError) {
   MakeUsers();
   struct Case {
     Arguments arguments;
@@ -183,14 +183,14 @@ TEST_F(TablesCommandsTest, SaysWhereInJsonAnErrorIs) {
 
 // ---- Where the data is ----
 
-TEST_F(TablesCommandsTest, SaysThatADataFolderIsMissing) {
+TEST_F(TablesCommandsTest, ReportsAMissingDataFolder) {
   Outcome outcome = Tables({"list"});
   EXPECT_EQ(outcome.exit_code, kInvalid);
   EXPECT_THAT(outcome.err, HasSubstr("there is no data folder 'data'"));
   EXPECT_FALSE(std::filesystem::exists(path("data")));
 }
 
-// The flag wins over the variable, and that over the settings file.
+// The flag overrides the variable, and the variable overrides the settings file.
 TEST_F(TablesCommandsTest, FindsTheDataFolderByFlagVariableAndSettings) {
   MakeUsers();
   Do({"create", "others", "--key", "id:S", "--data", "elsewhere"});
@@ -203,14 +203,14 @@ TEST_F(TablesCommandsTest, FindsTheDataFolderByFlagVariableAndSettings) {
   EXPECT_THAT(Do({"list", "--settings", "tidemark.toml"}), HasSubstr(R"("table":"users")"));
 }
 
-TEST_F(TablesCommandsTest, SaysThatSettingsAreMissing) {
+TEST_F(TablesCommandsTest, ReportsAMissingSettingsFile) {
   Outcome outcome = Tables({"list", "--settings", "none.toml"});
   EXPECT_EQ(outcome.exit_code, kInvalid);
   EXPECT_THAT(outcome.err, HasSubstr("none.toml"));
 }
 
-// One process at a time has a folder; the others are told so.
-TEST_F(TablesCommandsTest, LeavesAFolderAloneThatAnotherProcessHas) {
+// Only one process may use a folder at a time. The others get an error.
+TEST_F(TablesCommandsTest, RefusesAFolderThatAnotherProcessUses) {
   MakeUsers();
   auto held = embedded::EmbeddedTables::Open({.folder = path("data")});
   ASSERT_TRUE(held) << held.error().message;
@@ -267,9 +267,9 @@ TEST_F(TablesCommandsTest, ListsTablesInTheOrderOfTheirNames) {
   EXPECT_THAT(lines[1], StartsWith(R"({"table":"zebras")"));
 }
 
-// What the tables refuse is the command's fault: exit code 2, with their words and the table's
+// A request that the tables refuse gives exit code 2, with the error of the tables and the table's
 // name.
-TEST_F(TablesCommandsTest, PassesOnWhatTablesRefuse) {
+TEST_F(TablesCommandsTest, ReportsTheErrorsOfTheTables) {
   MakeUsers();
   for (const Arguments& arguments : std::initializer_list<Arguments>{
            {"create", "users", "--key", "id:S"},
@@ -305,7 +305,7 @@ TEST_F(TablesCommandsTest, DropsATableUnlessItIsProtected) {
 }
 
 // A new index is filled before the command ends: nothing runs in the background afterwards.
-TEST_F(TablesCommandsTest, FillsAnIndexThatIsAdded) {
+TEST_F(TablesCommandsTest, FillsANewIndex) {
   MakeMessages();
   std::string altered = Do({"alter", "messages", "--add-index", "by-text:text:S"});
   EXPECT_THAT(
@@ -350,14 +350,15 @@ TEST_F(TablesCommandsTest, PutsGetsAndDeletesAnItem) {
   EXPECT_EQ(Do({"delete", "users", "--key", key}), "{\"applied\":true}\n");
 }
 
-// Not there and not met are answers, not errors: exit code 1, and which it was.
-TEST_F(TablesCommandsTest, TellsAbsentAndNotMetApart) {
+// A missing item and a failed condition are not errors: exit code 1, and a message says which it
+// was.
+TEST_F(TablesCommandsTest, DistinguishesAbsentFromConditionNotMet) {
   MakeUsers();
   const std::string key = R"({"id":{"S":"a"}})";
   Outcome absent = Tables({"get", "users", "--key", key});
   EXPECT_EQ(absent.exit_code, kNotMet);
   EXPECT_EQ(absent.out, "");
-  EXPECT_THAT(absent.err, HasSubstr("has no item under " + key));
+  EXPECT_THAT(absent.err, HasSubstr("has no item with the key " + key));
 
   Do({"put", "users", "--item", key});
   for (const Arguments& arguments : std::initializer_list<Arguments>{
@@ -372,7 +373,7 @@ TEST_F(TablesCommandsTest, TellsAbsentAndNotMetApart) {
   }
 }
 
-TEST_F(TablesCommandsTest, UpdatesByExpression) {
+TEST_F(TablesCommandsTest, UpdatesWithAnExpression) {
   MakeUsers();
   auto add = [&](const std::string& returned) {
     return Do({"update", "users", "--key", R"({"id":{"S":"a"}})", "--update", "ADD #c :one",
@@ -389,8 +390,9 @@ TEST_F(TablesCommandsTest, UpdatesByExpression) {
 
 // ---- Many items ----
 
-// More than one batch, empty lines, and one item twice: the last wins, as it would one by one.
-TEST_F(TablesCommandsTest, PutsAnItemALineFromStandardInput) {
+// More than one batch, with empty lines, and with one item twice: the last one wins, as with single
+// puts.
+TEST_F(TablesCommandsTest, PutsItemsFromStandardInput) {
   MakeUsers();
   std::string input;
   for (int i = 0; i < 60; ++i) input += R"({"id":{"S":")" + std::to_string(i) + "\"}}\n\n";
@@ -400,7 +402,7 @@ TEST_F(TablesCommandsTest, PutsAnItemALineFromStandardInput) {
   EXPECT_THAT(Do({"get", "users", "--key", R"({"id":{"S":"59"}})"}), HasSubstr("last"));
 }
 
-TEST_F(TablesCommandsTest, CountsTheLinesThatAConditionRefuses) {
+TEST_F(TablesCommandsTest, CountsTheItemsThatAConditionRefuses) {
   MakeUsers();
   const std::string input =
       "{\"id\":{\"S\":\"a\"}}\n{\"id\":{\"S\":\"b\"}}\n{\"id\":{\"S\":\"a\"}}\n";
@@ -408,27 +410,27 @@ TEST_F(TablesCommandsTest, CountsTheLinesThatAConditionRefuses) {
       Tables({"put", "users", "--item", "-", "--condition", "attribute_not_exists(id)"}, input);
   EXPECT_EQ(outcome.exit_code, kNotMet);
   EXPECT_EQ(outcome.out, "{\"stored\":2,\"refused\":1}\n");
-  EXPECT_THAT(outcome.err, HasSubstr("did not hold for 1 items"));
+  EXPECT_THAT(outcome.err, HasSubstr("does not hold for 1 items"));
 }
 
-// A wrong line is named, and what is before it is stored.
-TEST_F(TablesCommandsTest, NamesTheLineThatIsWrong) {
+// The error names the wrong line. The items before it are stored.
+TEST_F(TablesCommandsTest, NamesTheWrongLine) {
   MakeUsers();
   for (std::string wrong : {R"({"id":{"S":"x"})", R"({"name":{"S":"x"}})"}) {
     Outcome outcome = Tables({"put", "users", "--item", "-"},
                              "{\"id\":{\"S\":\"a\"}}\n{\"id\":{\"S\":\"b\"}}\n" + wrong + "\n");
     EXPECT_EQ(outcome.exit_code, kInvalid);
     EXPECT_THAT(outcome.err, HasSubstr("standard input, line 3: "));
-    EXPECT_THAT(outcome.err, HasSubstr("2 items were stored before it"));
+    EXPECT_THAT(outcome.err, HasSubstr("2 items before it were stored"));
   }
   EXPECT_EQ(Do({"scan", "users", "--count"}), "{\"count\":2,\"scanned\":2}\n");
 }
 
-TEST_F(TablesCommandsTest, ReturnsNothingOldForManyItems) {
+TEST_F(TablesCommandsTest, RefusesReturnOldForManyItems) {
   MakeUsers();
   Outcome outcome = Tables({"put", "users", "--item", "-", "--return-old"});
   EXPECT_EQ(outcome.exit_code, kInvalid);
-  EXPECT_THAT(outcome.err, HasSubstr("--return-old is for one item"));
+  EXPECT_THAT(outcome.err, HasSubstr("--return-old cannot be used with --item -"));
 }
 
 TEST_F(TablesCommandsTest, QueriesInTheOrderOfTheSortKey) {
@@ -454,8 +456,8 @@ TEST_F(TablesCommandsTest, QueriesAnIndex) {
             2u);
 }
 
-// A limit counts what is printed, and the message says how to go on.
-TEST_F(TablesCommandsTest, GoesOnWhereALimitStopped) {
+// --limit counts printed items, and the message says how to continue.
+TEST_F(TablesCommandsTest, ContinuesAfterALimit) {
   MakeMessages();
   Arguments scan = {"scan", "messages", "--projection", "ts", "--limit", "2"};
   Outcome first = Tables(scan);
@@ -468,7 +470,7 @@ TEST_F(TablesCommandsTest, GoesOnWhereALimitStopped) {
   EXPECT_EQ(rest.err, "");
 }
 
-// The filter is applied after the limit of a page, and before ours.
+// The tables apply the filter after the limit of a page. --limit counts what is left.
 TEST_F(TablesCommandsTest, ScansWithAFilterAndALimit) {
   MakeMessages();
   EXPECT_THAT(LinesOf(Do({"scan", "messages", "--filter", "ts > :t", "--values",
@@ -503,21 +505,21 @@ TEST_F(TablesCommandsTest, TailsTheChangesOfATable) {
   EXPECT_EQ(Do({"streams", "tail", "messages", "--from", "latest"}), "");
 }
 
-TEST_F(TablesCommandsTest, SaysThatATableHasNoStream) {
+TEST_F(TablesCommandsTest, ReportsThatATableHasNoStream) {
   MakeUsers();
   Outcome outcome = Tables({"streams", "tail", "users"});
   EXPECT_EQ(outcome.exit_code, kInvalid);
   EXPECT_THAT(outcome.err, HasSubstr("table 'users' has no stream"));
 }
 
-// Following ends by itself only when a limit is reached; what is there already counts.
+// --follow ends only at a limit. Records that exist already count.
 TEST_F(TablesCommandsTest, FollowsUntilItsLimit) {
   MakeMessages();
   EXPECT_EQ(LinesOf(Do({"streams", "tail", "messages", "--follow", "--limit", "3"})).size(), 3u);
 }
 
-// A follower holds the folder only while it looks, so others can write beside it.
-TEST_F(TablesCommandsTest, FollowsWhatComesLater) {
+// --follow opens the folder only to read, so other processes can write in between.
+TEST_F(TablesCommandsTest, FollowsLaterChanges) {
   MakeMessages();
   TempFolder elsewhere;
   std::future<Outcome> tail = std::async(std::launch::async, [&] {
@@ -549,7 +551,7 @@ TEST_F(TablesCommandsTest, RestoresWhatWasBackedUp) {
               StartsWith(R"({"sound":true,)"));
   EXPECT_EQ(Do({"scan", "messages", "--data", "restored"}), items);
   EXPECT_FALSE(std::filesystem::exists(path("restored.restoring")));
-  // The backup is as good as before.
+  // The backup itself is unchanged.
   EXPECT_THAT(Do({"restore", "copy", "--data", "again"}), StartsWith(R"({"sound":true,)"));
 }
 
@@ -571,12 +573,23 @@ TEST_F(TablesCommandsTest, BacksUpIntoAnEmptyFolderOnly) {
   EXPECT_TRUE(std::filesystem::exists(path("full/file")));
 }
 
-// A backup that is missing, empty or damaged leaves no data folder behind.
+// Review: D12
+TEST_F(TablesCommandsTest, DoesNotCopyABackupIntoItself) {
+  MakeMessages();
+  Do({"backup", "copy"});
+  const Outcome inside = Tables({"restore", "copy", "--data", "copy/inside"});
+  EXPECT_EQ(inside.exit_code, kInvalid);
+  EXPECT_THAT(inside.err, HasSubstr("is inside the backup"));
+  EXPECT_FALSE(std::filesystem::exists(path("copy/inside.restoring")));
+  EXPECT_THAT(Do({"restore", "copy", "--data", "copy-beside"}), StartsWith(R"({"sound":true,)"));
+}
+
+// A restore from a missing, empty or damaged backup creates no data folder.
 TEST_F(TablesCommandsTest, RestoresNothingFromABadBackup) {
   MakeMessages();
   Outcome missing = Tables({"restore", "nothing", "--data", "restored"});
   EXPECT_EQ(missing.exit_code, kInvalid);
-  EXPECT_THAT(missing.err, HasSubstr("there is no backup 'nothing'"));
+  EXPECT_THAT(missing.err, HasSubstr("there is no backup in 'nothing'"));
   std::filesystem::create_directory(path("empty"));
   EXPECT_NE(Tables({"restore", "empty", "--data", "restored"}).exit_code, kOk);
   Do({"backup", "copy"});
@@ -584,6 +597,26 @@ TEST_F(TablesCommandsTest, RestoresNothingFromABadBackup) {
   EXPECT_EQ(Tables({"restore", "copy", "--data", "restored"}).exit_code, kEnvironment);
   EXPECT_FALSE(std::filesystem::exists(path("restored")));
   EXPECT_FALSE(std::filesystem::exists(path("restored.restoring")));
+}
+
+// Review: D16
+// Most people begin with plain JSON, with a word that DynamoDB reserves, or with an empty list.
+TEST_F(TablesCommandsTest, AnErrorShowsHowToWriteIt) {
+  MakeUsers();
+  const std::string as_in = R"(; each value is written with its type, as in {"id":{"S":"a"},)";
+  EXPECT_THAT(Tables({"put", "users", "--item", R"({"id":"a"})"}).err, HasSubstr(as_in));
+  EXPECT_THAT(Tables({"put", "users", "--item", "-"}, "{\"id\":\"a\"}\n").err, HasSubstr(as_in));
+  EXPECT_THAT(Tables({"get", "users", "--key", R"({"id":"a"})"}).err, HasSubstr(as_in));
+  EXPECT_THAT(Tables({"scan", "users", "--filter", "status = :s", "--values", R"({":s":"a"})"}).err,
+              HasSubstr(R"(as in {":one":{"N":"1"}})"));
+  EXPECT_THAT(
+      Tables({"scan", "users", "--filter", "status = :s", "--values", R"({":s":{"S":"a"}})"}).err,
+      HasSubstr(R"(reserved keyword: status; write #x in its place and add --names '{"#x":)"));
+  for (const char* index : {"i:a:S:include=", "i:a:S:include=b,", "i:a:S:include=,b"}) {
+    const Outcome refused = Tables({"create", "t", "--key", "id:S", "--index", index});
+    EXPECT_EQ(refused.exit_code, kInvalid) << index;
+    EXPECT_THAT(refused.err, HasSubstr("include=ATTRIBUTE,")) << index;
+  }
 }
 
 }  // namespace

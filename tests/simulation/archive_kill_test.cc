@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "objects/directory/directory_objects.h"
-#include "servers/api/archive_service.h"
+#include "servers/api/archive/service.h"
 #include "servers/demo/events.h"
 #include "servers/demo/pretend_slack.h"
 #include "tables/embedded/embedded_tables.h"
@@ -22,13 +22,14 @@
 #include "tests/simulation/differences.h"
 #include "tests/support/long_run.h"
 #include "tests/support/offset_clock.h"
+#include "tests/support/seed.h"
 
 namespace tidemark::testing {
 namespace {
 
 using ::testing::IsEmpty;
 
-// When the leases of a killed process have ended, and Slack would still send again.
+// After this time the leases of a killed process have ended, and Slack would still retry.
 constexpr std::chrono::seconds kLater(150);
 
 class ArchiveKillTest : public ServeFixture {
@@ -39,8 +40,8 @@ class ArchiveKillTest : public ServeFixture {
                  .value();
   }
 
-  // Everything that will be is there from the beginning and stays: what comes late must not be
-  // refused because of what is true by then.
+  // All channels and files exist from the beginning: an event that arrives late must not be
+  // refused because of a later change.
   void Generate(size_t count, uint64_t seed) {
     demo::EventGenerator generator({.seed = seed,
                                     .mix = demo::Mix::kEventful,
@@ -63,7 +64,7 @@ class ArchiveKillTest : public ServeFixture {
     Serve({}, environment);
   }
 
-  // Kills and starts the server while the courier is at work.
+  // Kills and restarts the server while the courier delivers events.
   void KillAgainAndAgain(int kills, uint64_t seed, Courier* courier) {
     SeededRandom random(seed);
     const size_t between = events_.size() / static_cast<size_t>(kills + 1);
@@ -77,27 +78,25 @@ class ArchiveKillTest : public ServeFixture {
     courier->AwaitAcknowledged(events_.size());
   }
 
-  // What hangs on the stream is done by whoever comes later, here by this process.
+  // The work of the processors is finished here, in the test's process.
   void FinishWork(tables::Tables* tables, objects::Objects* objects, const Clock* clock) {
     std::ostringstream log;
     const Logger logger({}, clock_, &log);
     Metrics metrics;
-    slack::WebApi web_api({.url = slack_->api_url()}, &client_, clock, &sleeper_, nullptr);
-    const gate::FixedTokens tokens(Secret(std::string(kDemoToken)), {});
+    const Runtime runtime{.clock = *clock,
+                          .random = random_,
+                          .sleeper = sleeper_,
+                          .logger = logger,
+                          .metrics = metrics};
+    slack::WebApi web_api({.url = slack_->api_url()}, &client_, runtime);
+    const gate::FixedTokens tokens{Secret(std::string(kDemoToken))};
     api::ArchiveServiceOptions options;
     options.files.spool = path("spool");
     options.files.first_wait = std::chrono::seconds(0);
     options.download.origins.push_back("http://" + slack_->address());
-    api::ArchiveService service(options,
-                                {.tables = tables,
-                                 .objects = objects,
-                                 .client = &client_,
-                                 .clock = clock,
-                                 .random = &random_,
-                                 .sleeper = &sleeper_,
-                                 .logger = &logger,
-                                 .metrics = &metrics},
-                                &web_api, &tokens);
+    api::ArchiveService service(
+        options, {.tables = tables, .objects = objects, .client = &client_, .runtime = runtime},
+        &web_api, &tokens);
     EXPECT_TRUE(service.Start());
     for (int i = 0; i < 3; ++i) {
       EXPECT_TRUE(service.StepRows());
@@ -131,10 +130,10 @@ class ArchiveKillTest : public ServeFixture {
   GroundTruth truth_;
 };
 
-// Whatever was acknowledged before a kill is there after it, once; a short downtime is no loss.
-TEST_F(ArchiveKillTest, WhatWasAcknowledgedIsThereAsItHappened) {
+// An event that was acknowledged before a kill is stored once. A short downtime loses nothing.
+TEST_F(ArchiveKillTest, EverythingAcknowledgedIsInTheArchive) {
   const int kills = AmountOf({10, 100});
-  const auto seed = static_cast<uint64_t>(clock_.NowSeconds());
+  const uint64_t seed = ChooseSeed();
   SCOPED_TRACE(fmt::format("seed {}", seed));
   Generate(static_cast<size_t>(kills) * 150, seed);
   slack_->Fail(demo::kDownloads, {.kind = demo::FailureKind::kShortBody});

@@ -11,12 +11,12 @@ namespace tidemark::testing {
 namespace {
 
 constexpr size_t kThreads = 6;
-constexpr size_t kWindow = 8;  // Events that may overtake each other.
-// Between two deliveries of an event that the server cannot take yet.
+constexpr size_t kWindow = 8;  // How many events may overtake each other.
+// The pause between two deliveries of an event that the server cannot accept yet.
 constexpr std::chrono::milliseconds kPause(50);
 constexpr std::chrono::seconds kAnswerWithin(3);
-// Each delivery of an event is dated a second later, so that each has a signature of its own; those
-// of long ago are forgotten.
+// Each delivery of an event is dated a second later, so that each one has its own signature. Those
+// of long ago are not remembered.
 constexpr int kMaxAhead = 200;
 
 }  // namespace
@@ -117,7 +117,7 @@ void Courier::Judge(const Parcel& parcel, const std::optional<int>& status) {
   if (status && *status < 500) {
     refused_.push_back(fmt::format("{}: {}", parts_.events[parcel.event].event_id, *status));
   }
-  // Behind a few others, as a retry is.
+  // After a few other events, like a retry.
   const size_t place = std::min<size_t>(waiting_.size(), kWindow);
   if (!parcel.is_duplicate) {
     waiting_.insert(waiting_.begin() + static_cast<ptrdiff_t>(place), parcel);

@@ -1,11 +1,11 @@
-// A Courier brings events to a server as Slack would to one that is killed all the time: several at
-// once, some twice, a little out of order, and each again until it was acknowledged.
+// A Courier delivers events to a server like Slack, while the server is killed again and again:
+// several at once, some twice, a little out of order, and each one again until it is acknowledged.
 //
 //   Courier courier({.url = url, .signing_secret = secret}, events, &truth, &client);
 //   courier.Start();
 //   courier.AwaitAcknowledged(100);
 //
-// It tells the ground truth what became of each. Start and Stop are called by one thread.
+// It tells the ground truth which events were acknowledged. One thread calls Start and Stop.
 #pragma once
 
 #include <condition_variable>
@@ -29,7 +29,7 @@ namespace tidemark::testing {
 struct CourierParts {
   demo::SenderOptions sender;  // The URL and the secret.
   std::vector<demo::GeneratedEvent> events;
-  GroundTruth* truth = nullptr;  // Told of all events; the courier's while it runs.
+  GroundTruth* truth = nullptr;  // Knows all events. Only the courier uses it while it runs.
   http::Client* client = nullptr;
   const Clock* clock = nullptr;
   uint64_t seed = 0;
@@ -42,14 +42,14 @@ class Courier {
   ~Courier();
 
   void Start();
-  // Returns when so many were, or all.
+  // Returns when so many events, or all of them, were acknowledged.
   void AwaitAcknowledged(size_t count);
-  // Ends without what is not delivered by then.
+  // Stops without delivering the rest.
   void Stop();
 
   size_t acknowledged() const;
-  size_t failed() const;  // Deliveries that were not.
-  // Deliveries that were answered with what is neither success nor "come again".
+  size_t failed() const;  // Deliveries that failed.
+  // Deliveries with an answer that is neither success nor a request to retry.
   std::vector<std::string> refused() const;
 
  private:

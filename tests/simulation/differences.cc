@@ -9,9 +9,9 @@
 
 #include "apps/archive/coverage.h"
 #include "apps/archive/files.h"
-#include "apps/archive/partition.h"
 #include "apps/archive/reader.h"
 #include "item/json.h"
+#include "tests/support/test_runtime.h"
 
 namespace tidemark::testing {
 
@@ -28,7 +28,7 @@ class Comparison {
       : archive_(archive),
         truth_(*archive.truth),
         team_(slack::TeamId::Parse(archive.team).value()),
-        index_({}, archive.tables, nullptr),
+        index_({}, archive.tables, test_.runtime()),
         reader_({}, archive.tables, &index_, archive.clock),
         ledger_(kTable, archive.tables) {}
 
@@ -180,7 +180,7 @@ class Comparison {
 
   // ---- Lists ----
 
-  // Page by page, what the reader gives is what is stored, in order.
+  // The pages of the reader have the stored messages in order.
   void CompareLists() {
     std::map<std::string, std::vector<std::string>> channels;
     for (const auto& [channel, ts] : stored_) channels[channel].push_back(ts);
@@ -292,7 +292,7 @@ class Comparison {
     }
   }
 
-  // What is known to be lost is never called complete, and nothing is called lost for no reason.
+  // Time with a known loss is never called complete, and nothing is called lost without a reason.
   void CompareCoverage() {
     const archive::ChannelIndex::Names names = index_.All(team_).value();
     for (const auto& [id, name] : names) {
@@ -303,7 +303,7 @@ class Comparison {
     }
     const auto marks = ledger_.TeamMarks(team_).value();
     for (const archive::CoverageNews& mark : marks) {
-      const bool is_downtime = mark.reason == "nobody listened";
+      const bool is_downtime = mark.reason == "the server was not running";
       if (is_downtime && !archive_.may_fear_losses) {
         Note("a loss from {} that was none", mark.from.text());
       }
@@ -323,6 +323,7 @@ class Comparison {
   const ArchiveToCompare& archive_;
   const GroundTruth& truth_;
   const slack::TeamId team_;
+  TestRuntime test_;
   archive::ChannelIndex index_;
   archive::Reader reader_;
   archive::Ledger ledger_;

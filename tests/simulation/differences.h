@@ -1,5 +1,5 @@
-// Compares an archive with the ground truth: what it has and is not true, or lacks, one line each.
-// Reads it as people do, through the Reader, and all of its rows besides.
+// Compares an archive with the ground truth. Each difference, wrong or missing, is one line.
+// Reads it through the Reader, as people do, and reads all rows as well.
 #pragma once
 
 #include <functional>
@@ -18,20 +18,20 @@ struct LostTime {
   EpochSeconds to = 0;
 };
 
-// All is there while it is compared.
+// Everything outlives the comparison.
 struct ArchiveToCompare {
   const GroundTruth* truth = nullptr;
   tables::Tables* tables = nullptr;
   objects::Objects* objects = nullptr;
   const Clock* clock = nullptr;
   std::string team;
-  std::string bot_token;  // It must be nowhere.
+  std::string bot_token;  // It must not be stored anywhere.
   std::string log;
-  // Whether a file can be had from Slack by who tries often enough.
+  // Whether a client that tries often enough gets the file from Slack.
   std::function<bool(const std::string& file)> is_fetchable;
-  // When events were lost and the servers can know it.
+  // When events were lost in a way that the servers can notice.
   std::vector<LostTime> known_losses = {};
-  // Whether there was a downtime of which the servers may think that it cost something.
+  // Whether there was a downtime that the servers may record as a loss.
   bool may_fear_losses = false;
 };
 

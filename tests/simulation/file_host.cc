@@ -16,15 +16,15 @@ constexpr char kApiOrigin[] = "https://slack.com:443";
 constexpr char kFilesOrigin[] = "https://files.slack.com:443";
 constexpr char kOtherFilesOrigin[] = "https://files-origin.slack.com:443";
 constexpr char kSignIn[] = "<!DOCTYPE html><html><body>Sign in to your workspace</body></html>";
-// As often a download is tried before it is given up.
+// How often the archive tries a download before it gives up.
 constexpr size_t kAttempts = 3;
 
-http::Exchange Status(int status) {
+http::Exchange RespondWith(int status) {
   return {.outcome = http::Outcome::kAnswered, .response = {.status = status}};
 }
 
 http::Exchange Redirect(const std::string& location) {
-  http::Exchange exchange = Status(302);
+  http::Exchange exchange = RespondWith(302);
   exchange.response.headers.Add("Location", location);
   return exchange;
 }
@@ -44,7 +44,7 @@ bool Passes(Service service) {
 
 void FileHost::Add(const demo::File& file) { files_.emplace(file.id, file); }
 
-// A file that fails for a while does so less often than the archive tries.
+// A file that fails for a while fails fewer times than the archive tries.
 FileHost::Fate FileHost::FateOf(const std::string& file) const {
   SeededRandom random(seed_ ^ std::hash<std::string>()(file));
   Fate fate;
@@ -97,8 +97,8 @@ http::Exchange FileHost::Answer(const http::OutgoingRequest& request) {
   }
   const std::string id = FileIn(request.url);
   const auto file = files_.find(id);
-  if (file == files_.end()) return Status(404);
-  // The other host serves what this one sent there.
+  if (file == files_.end()) return RespondWith(404);
+  // The other host serves what this one redirected.
   if (origin == kOtherFilesOrigin) return Serve(request, file->second, Service::kRight);
   return AnswerDownload(request, id);
 }
@@ -124,7 +124,7 @@ http::Exchange FileHost::AnswerInfo(const http::OutgoingRequest& request) {
     demo::WriteFile(&writer, file->second, {.team_id = "", .files_url = kFilesUrl});
     body += "}";
   }
-  http::Exchange exchange = Status(200);
+  http::Exchange exchange = RespondWith(200);
   exchange.response.headers.Add("Content-Type", "application/json");
   exchange.response.body = std::move(body);
   return exchange;
@@ -132,7 +132,7 @@ http::Exchange FileHost::AnswerInfo(const http::OutgoingRequest& request) {
 
 http::Exchange FileHost::Give(const http::OutgoingRequest& request, const std::string& body,
                               const std::string& type) {
-  http::Exchange exchange = Status(200);
+  http::Exchange exchange = RespondWith(200);
   exchange.response.headers.Add("Content-Type", type);
   if (body.size() > request.max_answer_bytes) return {.outcome = http::Outcome::kTooLarge};
   if (!request.sink) {
@@ -156,9 +156,9 @@ http::Exchange FileHost::Serve(const http::OutgoingRequest& request, const demo:
     case Service::kRedirected:
       return Redirect(fmt::format("https://files-origin.slack.com/files-pri/{}/x", file.id));
     case Service::kRateLimited:
-      return Status(429);
+      return RespondWith(429);
     case Service::kServerError:
-      return Status(500);
+      return RespondWith(500);
     case Service::kShort:
       return Give(request, content.substr(0, content.size() / 2), file.mimetype);
     case Service::kBroken:
@@ -175,7 +175,7 @@ http::Exchange FileHost::Serve(const http::OutgoingRequest& request, const demo:
     case Service::kLong:
       return Give(request, content + "and more", file.mimetype);
     case Service::kGone:
-      return Status(404);
+      return RespondWith(404);
     case Service::kSentElsewhere:
       return Redirect("https://files.slack.com.harbour.example/" + file.id + "/x");
     case Service::kSentToLogin:
@@ -183,7 +183,7 @@ http::Exchange FileHost::Serve(const http::OutgoingRequest& request, const demo:
     case Service::kLoop:
       return Redirect(request.url);
   }
-  return Status(500);
+  return RespondWith(500);
 }
 
 }  // namespace tidemark::testing

@@ -1,10 +1,10 @@
-// A FileHost plays, without a socket, every host that a download can lead to: Slack's file hosts,
-// its Web API for files.info, the page to sign in, and places where Slack's token must never go. It
-// is the client that the archive is given.
+// A FileHost stands for every host that a download can lead to, without a socket: Slack's file
+// hosts, its Web API for files.info, the sign-in page, and hosts that must never get Slack's token.
+// It is the HTTP client of the archive.
 //
-// How each file is served follows from the seed and its id: rightly, rightly in the end, or never.
-// Every request is judged: one that carries the token to a host outside the allow-list, or that
-// reaches a host which nobody should ask, is a fault.
+// The seed and the id of a file decide how it is served: correctly, after some failures, or never.
+// Every request is checked: one that sends the token to a host outside the allow-list, or that
+// goes to a host that must not be asked, is a fault.
 #pragma once
 
 #include <cstdint>
@@ -28,20 +28,20 @@ inline constexpr char kFilesUrl[] = "https://files.slack.com/files-pri";
 enum class Service {
   kRight,
   kRedirected,  // To Slack's other file host, which serves it.
-  // These pass.
+  // These failures pass.
   kRateLimited,
   kServerError,
   kShort,
   kBroken,  // In the middle.
   kTimedOut,
   kUnreachable,
-  // These do not.
+  // These do not pass.
   kLoginPage,
-  kWrongType,  // The right bytes, said to be a page.
+  kWrongType,  // The right bytes with the content type of a page.
   kLong,
   kGone,           // 404.
   kSentElsewhere,  // 302 to a host that is not Slack's.
-  kSentToLogin,    // 302 to the page to sign in.
+  kSentToLogin,    // 302 to the sign-in page.
   kLoop,
 };
 inline constexpr size_t kServices = 15;
@@ -52,7 +52,7 @@ class FileHost final : public http::Client {
   explicit FileHost(uint64_t seed) : seed_(seed) {}
 
   void Add(const demo::File& file);
-  // Whether a patient client gets the file in the end.
+  // Whether a client that retries gets the file in the end.
   bool IsFetchable(const std::string& file) const;
 
   std::vector<http::Exchange> SendAll(std::span<const http::OutgoingRequest> requests,

@@ -29,11 +29,24 @@ std::string VersionOf(const Json& message) {
   return edited.empty() ? At(message, "ts") : edited;
 }
 
+// What an edit changes: text, blocks, and attachments that are no previews of links.
+std::string ContentOf(const std::optional<Json>& message) {
+  std::string content = At(message, "text");
+  if (const auto blocks = message ? message->Find("blocks") : std::nullopt)
+    content += ToText(*blocks);
+  const auto attachments = message ? message->Find("attachments") : std::nullopt;
+  if (!attachments) return content;
+  for (const Json attachment : attachments->Elements()) {
+    if (At(attachment, "from_url").empty()) content += ToText(attachment);
+  }
+  return content;
+}
+
 void Set(const std::string& told, std::string* known) {
   if (!told.empty()) *known = told;
 }
 
-// What is the same in all versions.
+// What all versions share.
 void SeeTraits(const Json& message, TrueMessage* known) {
   Set(At(message, "user"), &known->user);
   Set(At(message, "bot_id"), &known->bot_id);
@@ -44,14 +57,14 @@ void SeeTraits(const Json& message, TrueMessage* known) {
   }
 }
 
-// As it stands inside another event: nothing new, unless its own event was of another channel id.
+// A message inside another event: nothing new, unless its own event had another channel id.
 void See(const std::optional<Json>& message, TrueMessage* known) {
   if (!message || IsTombstone(message)) return;
   known->versions.try_emplace(VersionOf(*message), At(message, "text"));
   SeeTraits(*message, known);
 }
 
-// "topic" for channel_topic and group_topic, and so on; empty for what is no such notice.
+// "topic" for channel_topic and group_topic, and so on; empty when it is not such a notice.
 std::string_view ChangeIn(std::string_view name) {
   for (std::string_view prefix : {"channel_", "group_"}) {
     if (!name.starts_with(prefix)) continue;
@@ -92,8 +105,8 @@ const Fact& GroundTruth::Apply(const demo::GeneratedEvent& event) {
   return told_.back().fact;
 }
 
-// What a server was told of before it could know that the channel is public, it does not keep; and
-// an id change copies what is known of the old id by then. Both are as they should be.
+// A server does not keep an event that arrives before it can know that the channel is public, and
+// an id change copies what is known about the old id at that time. Both are correct.
 void GroundTruth::Reached(size_t event) {
   Told& told = told_[event];
   const Fact& fact = told.fact;
@@ -215,7 +228,7 @@ void GroundTruth::ApplyChange(const Json& event, const Json& message, Fact* fact
   const bool is_change = At(event, "subtype") == "message_changed";
   const std::string edited = At(message, "edited", "ts");
   const bool by_person = !edited.empty() && edited != At(previous, "edited", "ts");
-  const bool by_machine = !by_person && At(message, "text") != At(previous, "text");
+  const bool by_machine = !by_person && ContentOf(message) != ContentOf(previous);
   if (!is_change || (!by_person && !by_machine)) return See(message, &known);
   See(previous, &known);
   known.versions[by_person ? edited : fact->time] = At(message, "text");
@@ -244,7 +257,7 @@ void GroundTruth::ApplyChannel(const Json& event, std::string_view type, Fact* f
   if (type.ends_with("_deleted")) known.deleted = true;
 }
 
-// Believed in any case; what was known of the old id is known of the new one.
+// Always applied: what was known about the old id is known about the new one.
 void GroundTruth::ApplyMove(const Json& event, Fact* fact) {
   fact->channel = At(event, "new_channel_id");
   fact->moved_from = At(event, "old_channel_id");

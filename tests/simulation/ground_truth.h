@@ -1,10 +1,11 @@
-// GroundTruth is what happened in the pretend workspace: events are applied in the order in which
-// they happened, each once, by code that is as plain as possible and shares nothing with the
-// archive. What the archive ends up with, whatever was done to the deliveries, is compared with it.
+// GroundTruth is what happened in the pretend workspace. Events are applied in the order in which
+// they happened, each once, by code that is as simple as possible and shares nothing with the
+// archive. In the end the archive must be equal to it, even if deliveries were late, repeated or
+// out of order.
 //
-// What nobody can know is excused, by name: the message, reaction, pin or channel that an event is
-// about which never reached a server that said so, or which reached one before it could be known
-// that its channel is public. For that it is told of what becomes of each event. One thread.
+// What the archive cannot know is excused: the message, reaction, pin or channel of an event that
+// no server acknowledged, or that arrived before a server could know
+// that its channel is public. For that it is told what happens to each event. Used by one thread.
 #pragma once
 
 #include <map>
@@ -22,7 +23,7 @@ namespace tidemark::testing {
 
 struct TrueMessage {
   std::map<std::string, std::string> versions;  // Time of the edit, or the ts → text.
-  std::string deleted_at;                       // Empty: it is there.
+  std::string deleted_at;                       // Empty: not deleted.
   std::string user;
   std::string bot_id;
   std::string subtype;
@@ -32,7 +33,7 @@ struct TrueMessage {
 };
 
 struct TrueChannel {
-  std::vector<std::string> names;  // The newest first, without repeats in a row.
+  std::vector<std::string> names;  // Newest first, without consecutive repeats.
   std::optional<std::string> topic;
   std::optional<std::string> purpose;
   std::optional<std::string> visibility;
@@ -46,7 +47,7 @@ struct TrueChannel {
 enum class TrueScope {
   kNone,     // The event is not about a channel.
   kPublic,   // The event itself says so.
-  kAsk,      // Only what was told before says so.
+  kAsk,      // Only earlier events say so.
   kPrivate,  // Never.
 };
 
@@ -54,10 +55,10 @@ enum class TrueScope {
 struct Fact {
   std::string channel;
   TrueScope scope = TrueScope::kNone;
-  bool is_evidence = false;       // It tells that the channel is or was public.
-  bool is_about_channel = false;  // It changes what is known of the channel itself.
+  bool is_evidence = false;       // It shows that the channel is or was public.
+  bool is_about_channel = false;  // It changes the channel itself.
   std::string moved_from;
-  std::string subject;  // What is excused should the event be lost: "message C1 123.000".
+  std::string subject;  // What is excused when the event is lost: "message C1 123.000".
   std::string time;     // The event's.
 };
 
@@ -66,16 +67,16 @@ class GroundTruth {
   using MessageKey = std::pair<std::string, std::string>;  // Channel, ts.
   using ReactionKey = std::tuple<std::string, std::string, std::string, std::string>;
 
-  // The events are known by their number, from 0 on.
+  // Events are identified by their number, starting at 0.
   const Fact& Apply(const demo::GeneratedEvent& event);
   const Fact& fact(size_t event) const { return told_[event].fact; }
 
-  // A delivery of it comes to a server now, which may or may not handle it.
+  // A delivery of it reaches a server now, which may or may not handle it.
   void Reached(size_t event);
   void Acknowledged(size_t event);
-  // It is in quarantine, from where it will be promoted.
+  // It is in quarantine and will be promoted later.
   void Quarantined(size_t event) { told_[event].was_kept = true; }
-  // No event comes any more. The number of those that were lost.
+  // No further events. Returns the number of events that were lost.
   size_t Settle();
 
   bool IsExcused(const std::string& subject) const { return excused_.contains(subject); }
@@ -90,7 +91,7 @@ class GroundTruth {
 
   const std::map<MessageKey, TrueMessage>& messages() const { return messages_; }
   const std::map<std::string, TrueChannel>& channels() const { return channels_; }
-  // Who has given which reaction now; the others were taken back.
+  // The reactions that exist now; the others were removed.
   const std::map<ReactionKey, bool>& reactions() const { return reactions_; }
   const std::set<MessageKey>& pins() const { return pins_; }
   const std::map<std::string, demo::File>& files() const { return files_; }
@@ -107,9 +108,9 @@ class GroundTruth {
   void ApplyReaction(const Json& event, Fact* fact);
   void ApplyPin(const Json& event, Fact* fact);
 
-  // Whether the event is kept; notes what it says of the channel.
+  // Whether the event is kept. Also records what it says about the channel.
   bool Admit(Fact* fact, bool is_evidence);
-  // What is told of the channel was handled by now, all of it.
+  // All events about the channel were handled by now.
   bool IsUpToDate(const std::string& channel) const;
   TrueMessage& MessageOf(const std::string& ts, Fact* fact);
   TrueChannel& ChannelOf(Fact* fact);
@@ -128,10 +129,10 @@ class GroundTruth {
     bool was_reached = false;
     bool was_acknowledged = false;
     bool was_kept = false;
-    bool old_id_was_known = false;  // Of an id change, when it first reached a server.
+    bool old_id_was_known = false;  // For an id change, at the time it first reached a server.
   };
   std::vector<Told> told_;
-  std::set<std::string> known_public_;  // Likewise, by events that were acknowledged.
+  std::set<std::string> known_public_;  // The same, as far as acknowledged events say so.
   std::set<std::string> excused_;
 };
 

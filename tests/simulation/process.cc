@@ -6,7 +6,7 @@
 
 namespace tidemark::testing {
 
-// Each write can be the last: before it is applied or after.
+// The process can die at each write, before or after it is applied.
 class Process::Tables final : public ForwardingTables {
  public:
   explicit Tables(const ProcessParts& parts)
@@ -28,7 +28,7 @@ class Process::Tables final : public ForwardingTables {
 
  protected:
   std::optional<Fault> FaultIn(Operation operation) override {
-    // Nothing gets through any more, not even what destructors try.
+    // No call has an effect any more, not even calls in destructors.
     if (chances_.IsDead(number_)) return Fault{{ErrorCode::kUnavailable, "the process is dead"}};
     chances_.OnMoment(number_);
     return chances_.FaultIn(number_, operation);
@@ -70,7 +70,8 @@ class Process::Objects final : public objects::Objects {
   template <typename Made>
   auto Call(const Made& made) -> decltype(made()) {
     chances_.OnMoment(number_);
-    if (chances_.ObjectsAreAway()) return Error{ErrorCode::kUnavailable, "the store is away"};
+    if (chances_.ObjectsAreAway())
+      return Error{ErrorCode::kUnavailable, "the store is not available"};
     auto reply = made();
     chances_.OnMoment(number_);
     return reply;
@@ -81,7 +82,7 @@ class Process::Objects final : public objects::Objects {
   const size_t number_;
 };
 
-// All that is asked for is there, when there is an answer.
+// Every user, channel and team exists, when there is an answer.
 class Process::Directory final : public slack::Directory {
  public:
   explicit Directory(Chances* chances) : chances_(*chances) {}
@@ -100,22 +101,21 @@ class Process::Directory final : public slack::Directory {
   Chances& chances_;
 };
 
-// As api::Service makes them, in the same order.
+// Like api::Service, in the same order.
 class Process::Service {
  public:
   Service(const api::ServiceContext& context, slack::Directory* directory, const std::string& spool)
-      : web_api_({.url = kApiUrl, .files_info_budget = 100'000}, context.client, context.clock,
-                 context.sleeper, context.metrics),
-        tokens_(Secret(std::string(kBotToken)), {}),
+      : web_api_({.url = kApiUrl, .files_info_budget = 100'000}, context.client, context.runtime),
+        tokens_(Secret(std::string(kBotToken))),
         existence_({.checks_per_team_minute = 0}, context.tables, directory, &tokens_,
-                   context.clock, context.logger, context.metrics),
+                   context.runtime),
         gate_({},
               slack::SignatureVerifier(
                   {{.id = "signing-secret", .value = Secret(std::string(kSigningSecret))}}),
-              &existence_, context.clock, context.logger, context.metrics),
-        quarantine_({}, context.tables, context.clock, context.metrics),
-        claims_({}, context.tables, context.clock, context.random, context.sleeper),
-        dedup_({}, &claims_, context.clock, context.random, context.logger, context.metrics),
+              &existence_, context.runtime),
+        quarantine_({}, context.tables, context.runtime),
+        claims_({}, context.tables, context.runtime),
+        dedup_({}, &claims_, context.runtime),
         archive_(OptionsOf(spool), context, &web_api_, &tokens_),
         events_({.archive = &archive_.archive(),
                  .ledger = &archive_.ledger(),
@@ -123,10 +123,8 @@ class Process::Service {
                  .quarantine = &quarantine_,
                  .dedup = &dedup_,
                  .tables = context.tables,
-                 .random = context.random,
-                 .logger = context.logger,
-                 .metrics = context.metrics},
-                gate::UnknownPolicy::kRefuse) {}
+                 .workers = &workers_},
+                gate::UnknownPolicy::kRefuse, context.runtime) {}
 
   Status Start() {
     TRY(existence_.CreateTable());
@@ -136,10 +134,12 @@ class Process::Service {
   }
   Status Recheck() {
     TRY(quarantine_.Recheck(
-        [this](const slack::EventCallback& callback) { return events_.Recheck(callback); },
-        [this](const slack::EventCallback& callback, std::string_view body) {
-          return events_.Promote(callback, body);
-        }));
+        {.check =
+             [this](const slack::EventCallback& callback) { return events_.Recheck(callback); },
+         .promote = [this](const slack::EventCallback& callback,
+                           std::string_view body) { return events_.Promote(callback, body); },
+         .note_gap =
+             [this](const slack::EventCallback& callback) { return events_.NoteGap(callback); }}));
     return Done{};
   }
   api::ArchiveService& archive() { return archive_; }
@@ -161,43 +161,45 @@ class Process::Service {
   dedup::Deduplicator dedup_;
   api::ArchiveService archive_;
   api::SlackEvents events_;
+  WorkerPool workers_{{.threads = 1, .max_waiting = 1}};
 };
 
-// What a process has for itself goes with it.
+// What belongs to a process alone is destroyed with it.
 struct Process::Own {
-  explicit Own(uint64_t seed) : random(seed) {}
+  Own(const ProcessParts& parts, uint64_t seed)
+      : chances(*parts.chances), number(parts.number), random(seed) {}
+  const Chances& chances;
+  const size_t number;
   SeededRandom random;
   Metrics metrics;
 };
 
 Process::Process(const ProcessParts& parts, uint64_t seed)
-    : own_(std::make_unique<Own>(seed)),
+    : own_(std::make_unique<Own>(parts, seed)),
       tables_(std::make_unique<Tables>(parts)),
       objects_(std::make_unique<Objects>(parts)),
       directory_(std::make_unique<Directory>(parts.chances)),
       service_(std::make_unique<Service>(api::ServiceContext{.tables = tables_.get(),
                                                              .objects = objects_.get(),
                                                              .client = parts.client,
-                                                             .clock = parts.clock,
-                                                             .random = &own_->random,
-                                                             .sleeper = parts.sleeper,
-                                                             .logger = parts.logger,
-                                                             .metrics = &own_->metrics},
+                                                             .runtime = {.clock = *parts.clock,
+                                                                         .random = own_->random,
+                                                                         .sleeper = *parts.sleeper,
+                                                                         .logger = *parts.logger,
+                                                                         .metrics = own_->metrics}},
                                          directory_.get(), parts.spool)) {}
 
 Process::~Process() = default;
 
 Status Process::Start() { return service_->Start(); }
 http::Response Process::Receive(const http::Request& request) {
-  http::Response response;
-  // These tables answer at once, so it has ended on return.
-  service_->events().Receive(
-      std::make_shared<http::RoutedRequest>(http::RoutedRequest{.request = request}),
-      [&](std::variant<http::Response, http::Rest> end) {
-        auto* ready = std::get_if<http::Response>(&end);
-        response = ready != nullptr ? std::move(*ready) : std::get<http::Rest>(end)();
-      });
-  return response;
+  const http::RoutedRequest routed{.request = request, .parameters = {}};
+  auto response = service_->events().Receive(routed).Wait();
+  // A Later turns an exception into an error, also the one that stands for the process's death.
+  if (own_->chances.IsDead(own_->number)) throw Killed{};
+  // The router answers an error with this status, and Slack sends the event again.
+  if (!response) return {.status = 500};
+  return *std::move(response);
 }
 Status Process::StepRows() { return service_->archive().StepRows(); }
 Status Process::StepFiles() { return service_->archive().StepFiles(); }

@@ -1,18 +1,19 @@
-// A Process is one server of the simulation: all that `tidemark serve` makes, but for sockets and
-// threads, over tables, objects and a client that it shares with the other processes. It can die at
-// every call that it makes to any of them, before the call or right after it.
+// A Process is one server of the simulation: everything that `tidemark serve` runs, without sockets
+// and threads. It shares tables, objects and the HTTP client with the other processes. It can die
+// at every call to any of them, before the call or right after it.
 //
 //   Process process(parts, 7);
 //   Status started = process.Start();
 //   http::Response response = process.Receive(request);
 //
-// A process that dies throws Killed through everything, and what it does from then on reaches
-// nobody. One thread.
+// A process that dies throws Killed through all its code, and nothing that it does afterwards has
+// an effect. Used by one thread.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,10 @@
 #include "apps/gate/quarantine.h"
 #include "base/sleeper.h"
 #include "objects/objects.h"
-#include "servers/api/archive_service.h"
-#include "servers/api/slack_events.h"
+#include "servers/api/archive/service.h"
+#include "servers/api/front_door/slack_events.h"
 #include "tests/support/forwarding_tables.h"
+#include "tests/support/manual_time.h"
 
 namespace tidemark::testing {
 
@@ -31,14 +33,14 @@ inline constexpr char kSigningSecret[] = "0123456789abcdef0123456789abcdef";
 
 struct Killed {};
 
-// What may happen at a call: the simulation decides.
+// Decides what happens at a call. The simulation implements it.
 struct Chances {
   virtual ~Chances() = default;
-  // Before a call and after it; may throw Killed, and then the process is dead.
+  // Called before and after each call. May throw Killed: then the process is dead.
   virtual void OnMoment(size_t process) = 0;
   virtual bool IsDead(size_t process) const = 0;
   virtual std::optional<Fault> FaultIn(size_t process, Operation operation) = 0;
-  // How a question to Slack's directory ends.
+  // How a request to Slack's directory ends.
   virtual slack::LookupOutcome LookUp() = 0;
   virtual bool ObjectsAreAway() = 0;
 };

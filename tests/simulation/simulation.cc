@@ -15,10 +15,10 @@ namespace {
 
 constexpr EpochSeconds kStart = 1'700'000'000;
 constexpr int64_t kSecond = 1000;
-// When Slack comes again after a delivery that failed.
+// When Slack retries a delivery that failed.
 constexpr std::array<int64_t, 3> kRetryDelays = {0, 60 * kSecond, 300 * kSecond};
 
-// A small workspace: everything happens to few messages of few channels.
+// A small workspace, so that many events are about the same messages and channels.
 demo::Workspace MakeSmallWorkspace(uint64_t seed) {
   return demo::MakeWorkspace(
       {.seed = seed, .users = 8, .channels = 10, .archived = 2, .files = 0, .founded = kStart - 9});
@@ -35,11 +35,14 @@ Simulation::Simulation(const SimulationOptions& options)
       drop_one_in_(std::array<uint64_t, 3>{0, 5, 20}[random_.Below(3)]),
       clock_(kStart),
       host_(options.seed) {
-  host_.on_moment = [this] { OnMoment(running_.back()); };
+  // In the quiet at the end no call is under way that another one could meet.
+  host_.on_moment = [this] {
+    if (!running_.empty()) OnMoment(running_.back());
+  };
   Generate();
 }
 
-// Processes that are left die: what they would say at an orderly end is not looked at.
+// Processes that still run are killed: the test does not look at an orderly end.
 Simulation::~Simulation() {
   for (size_t i = 0; i < kProcesses; ++i) dead_[i] = true;
 }
@@ -62,7 +65,7 @@ void Simulation::Generate() {
   }
 }
 
-// Slack may leave a minute out, and say so.
+// Slack may drop a minute of events and say so.
 void Simulation::LoseAMinute() {
   if (!Chance(4)) return;
   const EpochSeconds minute = (kStart / 60 + 1 + static_cast<int64_t>(random_.Below(10))) * 60;
@@ -86,7 +89,7 @@ void Simulation::ScheduleEvents() {
   }
 }
 
-// All servers at once, for longer than Slack tries.
+// All servers are down, for longer than Slack retries.
 void Simulation::ScheduleOutage() {
   if (!Chance(4)) return;
   At(static_cast<Milliseconds>(random_.Below(900 * kSecond)), [this] {

@@ -1,14 +1,14 @@
-// A Simulation lets events of a pretend workspace reach two servers as Slack delivers them on its
-// worst days: twice, out of order, not at all and later again, to servers that die at any call and
-// whose tables, objects and file hosts fail. Both work on the same tables; while one is in the
-// middle of something the other may do all of another thing.
+// A Simulation delivers the events of a pretend workspace to two servers like Slack on its
+// worst days: twice, out of order, late or not at all. The servers die at any call, and their
+// tables, objects and file hosts fail. Both use the same tables. While one is in the
+// middle of an operation, the other one may do a whole operation.
 //
 //   Simulation simulation({.seed = 7});
 //   simulation.Run();
 //   EXPECT_THAT(simulation.FindFaults(), IsEmpty());
 //
-// Everything follows from the seed: no clock but its own, one thread. Run ends when Slack has given
-// up or been answered, the servers are well, and nothing is left to do.
+// The seed decides everything: it has its own clock and one thread. Run ends when Slack has given
+// up or got its answers, the servers run, and nothing is left to do.
 #pragma once
 
 #include <array>
@@ -33,6 +33,7 @@
 #include "tests/simulation/file_host.h"
 #include "tests/simulation/ground_truth.h"
 #include "tests/simulation/process.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/memory_objects.h"
 #include "tests/support/temp_folder.h"
 
@@ -43,17 +44,18 @@ struct SimulationOptions {
   size_t events = 400;
 };
 
-// What went on, so that a test can demand that it was enough.
+// Counts what happened, so that a test can check that enough happened.
 struct SimulationReport {
   uint64_t deliveries = 0;
-  uint64_t lost = 0;  // Events that never reached a server that said so.
+  uint64_t lost = 0;  // Events that no server acknowledged.
   uint64_t duplicates = 0;
   uint64_t quarantined = 0;
   uint64_t deaths = 0;
-  uint64_t faults = 0;     // Calls to tables that failed.
-  uint64_t meetings = 0;   // A server did something while the other was in the middle of a thing.
-  uint64_t downtimes = 0;  // That Slack's retries did not outlast.
-  std::map<Service, uint64_t> served = {};  // Downloads, by what became of them.
+  uint64_t faults = 0;  // Calls to tables that failed.
+  uint64_t meetings =
+      0;  // Times that a server worked while the other was in the middle of an operation.
+  uint64_t downtimes = 0;                   // Downtimes that were longer than Slack's retries.
+  std::map<Service, uint64_t> served = {};  // Downloads, by their result.
 };
 
 class Simulation final : private Chances {
@@ -64,13 +66,13 @@ class Simulation final : private Chances {
   void Run();
 
   const GroundTruth& truth() const { return truth_; }
-  // What the archive has and is not true, or lacks, and answers that Slack must never be given.
+  // Differences between the archive and the truth, and answers that Slack must never get.
   std::vector<std::string> FindFaults();
-  // To damage them, and see that the faults are found.
+  // For tests that damage the tables to see that the faults are found.
   model::ModelTables& tables() { return tables_; }
   MemoryObjects& objects() { return objects_; }
 
-  // One line for each thing that happened, in order.
+  // One line for each step, in order.
   const std::string& story() const { return story_; }
   const SimulationReport& report() const { return report_; }
   // A hash of all rows of all tables.
@@ -82,7 +84,7 @@ class Simulation final : private Chances {
 
   struct Event {
     demo::GeneratedEvent generated;
-    bool is_doomed = false;  // No delivery of it gets through.
+    bool is_doomed = false;  // No delivery of it succeeds.
     EpochSeconds next_timestamp = 0;
   };
   struct Attempt {
@@ -115,7 +117,7 @@ class Simulation final : private Chances {
   void Retry(const Attempt& attempt);
   void DeliverRateLimit(EpochSeconds minute, int attempts);
 
-  // Runs something in a process; false when the process died of it.
+  // Runs something in a process. False when the process died in it.
   bool CallIn(size_t process, const std::function<void()>& call);
   std::optional<size_t> PickProcess();
   void Bury(size_t process);
@@ -135,7 +137,7 @@ class Simulation final : private Chances {
   const SimulationOptions options_;
   const demo::Workspace workspace_;
   SeededRandom random_;
-  // How bad it is, by the seed: one in so many.
+  // How often things fail, by the seed: one time in so many.
   const uint64_t death_one_in_;
   const uint64_t fault_one_in_;
   const uint64_t drop_one_in_;
@@ -162,8 +164,8 @@ class Simulation final : private Chances {
   uint64_t lives_ = 0;
   bool quiet_ = false;
   Milliseconds down_until_ = 0;
-  EpochSeconds last_beat_ = 0;           // That was certainly noted.
-  EpochSeconds last_possible_beat_ = 0;  // That may have been.
+  EpochSeconds last_beat_ = 0;           // Certainly stored.
+  EpochSeconds last_possible_beat_ = 0;  // Possibly stored.
   std::vector<LostTime> known_losses_;
   bool may_fear_losses_ = false;
 

@@ -1,4 +1,4 @@
-// How the simulation's servers live and die.
+// How the servers of the simulation start, work and die.
 #include <algorithm>
 #include <utility>
 
@@ -12,13 +12,13 @@ namespace tidemark::testing {
 
 namespace {
 
-constexpr int64_t kSecond = 1000;
+constexpr int64_t kSimulationProcessesSecond = 1000;
 constexpr EpochSeconds kSlackPatience = 300;
-constexpr int64_t kBeatEvery = 10 * kSecond;
+constexpr int64_t kBeatEvery = 10 * kSimulationProcessesSecond;
 constexpr int kMostRounds = 60;
-// Leases of the dead end, and so does a time without the store.
+// Long enough for leases of dead processes and for an outage to end.
 constexpr std::chrono::seconds kRound(61);
-// What is in quarantine is looked at every hour at the latest.
+// The quarantine is checked at least every hour.
 constexpr std::chrono::seconds kLongRound(3'700);
 
 }  // namespace
@@ -48,7 +48,7 @@ slack::LookupOutcome Simulation::LookUp() {
 
 bool Simulation::ObjectsAreAway() { return !quiet_ && fault_one_in_ > 0 && Chance(10); }
 
-// The one that is due next, or rather one about the same message or channel.
+// The delivery that is due next, or preferably one about the same message or channel.
 Simulation::Attempt Simulation::TakeRelated(size_t event) {
   const std::string& subject = truth_.fact(event).subject;
   const auto related = std::ranges::find_if(deliveries_, [&](const auto& delivery) {
@@ -57,8 +57,8 @@ Simulation::Attempt Simulation::TakeRelated(size_t event) {
   return deliveries_.extract(related == deliveries_.end() ? deliveries_.begin() : related).mapped();
 }
 
-// While one server is in the middle of a call, the other does something from its beginning to its
-// end: often with the same event, or with what it changes.
+// While one server is in the middle of a call, the other one does a whole operation,
+// often with the same event or the same rows.
 void Simulation::Meet(size_t other) {
   if (dead_[other]) return;
   ++report_.meetings;
@@ -102,7 +102,7 @@ void Simulation::Bury(size_t process) {
   ++report_.deaths;
   processes_[process].reset();
   const uint64_t longest = Chance(4) ? 250 : 20;
-  At(static_cast<Milliseconds>(random_.Below(longest * kSecond)),
+  At(static_cast<Milliseconds>(random_.Below(longest * kSimulationProcessesSecond)),
      [this, process] { Restart(process); });
 }
 
@@ -132,7 +132,7 @@ void Simulation::Start(size_t process) {
   Tell(fmt::format("{} starts: {}", process, is_up ? "well" : "not"));
   const EpochSeconds last_possible_beat = std::exchange(last_possible_beat_, clock_.NowSeconds());
   if (!is_up) return Bury(process);
-  // Of what was before the first time nobody can know.
+  // The servers cannot know what happened before the first start.
   if (last_beat_ > 0 && heard_from > last_possible_beat) {
     ++report_.downtimes;
     known_losses_.push_back({last_possible_beat, heard_from});
@@ -153,7 +153,7 @@ void Simulation::BeatAll() {
 
 // ---- What the servers do by themselves ----
 
-// What fails is tried again by a later step.
+// A later step tries again what failed.
 void Simulation::StepSomething(size_t process) {
   const uint64_t what = random_.Below(10);
   CallIn(process, [&] {
@@ -180,10 +180,15 @@ void Simulation::StepAll() {
 bool Simulation::IsIdle() {
   archive::State state("tidemark-archive-state", &tables_);
   return state.CountFetches().value() == 0 &&
-         tables_.Scan({.table = "tidemark-quarantine", .consistent = true}).value().items.empty();
+         tables_
+             .Scan({.table = "tidemark-quarantine",
+                    .filter = "attribute_not_exists(given_up_at)",
+                    .consistent = true})
+             .value()
+             .items.empty();
 }
 
-// From here on nothing fails. It takes a while until the leases of the dead have ended.
+// From here on nothing fails. It takes a while until the leases of dead processes have ended.
 void Simulation::Quieten() {
   quiet_ = true;
   down_until_ = 0;

@@ -1,9 +1,9 @@
-// A new key and a certificate that it signs itself, in files, for tests of TLS.
+// Writes a new key and a self-signed certificate to files, for tests of TLS.
 //
 //   WriteCertificate("IP:127.0.0.1", {.certificate = folder + "/certificate.pem",
 //                                     .key = folder + "/key.pem"});
 //
-// A client that is to trust the certificate takes its file for its authorities.
+// A client trusts the certificate if the file is its list of authorities.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct CertificatePaths {
   std::string key;
 };
 
-// For one address or name, "IP:127.0.0.1" or "DNS:slack.test", which is its common name too; from
-// an hour ago to in an hour. What is in the files is replaced.
+// The certificate is for one address or name, such as "IP:127.0.0.1" or "DNS:slack.test", which is
+// also its common name. It is valid from an hour ago until in an hour. Existing files are replaced.
 void WriteCertificate(const std::string& subject, const CertificatePaths& paths);
 
 }  // namespace tidemark::testing

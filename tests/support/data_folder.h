@@ -1,29 +1,31 @@
-// DataFolder is a data folder of the embedded tables for a test: temporary, on a disk that can
-// fail on demand, with a clock that the test moves and no housekeeping of its own.
+// DataFolder is a temporary data folder of the embedded tables. Its disk fails when the test says
+// so, the test moves its clock, and housekeeping does not run by itself.
 //
 //   DataFolder folder;
 //   auto tables = folder.Open();
 //   ... write, then tables.reset() and folder.Open() to see what is left ...
 //
-// Not for use by two threads at once; what it opens may be. What it opened must go before it.
+// One thread uses the DataFolder; any thread may use the tables. Destroy the tables first.
 #pragma once
 
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "tables/embedded/embedded_tables.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark {
 
 class DataFolder {
  public:
-  // What Open() opens it with.
+  // The options that Open() uses.
   embedded::Options options() {
     return {.folder = path(),
             .background = false,

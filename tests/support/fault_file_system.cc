@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include "base/check.h"
 
@@ -18,7 +19,7 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using rocksdb::Slice;
 
-// "a/b/" and "a//b" name what "a/b" names; RocksDB writes all three.
+// "a/b/", "a//b" and "a/b" are the same file. RocksDB uses all three forms.
 std::string Tidy(const std::string& path) {
   std::string tidy = std::filesystem::path(path).lexically_normal().string();
   if (tidy.size() > 1 && tidy.back() == '/') tidy.pop_back();
@@ -32,7 +33,7 @@ std::string ParentOf(const std::string& path) {
 void RenameForReal(const std::string& from, const std::string& to) {
   std::error_code error;
   std::filesystem::rename(from, to, error);
-  // A later change may have been settled by its own folder while this one was not.
+  // A later change of another folder may be synced already, although this one is not.
   CHECK(!error || error == std::errc::no_such_file_or_directory);
 }
 
@@ -72,8 +73,8 @@ bool Changes(const FileCall& call) {
   }
 }
 
-// The bytes of one file, whatever it is called. Its own descriptor reaches them after
-// renames and deletions.
+// The bytes of one file. It has its own descriptor, so it can still cut off unsynced bytes after
+// the file was renamed or deleted.
 struct FaultFileSystem::Content {
   explicit Content(const std::string& path) : descriptor(open(path.c_str(), O_WRONLY | O_CLOEXEC)) {
     CHECK(descriptor >= 0);
@@ -95,7 +96,7 @@ struct FaultFileSystem::Content {
   bool sync_failed = false;
 };
 
-// A file that is opened again is the one that was written before, by whatever name.
+// Finds the file by its inode: a file that was renamed and is opened again must be the same one.
 std::shared_ptr<FaultFileSystem::Content> FaultFileSystem::ContentLocked(const std::string& path) {
   auto content = std::make_shared<Content>(path);
   for (const std::shared_ptr<Content>& known : unsynced_) {
@@ -142,12 +143,12 @@ class FaultFileSystem::Writer final : public rocksdb::FSWritableFileOwnerWrapper
     return files_->Do({FileCallKind::kClose, path_}, generation_,
                       [&] { return target()->Close(options, debug); });
   }
-  // Starts writing back and promises nothing.
+  // This only starts to write. The data is not durable afterwards.
   IOStatus RangeSync(uint64_t, uint64_t, const IOOptions&, IODebugContext*) override {
     return IOStatus::OK();
   }
-  // Without preallocation the real handle has nothing to cut off when it is closed, and so
-  // cannot touch a file that a power cut has shortened.
+  // The real file cuts off preallocated space when it is closed. After a power cut that would
+  // change the size of a file that we have shortened, so nothing is preallocated.
   void PrepareWrite(size_t, size_t, const IOOptions&, IODebugContext*) override {}
   IOStatus Allocate(uint64_t, uint64_t, const IOOptions&, IODebugContext*) override {
     return IOStatus::OK();
@@ -204,7 +205,7 @@ class FaultFileSystem::PlacedReader final : public rocksdb::FSRandomAccessFileOw
     }
     return IOStatus::OK();
   }
-  // RocksDB falls back to reading when it is told that this cannot be done.
+  // After this answer RocksDB reads the file in the ordinary way.
   IOStatus Prefetch(uint64_t, size_t, const IOOptions&, IODebugContext*) override {
     return NotModelled("Prefetch");
   }
@@ -367,7 +368,7 @@ IOStatus FaultFileSystem::Sync(const std::shared_ptr<Content>& content, const st
   return status;
 }
 
-// Most often all or nothing of a tail survives; in between is rarer, and is where it tears.
+// How many of the unsynced bytes are kept: none, all, or any number of them.
 uint64_t FaultFileSystem::KeptOf(uint64_t unsynced) {
   switch (random_->Below(4)) {
     case 0:
@@ -427,7 +428,7 @@ void FaultFileSystem::SettleLocked(const std::string& folder) {
   });
 }
 
-// What is in a folder that was renamed is to be found under its new name.
+// After a folder is renamed, its files must be found under the new name.
 void FaultFileSystem::RetellPathsLocked(const std::string& from, const std::string& to) {
   const std::string prefix = from + "/";
   const auto retell = [&](std::string* path) {
@@ -440,7 +441,7 @@ void FaultFileSystem::RetellPathsLocked(const std::string& from, const std::stri
   }
 }
 
-// Where it is kept; nullopt when there is nothing at `path`.
+// Returns the path under which the file is kept; nullopt when there is no file at `path`.
 std::optional<std::string> FaultFileSystem::MoveToAtticLocked(const std::string& path) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   std::string kept_at = attic_ + "/" + std::to_string(++attic_names_);

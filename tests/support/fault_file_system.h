@@ -1,6 +1,6 @@
-// FaultFileSystem is a file system for RocksDB that behaves as a disk does on its worst day:
-// it loses what was not synced when the power goes, tears what was being written, answers
-// errors, and runs out of space. Each on demand, so that a test decides when.
+// FaultFileSystem is a file system for RocksDB that simulates a failing disk. In a power cut it
+// loses what was not synced and keeps only a part of the last write. It can also return errors and
+// run out of space. The test decides when each of these happens.
 //
 //   auto files = std::make_shared<FaultFileSystem>(folder.path(), &random);
 //   files->Arm({.nth = 17, .effect = FaultEffect::kPowerCut});
@@ -8,20 +8,21 @@
 //   files->Restart();
 //   ... open it again and look ...
 //
-// Model of the disk. A file keeps what was synced, and at a power cut a random part of the
-// front of what was appended since. Creating, renaming, linking and deleting are durable once
-// their directory is synced; at a power cut some of the newest ones are undone, in reverse
-// order, as a journaling file system does. A sync that failed loses its bytes for good: later
-// syncs of that file succeed and keep nothing of them, as Linux does.
+// Model of the disk. After a power cut a file has everything that was synced, and a random part,
+// from the front, of what was appended since. Creating, renaming, linking and deleting a file are
+// durable once the directory is synced. A power cut undoes some of the newest of these, in reverse
+// order, as a journaling file system does. After a failed sync its bytes are lost: a later sync of
+// the file succeeds and still does not store them, as on Linux.
 //
-// Nothing is ever synced for real: a kill of the test process is not what this tests. The
-// files are ordinary files, and can be read and damaged directly while nothing has them open.
+// No real sync is ever made, because this does not test what happens when the process is killed.
+// The files are ordinary files. A test can read and damage them while they are not open.
 //
-// All methods may be called from any thread. The object must outlive every handle it gave out.
-// Not modelled, and refused: files that are written in place, and reuse of log files.
+// All methods may be called from any thread. The object must outlive its open files.
+// Files that are written in place, and log files that are used again, are not modelled: refused.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -58,8 +59,8 @@ struct FileCall {
   uint64_t offset = 0;  // For kRead at a place: where.
 };
 
-// True for the calls that leave something on the disk: the boundaries at which a power cut
-// makes a difference.
+// True for the calls that change the disk. A power cut between two of them can lead to another
+// state than a power cut before both, so tests cut the power at each of them.
 bool Changes(const FileCall& call);
 
 enum class FaultEffect {
@@ -84,8 +85,8 @@ enum class Tearing {
 
 class FaultFileSystem final : public rocksdb::FileSystemWrapper {
  public:
-  // `root` is an existing folder; what is used must lie in it, in a folder other than "attic".
-  // `random` decides what a power cut and a torn write keep.
+  // `root` is an existing folder. All files must be in folders below it, except in "attic", where
+  // this object keeps deleted files. `random` decides what is left after a power cut.
   FaultFileSystem(std::string root, Random* random);
   ~FaultFileSystem() override;
   const char* Name() const override { return "FaultFileSystem"; }
@@ -98,18 +99,18 @@ class FaultFileSystem final : public rocksdb::FileSystemWrapper {
   // True once the armed fault has happened.
   bool fired() const;
 
-  // kPrefix unless told.
+  // The default is kPrefix.
   void SetTearing(Tearing tearing);
-  // The power goes now: unsynced state is lost, and every call on every handle fails.
+  // Cuts the power now. Unsynced data is lost, and every later call on every open file fails.
   void PowerCut();
-  // The power is back. Handles from before stay dead.
+  // The power is back. Calls on files that were opened before still fail.
   void Restart();
   bool powered() const;
 
-  // Appends beyond this many bytes are answered with "no space". nullopt: as much as there is.
+  // An append that needs more than this many bytes fails with "no space". nullopt: no limit.
   void SetFreeBytes(std::optional<uint64_t> bytes);
 
-  // Calls that were tried, of one kind or that change something.
+  // How many calls were made: of one kind, or of all kinds that change the disk.
   uint64_t Count(FileCallKind kind) const;
   uint64_t CountChanges() const;
 
@@ -162,7 +163,7 @@ class FaultFileSystem final : public rocksdb::FileSystemWrapper {
                              rocksdb::IODebugContext* debug) override;
   rocksdb::IOStatus LockFile(const std::string& path, const rocksdb::IOOptions& options,
                              rocksdb::FileLock** lock, rocksdb::IODebugContext* debug) override;
-  // RocksDB's own log is not kept: it proves nothing and costs most of an open.
+  // RocksDB's info log is discarded: no test reads it, and it takes most of the time of an open.
   rocksdb::IOStatus NewLogger(const std::string& path, const rocksdb::IOOptions& options,
                               std::shared_ptr<rocksdb::Logger>* result,
                               rocksdb::IODebugContext* debug) override;
@@ -175,7 +176,7 @@ class FaultFileSystem final : public rocksdb::FileSystemWrapper {
   class PlacedReader;
   class Folder;
   struct Content;
-  // A change of names that its folder has not synced yet, with what undoes it.
+  // A change of names in a folder that is not synced yet, and the function that undoes it.
   struct NameChange {
     std::string folder;
     std::string path;  // What came to be, or what was deleted.
@@ -184,7 +185,7 @@ class FaultFileSystem final : public rocksdb::FileSystemWrapper {
     bool created = true;                                // False: deleted.
   };
 
-  // Everything named ...Locked, and Admit, is called with mutex_ held.
+  // The caller of Admit and of every method named ...Locked holds mutex_.
   template <typename Action>
   rocksdb::IOStatus Do(const FileCall& call, uint64_t generation, Action action);
   template <typename Action>
@@ -222,7 +223,7 @@ class FaultFileSystem final : public rocksdb::FileSystemWrapper {
   std::vector<NameChange> names_;  // In the order they were made.
 };
 
-// Turns one bit of a file round, in place. `bit` is below eight times the file's size.
+// Inverts one bit of a file. `bit` is below eight times the size of the file.
 void FlipBit(const std::string& path, uint64_t bit);
 
 }  // namespace tidemark

@@ -1,9 +1,10 @@
-// The fault system is tested on plain RocksDB, and must itself be able to fail a test: a
-// power cut that loses nothing would prove nothing about the engine above it.
+// FaultFileSystem is tested with plain RocksDB. Its power cuts must really lose data: otherwise the
+// tests of our engine would pass without proving anything.
 #include "tests/support/fault_file_system.h"
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
@@ -38,7 +39,7 @@ class FaultFileSystemTest : public ::testing::Test {
     }
     return folder->Fsync({}, nullptr);
   }
-  // What the real file holds; nullopt when there is none.
+  // The bytes of the real file; nullopt when it does not exist.
   std::optional<std::string> Contents(const std::string& name) const {
     std::ifstream file(Path(name), std::ios::binary);
     if (!file) return std::nullopt;
@@ -60,7 +61,7 @@ class FaultFileSystemTest : public ::testing::Test {
     database_.reset(database);
     return status;
   }
-  // Writes keys from `first` on until a write fails or `count` are written; how many were.
+  // Writes up to `count` keys from `first` on. Stops at an error. Returns how many were written.
   int WriteKeys(int first, int count, bool sync) {
     rocksdb::WriteOptions options;
     options.sync = sync;
@@ -70,7 +71,7 @@ class FaultFileSystemTest : public ::testing::Test {
     }
     return count;
   }
-  // How many keys there are, which must be the first ones without a gap.
+  // Returns the number of keys. They must be the first ones, without a gap.
   int CountKeys() {
     std::unique_ptr<rocksdb::Iterator> it(database_->NewIterator({}));
     int count = 0;
@@ -120,12 +121,12 @@ TEST_F(FaultFileSystemTest, KeepsWhatWasSyncedAndAPartOfTheRest) {
     EXPECT_GE(contents.size(), 6u);
     lengths.insert(contents.size());
   }
-  // Nothing, all, and something in between each happened.
+  // Each of these happened: nothing was kept, all was kept, and a part was kept.
   EXPECT_TRUE(lengths.contains(6) && lengths.contains(14));
   EXPECT_GT(lengths.size(), 4u);
 }
 
-// Pages reach the disk in any order, so that a hole can be left in front of what did.
+// A real disk writes pages in any order, so a later page can be there while an earlier one is not.
 TEST_F(FaultFileSystemTest, MayLeaveZeroPagesInWhatWasNotSynced) {
   files_->SetTearing(Tearing::kPages);
   bool torn = false;
@@ -158,7 +159,7 @@ TEST_F(FaultFileSystemTest, SyncsWhatWasWrittenBeforeTheFileWasOpenedAgain) {
 }
 
 // A file system may drop the pages whose write-back failed, and then report success.
-TEST_F(FaultFileSystemTest, LosesWhatAFailedSyncWasToKeep) {
+TEST_F(FaultFileSystemTest, LosesDataWhoseSyncFailed) {
   bool lost = false;
   for (int i = 0; i < 20; ++i) {
     auto file = Create("file");
@@ -215,7 +216,7 @@ TEST_F(FaultFileSystemTest, KeepsNamesThatTheirFolderHasSynced) {
   }
 }
 
-// A checkpoint is made under another name: its files must be followed into the new one.
+// RocksDB makes a checkpoint in a temporary folder and renames it. Its files are still tracked.
 TEST_F(FaultFileSystemTest, FollowsFilesIntoARenamedFolder) {
   for (int i = 0; i < 30; ++i) {
     ASSERT_TRUE(files_->CreateDir(Path("copy.tmp"), {}, nullptr).ok());
@@ -280,8 +281,8 @@ TEST_F(FaultFileSystemTest, FlipsOneBitOfAFile) {
 
 // ---- RocksDB on it ----
 
-// The check on the checker: with sync off a cut does lose acknowledged writes, so a store
-// that forgot to sync would be found out.
+// This shows that the tests can fail: without sync, a power cut loses acknowledged writes. So a
+// store that forgets to sync is noticed.
 TEST_F(FaultFileSystemTest, RocksDbWithoutSyncLosesDataInAPowerCut) {
   ASSERT_TRUE(OpenDatabase().ok());
   int lost = 0;
@@ -298,7 +299,7 @@ TEST_F(FaultFileSystemTest, RocksDbWithoutSyncLosesDataInAPowerCut) {
 
 TEST_F(FaultFileSystemTest, RocksDbWithSyncLosesNothingAtAnyBoundary) {
   ASSERT_TRUE(OpenDatabase().ok());
-  // Enough for several flushes and a compaction to be cut too.
+  // Enough data for power cuts during several flushes and a compaction.
   for (int round = 0; round < 60; ++round) {
     const int before = CountKeys();
     files_->Arm({.nth = 1 + random_.Below(500), .effect = FaultEffect::kPowerCut});
@@ -327,7 +328,7 @@ TEST_F(FaultFileSystemTest, RocksDbSurvivesAPowerCutAtEveryBoundaryOfItsOpening)
   }
 }
 
-// Backups hard-link files and rename a folder; the copy must be whole on the real disk.
+// A backup makes hard links and renames a folder. The copy must be complete.
 TEST_F(FaultFileSystemTest, RocksDbMakesACheckpointOnIt) {
   ASSERT_TRUE(OpenDatabase().ok());
   WriteKeys(0, 100, /*sync=*/true);

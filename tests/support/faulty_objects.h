@@ -1,12 +1,12 @@
-// FaultyObjects hands every call to other objects, unless the test decides that the call fails:
-// before it is applied, or afterwards (the reply is lost).
+// FaultyObjects passes every call on to another store of objects, unless the test decides that the
+// call fails: before it is applied, or afterwards (the reply is lost).
 //
 //   FaultyObjects objects(&memory);
 //   objects.decide = [&](ObjectOperation operation) -> std::optional<ObjectFault> { ... };
 //
-// `decide` may do more than decide: write behind somebody's back, count, give way to another
-// thread. It is set while nothing is being called, and called from whatever thread calls. `after`
-// likewise, when a call was handed on and is over.
+// `decide` runs before each call, on the thread of the caller. A test can also use it to write to
+// the store at this moment, to count, or to let another thread run. `after` runs after each call
+// that was passed on. Set both while no call is in progress.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ enum class ObjectOperation { kPut, kHead, kOpen, kDelete, kList };
 
 struct ObjectFault {
   Error error;
-  bool applied = false;  // The call is made all the same; only its reply is lost.
+  bool applied = false;  // The call is made; only its reply is lost.
 };
 
 inline ObjectFault ObjectsAway() {
@@ -37,7 +37,7 @@ inline ObjectFault ObjectRequestLost() {
 
 class FaultyObjects final : public objects::Objects {
  public:
-  // Outlives this.
+  // `objects` must outlive this.
   explicit FaultyObjects(objects::Objects* inner) : inner_(*inner) {}
 
   Result<objects::PutReply> Put(const objects::PutRequest& request) override {

@@ -1,11 +1,11 @@
-// FaultyTables hands every call to other tables, unless the test decides that the call fails:
+// FaultyTables passes every call on to other tables, unless the test decides that the call fails:
 // before it is applied (throttling, no access), or afterwards (the reply is lost).
 //
 //   FaultyTables tables(&model);
 //   tables.decide = RandomFaults({.seed = 7, .throttled_percent = 20, .lost_percent = 5});
 //
-// `decide` may do more than decide: let the sweeper run, count, give way to another thread. It is
-// set while nothing is being called, and called from whatever thread calls the tables.
+// `decide` runs before each call, on the thread of the caller. A test can also use it to let the
+// sweeper run, to count, or to let another thread run. Set it while no call is in progress.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace tidemark::testing {
 
 inline Fault Throttled() { return {{ErrorCode::kUnavailable, "throttled, for the test"}}; }
 inline Fault LostReply() { return {{ErrorCode::kUnknown, "reply lost, for the test"}, true}; }
-// The request was lost on the way: the caller cannot tell it from a lost reply.
+// The request was lost. The caller gets the same error as for a lost reply.
 inline Fault LostRequest() { return {{ErrorCode::kUnknown, "request lost, for the test"}}; }
 inline Fault Denied() { return {{ErrorCode::kDenied, "access denied, for the test"}}; }
 

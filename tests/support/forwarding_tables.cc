@@ -24,6 +24,10 @@ Result<tables::TableDescription> ForwardingTables::UpdateTable(
 Result<tables::TableDescription> ForwardingTables::DeleteTable(const std::string& table) {
   return Forward(Operation::kManage, [&] { return inner_.DeleteTable(table); });
 }
+// Where a put fails, nothing can be written.
+Status ForwardingTables::Writable() {
+  return Forward(Operation::kPut, [&] { return inner_.Writable(); });
+}
 Result<tables::ListTablesReply> ForwardingTables::ListTables(
     const tables::ListTablesRequest& request) {
   return Forward(Operation::kDescribe, [&] { return inner_.ListTables(request); });

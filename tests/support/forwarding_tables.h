@@ -1,12 +1,12 @@
-// ForwardingTables hands every call to other tables. A decorator of tables is made from it by
-// saying which kinds of calls fail, or by overriding the calls that it changes.
+// ForwardingTables passes every call on to other tables. It is the base class of decorators, which
+// override FaultIn to let calls fail, or override the calls that they change.
 //
 //   class SlowTables final : public ForwardingTables {
 //     using ForwardingTables::ForwardingTables;
 //     std::optional<Fault> FaultIn(Operation) override { Wait(); return std::nullopt; }
 //   };
 //
-// May be called from as many threads at once as what it hands to, and what it is made into.
+// Any thread may call it if the other tables and the decorator allow that.
 #pragma once
 
 #include <optional>
@@ -26,12 +26,12 @@ inline bool Writes(Operation operation) {
 
 struct Fault {
   Error error;
-  bool applied = false;  // The call is made all the same; only its reply is lost.
+  bool applied = false;  // The call is made; only its reply is lost.
 };
 
 class ForwardingTables : public tables::Tables {
  public:
-  // What is given outlives this.
+  // `tables` must outlive this.
   explicit ForwardingTables(tables::Tables* inner) : inner_(*inner) {}
 
   tables::Tables& inner() { return inner_; }
@@ -40,6 +40,7 @@ class ForwardingTables : public tables::Tables {
   Result<tables::TableDescription> DescribeTable(const std::string& table) override;
   Result<tables::TableDescription> UpdateTable(const tables::UpdateTableRequest& request) override;
   Result<tables::TableDescription> DeleteTable(const std::string& table) override;
+  Status Writable() override;
   Result<tables::ListTablesReply> ListTables(const tables::ListTablesRequest& request) override;
   Status SetTimeToLive(const tables::SetTimeToLiveRequest& request) override;
   Status Tag(const tables::TagRequest& request) override;
@@ -61,7 +62,7 @@ class ForwardingTables : public tables::Tables {
   Result<tables::RecordsReply> GetRecords(const tables::RecordsRequest& request) override;
 
  protected:
-  // Asked once before each call: whether it fails, and how.
+  // Called once before each call. Returns how the call fails, or nullopt.
   virtual std::optional<Fault> FaultIn(Operation) { return std::nullopt; }
 
  private:

@@ -8,8 +8,8 @@
 namespace tidemark::testing {
 namespace {
 
-// On a disk a sync takes a while, and others come to wait for the next; the simulated one is
-// too fast for that. When the power goes, many are to be under way.
+// On a real disk a sync takes time, and meanwhile other writes wait for the next one. The simulated
+// disk is too fast for that, so its syncs wait. At the power cut many writes should be in progress.
 bool ChangesSlowly(const FileCall& call) {
   for (int i = 0; call.kind == FileCallKind::kSync && i < 100; ++i) std::this_thread::yield();
   return Changes(call);

@@ -1,13 +1,13 @@
-// Embedded tables in a folder of their own that are interrupted once: not at all, by closing
-// and opening them, or by a power cut at a moment that the seed chooses.
+// Embedded tables in a temporary folder. In the middle of a test they are left alone, closed and
+// opened again, or hit by a power cut at a moment that the seed chooses.
 //
 //   InterruptedTables stage({.seed = 7, .interruption = Interruption::kPowerCut});
 //   ... work on stage.tables() in many threads; stop at the first error ...
 //   stage.Interrupt();
 //   ... work on ...
 //
-// tables() and powered() may be called from any thread; Interrupt only while nobody works.
-// With a power cut the tables are always synced: anything else may lose what it acknowledged.
+// tables() and powered() may be called from any thread; Interrupt only while no thread writes.
+// With a power cut the tables always sync: without sync they may lose acknowledged writes.
 #pragma once
 
 #include <cstdint>
@@ -31,15 +31,15 @@ struct InterruptedOptions {
 
 class InterruptedTables {
  public:
-  // Opens new tables, makes the table, and only then lets the power be cut.
+  // Opens new tables and creates the table. The power cut cannot happen before that.
   explicit InterruptedTables(const InterruptedOptions& options);
 
   tables::Tables& tables() { return *tables_; }
 
-  // False from the power cut to the end of Interrupt: only then may the tables answer errors.
+  // False from the power cut until the end of Interrupt. Only then may calls fail.
   bool powered() const { return !files_ || files_->powered(); }
 
-  // Cuts the power now if it has not gone yet. The tables are open again afterwards.
+  // Cuts the power now if that has not happened yet. Afterwards the tables are open again.
   void Interrupt();
 
  private:

@@ -1,11 +1,12 @@
-// MemoryObjects is a bucket in a map, for tests of what stands on Objects: it counts what is asked
-// of it and fails when it is told to.
+// MemoryObjects is a store of objects in memory, for tests of code that uses Objects. It counts
+// calls, and fails when the test says so.
 //
 // May be called from any thread.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -82,12 +83,12 @@ class MemoryObjects final : public objects::Objects {
     return reply;
   }
 
-  // The next `times` calls find the store away.
+  // The next `times` calls fail with kUnavailable.
   void Fail(size_t times) {
     const std::lock_guard lock(mutex_);
     failures_ = times;
   }
-  // Puts that were asked for.
+  // How often Put was called.
   size_t puts() const {
     const std::lock_guard lock(mutex_);
     return puts_;
@@ -127,7 +128,7 @@ class MemoryObjects final : public objects::Objects {
   std::optional<Error> TakeFailure() {
     if (failures_ == 0) return std::nullopt;
     --failures_;
-    return Error{ErrorCode::kUnavailable, "the store is away"};
+    return Error{ErrorCode::kUnavailable, "the store is not available"};
   }
 
   mutable std::mutex mutex_;

@@ -1,5 +1,5 @@
-// OffsetClock is another clock whose wall side is off by a fixed length: the clock of a machine
-// that disagrees with the others. May be read from any thread.
+// OffsetClock is a clock whose wall time differs from another clock by a fixed offset, as on a
+// machine whose clock is wrong. Any thread may read it.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@ namespace tidemark::testing {
 
 class OffsetClock final : public Clock {
  public:
-  // The clock outlives this.
+  // The other clock must outlive this.
   OffsetClock(const Clock* clock, std::chrono::milliseconds offset)
       : clock_(*clock), offset_(offset) {}
 

@@ -1,5 +1,5 @@
-// Lets GoogleTest show items, values and errors as text when an expectation fails. To be
-// included by tests only; nothing here keeps state.
+// GoogleTest uses these functions to print items, values and errors when an expectation fails. Only
+// tests include this file.
 #pragma once
 
 #include <ostream>

@@ -1,4 +1,4 @@
-// A TCP connection to a server on loopback that sends exactly the bytes it is told to, for tests of
+// A TCP connection to a server on loopback. It sends exactly the given bytes, so a test can send
 // what an HTTP library would never send.
 //
 //   RawConnection connection(server->port());
@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <netinet/in.h>
 #include <optional>
@@ -27,7 +28,7 @@
 
 namespace tidemark::testing {
 
-// A reply as it stands on the wire. Status 0: none came.
+// A reply as it was received. Status 0: there was no reply.
 struct RawReply {
   int status = 0;
   std::string head = {};
@@ -62,7 +63,7 @@ class RawConnection {
   bool connected() const { return connected_; }
   int descriptor() const { return socket_; }
 
-  // False when the server no longer takes bytes.
+  // False when the server has closed the connection.
   bool Send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -71,16 +72,16 @@ class RawConnection {
     }
     return true;
   }
-  // Says that nothing more comes, and goes on reading.
+  // Closes our direction of the connection. Replies can still be read.
   void EndSending() { shutdown(socket_, SHUT_WR); }
 
-  // Whether there is something to read, or the end, without waiting for it.
+  // Whether a read would return at once, with bytes or with the end of the connection.
   bool HasInput() const {
     pollfd waiting{.fd = socket_, .events = POLLIN, .revents = 0};
     return !unread_.empty() || poll(&waiting, 1, 0) > 0;
   }
 
-  // The next reply, framed by its Content-Length; `has_body` is false after HEAD.
+  // Reads the next reply, with as many bytes as Content-Length says. `has_body` is false for HEAD.
   RawReply ReadReply(bool has_body = true) {
     while (unread_.find("\r\n\r\n") == std::string::npos) {
       if (!ReadMore()) return {};
@@ -105,7 +106,7 @@ class RawConnection {
     }
     return std::exchange(unread_, {});
   }
-  // Waits for the end; true when nothing came before it.
+  // Waits until the connection ends. True when no byte came before that.
   bool IsClosedByPeer() { return ReadToEnd().empty() && !timed_out_; }
 
   void Close() {

@@ -1,4 +1,4 @@
-// A Redis server of the test's own, on a unix socket in a folder of its own, gone at the end.
+// A Redis server for one test, on a unix socket in a temporary folder. The destructor ends it.
 #pragma once
 
 #include <csignal>
@@ -6,6 +6,7 @@
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ class RedisServer {
     return options;
   }
 
-  // Returns when it listens, which it says in its log.
+  // Returns when the log of the server says that it accepts connections.
   void Start() {
     const std::string folder = folder_.path();
     int log[2];
@@ -37,8 +38,8 @@ class RedisServer {
     CHECK(process_ >= 0);
     if (process_ == 0) {
       ::dup2(log[1], STDOUT_FILENO);
-      // The same program as redis-server, which is what it is when called so; but from a package
-      // that starts no server of its own on the machine.
+      // redis-check-rdb is the same program as redis-server, and acts by the name it is called
+      // with. Its package does not start a server on this machine, unlike the package redis-server.
       ::execlp("redis-check-rdb", "redis-server", "--port", "0", "--unixsocket", socket().c_str(),
                "--dir", folder.c_str(), "--save", "", "--appendonly", "yes",
                password_.empty() ? nullptr : "--requirepass", password_.c_str(), nullptr);
@@ -62,7 +63,7 @@ class RedisServer {
     process_ = -1;
     ::close(log_);
   }
-  // It takes connections and commands, and answers nothing until it goes on.
+  // Stops the process: it accepts connections and commands, but answers only after it is resumed.
   void Pause() { ::kill(process_, SIGSTOP); }
   void GoOn() { ::kill(process_, SIGCONT); }
 

@@ -20,7 +20,8 @@ size_t Schedule::Choose(size_t count) {
     choices_.push_back({.taken = random_ ? random_->Below(count) : 0, .count = count});
   }
   Choice& choice = choices_[next_choice_++];
-  // A run that repeats the beginning of another must meet the same choices there.
+  // This run begins with the choices of an earlier one, so it must be offered the same choices.
+  // Otherwise something in the test depends on more than the choices.
   CHECK(choice.count == count);
   return choice.taken;
 }
@@ -75,7 +76,8 @@ size_t Explore(size_t max_runs, const std::function<void(Schedule&)>& scenario) 
       ADD_FAILURE() << "in run " << runs << ", with the choices " << schedule.Describe();
       return runs;
     }
-    // The last choice that could have been another is the next to be.
+    // Depth first: increase the last choice that is not yet at its maximum, and drop those after
+    // it.
     plan = std::move(schedule.choices_);
     while (!plan.empty() && plan.back().taken + 1 == plan.back().count) plan.pop_back();
     if (plan.empty()) return runs;

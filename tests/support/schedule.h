@@ -1,18 +1,18 @@
-// A controlled scheduler: actors run on threads of their own, but only one at a time, and change
-// over only where they say so. Explore tries every order in which they can; Sample, where those are
-// too many for every day, some of them.
+// A controlled scheduler. Actors have their own threads, but only one runs at a time, and another
+// one can continue only where an actor calls Step. Explore tries every order. Sample tries some
+// random orders, for tests where every order would take too long.
 //
 //   Explore(1000, [](Schedule& schedule) {
-//     Store store;                                  // Everything is made anew for each run.
+//     Store store;                                  // Each run needs new objects.
 //     schedule.Run({[&] { schedule.Step(); store.Write(1); },
 //                   [&] { schedule.Step(); store.Write(2); }});
 //     EXPECT_EQ(...);
 //   });
 //
-// A run is a sequence of choices: who goes on at a step, and whatever else the actors ask to be
-// chosen, such as whether a reply is lost. The sequences are tried depth first; when a run fails,
-// its sequence is printed, and the exploration ends. What happens between two steps must depend
-// on the choices alone: no clock, no randomness that is not made anew for the run.
+// A run is a sequence of choices: which actor continues after a step, and other choices that actors
+// ask for, such as whether a reply is lost. Explore tries the sequences depth first. When a run
+// fails, it prints the sequence and ends. Between two steps, everything must depend only on the
+// choices: no real clock, and no randomness except with a seed that is the same in each run.
 #pragma once
 
 #include <condition_variable>
@@ -21,6 +21,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -29,11 +30,11 @@ namespace tidemark::testing {
 
 class Schedule {
  public:
-  // Runs the actors to their ends. To be called once.
+  // Runs the actors until all have returned. Call it once.
   void Run(std::vector<std::function<void()>> actors);
-  // Called by an actor: whoever is chosen goes on from here, and this one when its turn comes.
+  // An actor calls this where another actor may run. Returns when it is this actor's turn again.
   void Step();
-  // Called by an actor: 0 to count - 1, each in some run.
+  // An actor calls this for a choice. Returns a number from 0 to count - 1, each in some run.
   size_t Choose(size_t count);
 
  private:
@@ -45,7 +46,7 @@ class Schedule {
     size_t count = 1;
   };
 
-  // Behind what is planned the first choice is taken, or with `random` any.
+  // After the planned choices every choice is 0, or random if `random` is given.
   explicit Schedule(std::vector<Choice> planned, Random* random = nullptr)
       : choices_(std::move(planned)), random_(random) {}
   void HandOver();
@@ -61,11 +62,11 @@ class Schedule {
   size_t running_ = 0;
 };
 
-// The number of runs there were. Fails the test when a run fails, or after max_runs.
+// Returns the number of runs. The test fails if a run fails, or if max_runs are not enough.
 size_t Explore(size_t max_runs, const std::function<void(Schedule&)>& scenario);
 
-// So many runs, with choices at random. The first that fails is printed with the seed, and is the
-// last.
+// Makes this many runs with random choices. Ends after the first run that fails, and prints it with
+// the seed.
 void Sample(size_t runs, uint64_t seed, const std::function<void(Schedule&)>& scenario);
 
 }  // namespace tidemark::testing

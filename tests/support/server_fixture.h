@@ -1,11 +1,12 @@
-// What the tests of the server share: a server on loopback, and a handler that keeps what it saw
-// and answers as told.
+// Helpers of the tests of the HTTP server: a server on loopback, and a handler that keeps the
+// requests and answers as the test says.
 #pragma once
 
 #include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -18,11 +19,12 @@
 #include "base/metrics.h"
 #include "base/random.h"
 #include "http/server.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/raw_connection.h"
 
 namespace tidemark::http {
 
-// Answers at once with "METHOD path|body", or keeps the replies for the test to give.
+// Answers at once with "METHOD path|body", or keeps the replies until the test sends them.
 class RecordingHandler final : public Handler {
  public:
   void Handle(Request request, Reply reply) override {
@@ -46,7 +48,10 @@ class RecordingHandler final : public Handler {
   // Set before the first request.
   void AnswerWith(std::function<Response(const std::string&)> answer) { answer_ = answer; }
 
-  // Waits until so many requests came, and gives the reply of the last.
+  void RefuseHeadsWith(Response refusal) { refusal_ = std::move(refusal); }
+  std::optional<Response> RefuseByHead(const Request& /*head*/) override { return refusal_; }
+
+  // Waits until this many requests have come, and returns the reply to the last one.
   Reply WaitForRequest(size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return requests_.size() >= count; });
@@ -62,6 +67,7 @@ class RecordingHandler final : public Handler {
   std::condition_variable changed_;
   bool keeps_ = false;
   std::function<Response(const std::string&)> answer_;
+  std::optional<Response> refusal_;
   std::vector<Request> requests_;
   std::vector<Reply> replies_;
 };
@@ -76,15 +82,19 @@ class ServerFixture : public ::testing::Test {
     options_.loops = 2;
   }
 
-  ServerContext context() {
-    return {.clock = &clock_, .random = &random_, .logger = &logger_, .metrics = &metrics_};
+  Runtime runtime() {
+    return {.clock = clock_,
+            .random = random_,
+            .sleeper = sleeper_,
+            .logger = logger_,
+            .metrics = metrics_};
   }
   void Start() {
-    auto started = Server::Start(options_, &handler_, context());
+    auto started = Server::Start(options_, &handler_, runtime());
     ASSERT_TRUE(started.has_value()) << started.error().message;
     server_ = std::move(*started);
   }
-  // The lines of the log, complete once the server is gone.
+  // The lines of the log. They are complete after the server is destroyed.
   std::string StopAndReadLog() {
     server_.reset();
     return log_.str();
@@ -92,6 +102,7 @@ class ServerFixture : public ::testing::Test {
 
   ManualClock clock_;
   SeededRandom random_;
+  ManualSleeper sleeper_{&clock_};
   std::ostringstream log_;
   Logger logger_;
   Metrics metrics_;

@@ -1,4 +1,4 @@
-// The bytes of a stream record as the tables would store them.
+// Returns the bytes of a stream record, as the tables store them.
 #pragma once
 
 #include <optional>

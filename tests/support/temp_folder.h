@@ -1,10 +1,10 @@
-// TempFolder is a new, empty folder of the machine's temporary folder, for a test. It is
-// deleted with all it contains when the object goes.
+// TempFolder is a new empty folder in the temporary folder of the machine. The destructor deletes
+// it with everything in it.
 //
 //   TempFolder folder;
 //   auto tables = EmbeddedTables::Open({.folder = folder.path() + "/data"});
 //
-// What uses the folder must be closed before it goes. Not for use by two threads at once.
+// Close everything that uses the folder before that. For one thread.
 #pragma once
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ class TempFolder {
     CHECK(mkdtemp(path_.data()) != nullptr);
   }
   ~TempFolder() {
-    // A folder that cannot be deleted is no reason for a test to fail.
+    // The result is ignored: a test does not fail because a folder cannot be deleted.
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }

@@ -1,8 +1,8 @@
-// Runs one function in many threads that all begin at the same moment, and waits for them.
+// Runs one function in many threads, which start at the same moment, and waits for all of them.
 //
 //   RunThreads(8, [&](int thread) { ... });
 //
-// Whatever the function shares between threads it must guard itself.
+// The function must protect data that its threads share.
 #pragma once
 
 #include <latch>

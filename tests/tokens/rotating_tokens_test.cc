@@ -10,6 +10,7 @@
 #include "base/sleeper.h"
 #include "http/client.h"
 #include "servers/demo/pretend_slack.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark::gate {
@@ -41,14 +42,14 @@ class RotatingTokensTest : public ::testing::Test {
                                        {.clock = &system_clock_, .random = &random_})
                  .value();
     web_api_ = std::make_unique<slack::WebApi>(slack::WebApiOptions{.url = slack_->api_url()},
-                                               &client_, &clock_, &sleeper_, nullptr);
+                                               &client_, runtime());
     std::filesystem::create_directory(folder_.path() + "/tokens");
     Write({.access_token = Secret(std::string(kFirstAccess)),
            .refresh_token = Secret(std::string(kFirstRefresh)),
            .expires_at = kStart + kLife});
   }
 
-  // No secret of before or after is in the log, whatever happened.
+  // No test may log an old or a new token.
   ~RotatingTokensTest() override {
     EXPECT_THAT(log_.str(), Not(HasSubstr("canary")));
     EXPECT_THAT(log_.str(), Not(HasSubstr("pretend")));
@@ -61,17 +62,24 @@ class RotatingTokensTest : public ::testing::Test {
     return RotatingTokens::Open({.file = path_,
                                  .client_id = "1.2",
                                  .client_secret = Secret(std::string(kClientSecret))},
-                                web_api_.get(), &clock_, &logger_)
+                                web_api_.get(), runtime())
         .value();
   }
   static std::string TokenOf(const RotatingTokens& tokens) {
     return std::string(tokens.Find(Team())->token.Reveal());
   }
-  // Whether Slack takes the token that is given out.
+  // Whether Slack accepts the current token.
   bool IsGood(const RotatingTokens& tokens) {
     const auto answer =
         web_api_->TestAuth(tokens.Find(Team())->token, Deadline::After(clock_, seconds(10)));
     return std::holds_alternative<slack::AuthTest>(answer);
+  }
+  Runtime runtime() {
+    return {.clock = clock_,
+            .random = random_,
+            .sleeper = sleeper_,
+            .logger = logger_,
+            .metrics = metrics_};
   }
   uint64_t refreshes() const { return slack_->calls(demo::kRefresh); }
   void EnterTheMargin() { clock_.Advance(seconds(kLife) - hours(4)); }
@@ -84,13 +92,14 @@ class RotatingTokensTest : public ::testing::Test {
   http::CurlClient client_{{}, &clock_, &sleeper_};
   std::ostringstream log_;
   Logger logger_{{.level = LogLevel::kDebug}, clock_, &log_};
+  Metrics metrics_;
   TempFolder folder_;
   const std::string path_ = folder_.path() + "/tokens/pair.json";
   std::unique_ptr<demo::PretendSlack> slack_;
   std::unique_ptr<slack::WebApi> web_api_;
 };
 
-TEST_F(RotatingTokensTest, BeforeTheMarginNothingIsAsked) {
+TEST_F(RotatingTokensTest, DoesNotRefreshBeforeTheMargin) {
   const auto tokens = Open();
   clock_.Advance(seconds(kLife) - hours(4) - seconds(1));
   tokens->Step();
@@ -99,14 +108,14 @@ TEST_F(RotatingTokensTest, BeforeTheMarginNothingIsAsked) {
 }
 
 // Spec: 001-73
-TEST_F(RotatingTokensTest, ATokenInsideItsMarginIsRefreshed) {
+TEST_F(RotatingTokensTest, RefreshesATokenWithinTheMargin) {
   const auto tokens = Open();
   EnterTheMargin();
   tokens->Step();
   EXPECT_EQ(refreshes(), 1u);
   EXPECT_NE(TokenOf(*tokens), kFirstAccess);
   EXPECT_TRUE(IsGood(*tokens));
-  // And not again before the next margin; then with the new refresh token.
+  // Not again before the next margin; then with the new refresh token.
   tokens->Step();
   EXPECT_EQ(refreshes(), 1u);
   clock_.Advance(seconds(kLife) - hours(4));
@@ -115,9 +124,9 @@ TEST_F(RotatingTokensTest, ATokenInsideItsMarginIsRefreshed) {
   EXPECT_TRUE(IsGood(*tokens));
 }
 
-// The next process goes on with what is on disk.
+// The next process continues with the pair on disk.
 // Spec: 001-73
-TEST_F(RotatingTokensTest, TheNewPairIsOnDisk) {
+TEST_F(RotatingTokensTest, WritesTheNewPairToDisk) {
   const auto tokens = Open();
   EnterTheMargin();
   tokens->Step();
@@ -132,7 +141,7 @@ TEST_F(RotatingTokensTest, TheNewPairIsOnDisk) {
 }
 
 // Spec: 001-73
-TEST_F(RotatingTokensTest, AFailedRefreshKeepsThePairAndIsTriedAgain) {
+TEST_F(RotatingTokensTest, KeepsThePairAfterAFailedRefreshAndTriesAgain) {
   const auto tokens = Open();
   EnterTheMargin();
   slack_->Fail(demo::kRefresh, {.kind = FailureKind::kServerError});
@@ -149,13 +158,12 @@ TEST_F(RotatingTokensTest, AFailedRefreshKeepsThePairAndIsTriedAgain) {
   tokens->Step();
   EXPECT_NE(TokenOf(*tokens), kFirstAccess);
   EXPECT_TRUE(IsGood(*tokens));
-  EXPECT_THAT(log_.str(), HasSubstr("the bot token was not refreshed"));
+  EXPECT_THAT(log_.str(), HasSubstr("the bot token could not be refreshed"));
 }
 
-// Slack has exchanged it and we do not know to what: what we have is used for as long as it holds,
-// and a pair that somebody installs is taken.
-// Spec: 001-73
-TEST_F(RotatingTokensTest, ALostReplyKeepsTheOldRefreshToken) {
+// Slack has exchanged the pair, but we did not get the new one. The old access token is used until
+// it expires, and a pair that an operator installs is used. Spec: 001-73
+TEST_F(RotatingTokensTest, KeepsTheOldRefreshTokenAfterALostReply) {
   const auto tokens = Open();
   EnterTheMargin();
   slack_->Fail(demo::kRefresh, {.kind = FailureKind::kLostReply});
@@ -174,12 +182,12 @@ TEST_F(RotatingTokensTest, ALostReplyKeepsTheOldRefreshToken) {
   EXPECT_EQ(TokenOf(*tokens), "xoxe.xoxb-1-pretend-1");
 }
 
-// A full disk must not cost the pair that Slack gave: it is given once.
+// A full disk must not lose the new pair: Slack gives it only once.
 // Spec: 001-73
-TEST_F(RotatingTokensTest, WhatCannotBeSavedIsSavedLater) {
+TEST_F(RotatingTokensTest, SavesThePairLaterWhenWritingFails) {
   const auto tokens = Open();
   EnterTheMargin();
-  // Where the new file would be written there is a folder.
+  // A folder has the name of the new file, so it cannot be written.
   std::filesystem::create_directories(path_ + ".new/in-the-way");
   tokens->Step();
   EXPECT_EQ(OnDisk().refresh_token.Reveal(), kFirstRefresh);
@@ -194,8 +202,8 @@ TEST_F(RotatingTokensTest, WhatCannotBeSavedIsSavedLater) {
   EXPECT_TRUE(IsGood(*tokens));
 }
 
-// Two processes on one file: one refreshes, both have the new token.
-TEST_F(RotatingTokensTest, ProcessesThatShareAFileRefreshItOnce) {
+// Two processes share the file: one refreshes, and both use the new token.
+TEST_F(RotatingTokensTest, RefreshesOnceWhenProcessesShareTheFile) {
   const auto first = Open();
   const auto second = Open();
   EnterTheMargin();
@@ -212,9 +220,9 @@ TEST_F(RotatingTokensTest, ProcessesThatShareAFileRefreshItOnce) {
   EXPECT_EQ(TokenOf(*second), TokenOf(*first));
 }
 
-// A folder that the program may not write in would end the token in silence.
+// If the folder is not writable, the token would expire without a warning.
 // Spec: 001-73
-TEST_F(RotatingTokensTest, ALockThatCannotBeMadeIsSaidAndTriedAgain) {
+TEST_F(RotatingTokensTest, ReportsALockFileThatCannotBeCreatedAndTriesAgain) {
   const auto tokens = Open();
   EnterTheMargin();
   std::filesystem::create_directory(path_ + ".lock");
@@ -222,9 +230,9 @@ TEST_F(RotatingTokensTest, ALockThatCannotBeMadeIsSaidAndTriedAgain) {
   tokens->Step();  // Too early.
   EXPECT_EQ(refreshes(), 0u);
   const std::string log = log_.str();
-  const size_t said = log.find("the bot token was not refreshed");
+  const size_t said = log.find("the bot token could not be refreshed");
   EXPECT_NE(said, std::string::npos) << log;
-  EXPECT_EQ(log.find("the bot token was not refreshed", said + 1), std::string::npos) << log;
+  EXPECT_EQ(log.find("the bot token could not be refreshed", said + 1), std::string::npos) << log;
   EXPECT_THAT(log, HasSubstr("pair.json.lock"));
   std::filesystem::remove(path_ + ".lock");
   RetryLater();
@@ -233,7 +241,7 @@ TEST_F(RotatingTokensTest, ALockThatCannotBeMadeIsSaidAndTriedAgain) {
   EXPECT_TRUE(IsGood(*tokens));
 }
 
-// The generation follows the token: what was verified with another is verified anew.
+// Rows that were verified with another token must not be used.
 TEST_F(RotatingTokensTest, TheGenerationChangesWithTheToken) {
   const auto tokens = Open();
   const std::string before = tokens->Find(Team())->generation;
@@ -242,9 +250,9 @@ TEST_F(RotatingTokensTest, TheGenerationChangesWithTheToken) {
   EXPECT_NE(tokens->Find(Team())->generation, before);
 }
 
-TEST_F(RotatingTokensTest, NeedsAFileAndAClient) {
+TEST_F(RotatingTokensTest, NeedsAFileAndClientCredentials) {
   const auto open = [&](RotatingTokensOptions options) {
-    const auto tokens = RotatingTokens::Open(std::move(options), web_api_.get(), &clock_, &logger_);
+    const auto tokens = RotatingTokens::Open(std::move(options), web_api_.get(), runtime());
     return tokens ? std::string() : tokens.error().message;
   };
   EXPECT_THAT(open({.file = path_}), HasSubstr("slack.client-id"));

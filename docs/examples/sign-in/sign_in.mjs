@@ -1,12 +1,12 @@
-// A sign-in page's server side that asks Tidemark before it verifies a password.
+// The server side of a sign-in page that asks Tidemark before it verifies a password.
 //
 // Usage: node sign_in.mjs < tries
 //
-// Each line of the input is one try, "ADDRESS PASSWORD [DEVICE]"; each line of the output is what the
-// page would show. TIDEMARK_URL is where Tidemark is, TIDEMARK_API_TOKEN a token for it. The device is
-// the value of a cookie that the page signed and gave out after an earlier success.
+// Each line of the input is one attempt, "ADDRESS PASSWORD [DEVICE]". Each line of the output is what
+// the page would show. TIDEMARK_URL is the address of Tidemark, and TIDEMARK_API_TOKEN is an API token.
+// DEVICE is the value of a signed cookie that the page set after an earlier success.
 //
-// Wrong, locked and unknown get the same answer after the same time.
+// A wrong password, a locked account and an unknown account get the same answer after the same time.
 import { randomBytes, scryptSync, timingSafeEqual } from "node:crypto";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,7 +18,7 @@ const passwordEntry = { journey: "SIGN_IN", count_type: "ERROR_COUNT", classifie
 const welcome = "Welcome.";
 const refused = "That did not work. Wait a while before you try again, or reset your password.";
 const later = "We cannot sign you in at the moment. Try again later.";
-// No answer comes sooner, so that its time says nothing either.
+// No answer comes sooner, so the time reveals nothing.
 const leastMilliseconds = 250;
 
 const hashOf = (password, salt) => scryptSync(password, salt, 64, { N: 2 ** 12, r: 8, p: 1 });
@@ -28,15 +28,15 @@ function person(subject, password) {
   return { subject, salt, hash: hashOf(password, salt) };
 }
 
-// Stands for the page's own database.
+// A real page has a database instead.
 const people = new Map([
   ["ann@example.com", person("ann", "north-sea")],
   ["ben@example.com", person("ben", "dogger")],
 ]);
-// Verified against when there is nobody, to take as long.
+// Used if there is no account, so that the verification takes as long.
 const nobody = person(null, randomBytes(16).toString("hex"));
 
-// Throws when Tidemark does not answer, or says that it cannot decide. Never a permission.
+// Throws if Tidemark does not answer or cannot decide. An exception is never a permission.
 async function call(path, body) {
   const answer = await fetch(url + path, {
     method: "POST",
@@ -51,13 +51,13 @@ async function call(path, body) {
 const isRight = (account, password) =>
   timingSafeEqual(hashOf(password, account.salt), account.hash);
 
-// Stands for a mail to the owner, who alone is told how long the lock holds.
+// A real page sends a mail. Only the owner of the account is told about the lock.
 const tellOwner = (account, lock) =>
   console.error(`mail to ${account.subject}: locked until ${lock.until}`);
 
 async function verifyPassword(address, password, device) {
-  // Somebody without an account is counted too, under the hash of the address: the same calls are
-  // made for everybody, and a lock says nothing about who exists.
+  // Attempts without an account are counted too, under the hash of the address. So the calls are the
+  // same for everybody, and a lock does not reveal whether an account exists.
   const standIn = (await call("/api/v1/subjects/identify", { email: address })).id;
   const account = people.get(address.toLowerCase());
   const subject = encodeURIComponent(account ? account.subject : standIn);
@@ -65,11 +65,11 @@ async function verifyPassword(address, password, device) {
 
   const slot = await call(`/api/v1/subjects/${subject}/attempts/reserve`, attempt);
   const right = isRight(account ?? nobody, password) && account !== undefined;
-  // What was verified without a slot is thrown away.
+  // Without a slot the result of the verification is ignored.
   if (slot.verdict !== "permitted") return false;
   const after = await call(`/api/v1/subjects/${subject}/attempts/settle`, { ...attempt, right });
   if (account && after.just_reached) tellOwner(account, after.lock);
-  // Tidemark's word counts: what was right and came too late is recorded as wrong.
+  // Use the answer of Tidemark: if a right password was settled too late, it counts as wrong.
   return after.right;
 }
 

@@ -1,12 +1,12 @@
-"""A sign-in page's server side that asks Tidemark before it verifies a password.
+"""The server side of a sign-in page that asks Tidemark before it verifies a password.
 
 Usage: sign_in.py < tries
 
-Each line of the input is one try, "ADDRESS PASSWORD [DEVICE]"; each line of the output is what the
-page would show. TIDEMARK_URL is where Tidemark is, TIDEMARK_API_TOKEN a token for it. The device is
-the value of a cookie that the page signed and gave out after an earlier success.
+Each line of the input is one attempt, "ADDRESS PASSWORD [DEVICE]". Each line of the output is what
+the page would show. TIDEMARK_URL is the address of Tidemark, and TIDEMARK_API_TOKEN an API token.
+DEVICE is the value of a signed cookie that the page set after an earlier success.
 
-Wrong, locked and unknown get the same answer after the same time.
+A wrong password, a locked account and an unknown account get the same answer after the same time.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ PASSWORD = {"journey": "SIGN_IN", "count_type": "ERROR_COUNT", "classifier": "PA
 WELCOME = "Welcome."
 REFUSED = "That did not work. Wait a while before you try again, or reset your password."
 LATER = "We cannot sign you in at the moment. Try again later."
-# No answer comes sooner, so that its time says nothing either.
+# No answer comes sooner, so the time reveals nothing.
 LEAST_SECONDS = 0.25
 
 
@@ -40,14 +40,14 @@ def person(subject, password):
     return {"subject": subject, "salt": salt, "hash": hash_of(password, salt)}
 
 
-# Stands for the page's own database.
+# A real page has a database instead.
 PEOPLE = {"ann@example.com": person("ann", "north-sea"), "ben@example.com": person("ben", "dogger")}
-# Verified against when there is nobody, to take as long.
+# Used if there is no account, so that the verification takes as long.
 NOBODY = person(None, secrets.token_hex(16))
 
 
 class CannotDecide(Exception):
-    """Tidemark did not answer, or said that it cannot decide. Never a permission."""
+    """Tidemark did not answer or cannot decide. This is never a permission."""
 
 
 def call(path, body):
@@ -66,13 +66,13 @@ def is_right(account, password):
 
 
 def tell_owner(account, lock):
-    """Stands for a mail to the owner, who alone is told how long the lock holds."""
+    """A real page sends a mail. Only the owner of the account is told about the lock."""
     print(f"mail to {account['subject']}: locked until {lock['until']}", file=sys.stderr)
 
 
 def verify_password(address, password, device):
-    # Somebody without an account is counted too, under the hash of the address: the same calls are
-    # made for everybody, and a lock says nothing about who exists.
+    # Attempts without an account are counted too, under the hash of the address. So the calls are
+    # the same for everybody, and a lock does not reveal whether an account exists.
     stand_in = call("/api/v1/subjects/identify", {"email": address})["id"]
     account = PEOPLE.get(address.lower())
     subject = urllib.parse.quote(account["subject"] if account else stand_in, safe="~")
@@ -80,13 +80,13 @@ def verify_password(address, password, device):
 
     slot = call(f"/api/v1/subjects/{subject}/attempts/reserve", attempt)
     right = is_right(account or NOBODY, password) and account is not None
-    # What was verified without a slot is thrown away.
+    # Without a slot the result of the verification is ignored.
     if slot["verdict"] != "permitted":
         return False
     after = call(f"/api/v1/subjects/{subject}/attempts/settle", {**attempt, "right": right})
     if account and after["just_reached"]:
         tell_owner(account, after["lock"])
-    # Tidemark's word counts: what was right and came too late is recorded as wrong.
+    # Use the answer of Tidemark: if a right password was settled too late, it counts as wrong.
     return after["right"]
 
 

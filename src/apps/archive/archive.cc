@@ -1,101 +1,85 @@
 #include "apps/archive/archive.h"
 
-#include <algorithm>
+#include <optional>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "apps/archive/planner.h"
 #include "tables/ensure_table.h"
+#include "tables/plan_again.h"
 
 namespace tidemark::archive {
 
 namespace {
 
-// How often a plan is made anew because its rows changed under it.
-constexpr int kMaxRounds = 32;
+constexpr std::array<ArchiveOutcome, kArchiveOutcomes> kAllOutcomes = {
+    ArchiveOutcome::kStored,  ArchiveOutcome::kUnchanged,   ArchiveOutcome::kNotPublic,
+    ArchiveOutcome::kNotKept, ArchiveOutcome::kUnknownType, ArchiveOutcome::kIncomplete};
 
-constexpr std::array<Outcome, kOutcomes> kAllOutcomes = {
-    Outcome::kStored,  Outcome::kUnchanged,   Outcome::kNotPublic,
-    Outcome::kNotKept, Outcome::kUnknownType, Outcome::kIncomplete};
-
-// Whether somebody else wrote, and nothing is wrong with the actions.
-bool IsOvertaken(const tables::TransactWriteReply& reply) {
-  return std::none_of(reply.reasons.begin(), reply.reasons.end(),
-                      [](const tables::CancellationReason& reason) {
-                        return reason.code == tables::CancellationCode::kValidationError;
-                      });
+// The scope of the news, or nullptr when it is not about a channel.
+Scope* FindScope(News* news) {
+  return std::visit(
+      [](auto& known) -> Scope* {
+        if constexpr (requires { known.scope; }) return &known.scope;
+        return nullptr;
+      },
+      *news);
 }
 
-Error Refused(const tables::TransactWriteReply& reply) {
-  for (const tables::CancellationReason& reason : reply.reasons) {
-    if (reason.code != tables::CancellationCode::kValidationError) continue;
-    return {ErrorCode::kInternal, "the tables refuse a row of the archive: " + reason.message};
-  }
-  return {ErrorCode::kInternal, "the tables refuse a row of the archive"};
-}
-
-template <typename MakePlan>
-Result<Outcome> Write(tables::Tables& tables, const MakePlan& make_plan) {
-  for (int round = 0; round < kMaxRounds; ++round) {
-    Plan plan = TRY(make_plan());
-    if (plan.actions.empty()) return plan.outcome;
-    const auto reply = TRY(tables.TransactWrite({.actions = std::move(plan.actions)}));
-    if (reply.outcome == tables::TransactOutcome::kApplied) return plan.outcome;
-    if (!IsOvertaken(reply)) return Refused(reply);
-  }
-  return Error{ErrorCode::kConflict,
-               fmt::format("somebody else wrote the same rows of the archive {} times: try again",
-                           kMaxRounds)};
+// An event that names the type of its channel is newer than what Slack said before it: then its own
+// word counts.
+void NoteChannel(ToldChannel channel, const slack::Event& event, News* news) {
+  Scope* const scope = FindScope(news);
+  const bool says_nothing = scope && *scope == Scope::kAsk && event.channel_type.empty();
+  if (says_nothing && channel == ToldChannel::kPublic) *scope = Scope::kPublic;
 }
 
 }  // namespace
 
-std::string_view ToString(Outcome outcome) {
+std::string_view ToString(ArchiveOutcome outcome) {
   switch (outcome) {
-    case Outcome::kStored:
+    case ArchiveOutcome::kStored:
       return "stored";
-    case Outcome::kUnchanged:
+    case ArchiveOutcome::kUnchanged:
       return "unchanged";
-    case Outcome::kNotPublic:
+    case ArchiveOutcome::kNotPublic:
       return "not_public";
-    case Outcome::kNotKept:
+    case ArchiveOutcome::kNotKept:
       return "not_kept";
-    case Outcome::kUnknownType:
+    case ArchiveOutcome::kUnknownType:
       return "unknown_type";
-    case Outcome::kIncomplete:
+    case ArchiveOutcome::kIncomplete:
       return "incomplete";
   }
   return "incomplete";
 }
 
-Archive::Archive(ArchiveOptions options, tables::Tables* tables, const Logger* logger,
-                 Metrics* metrics)
-    : options_(std::move(options)), tables_(*tables), logger_(logger) {
-  Counter* large_rows = nullptr;
-  if (metrics) {
-    for (const Outcome outcome : kAllOutcomes) {
-      events_[static_cast<size_t>(outcome)] =
-          &metrics->AddCounter({.name = "tidemark_archive_events_total",
-                                .help = "Events given to the archive, by what became of them.",
-                                .labels = {{"result", std::string(ToString(outcome))}}});
-    }
-    large_rows = &metrics->AddCounter({.name = "tidemark_archive_large_rows_total",
-                                       .help = "Rows planned above the archive's warning size."});
+Archive::Archive(ArchiveOptions options, tables::Tables* tables, const Runtime& runtime,
+                 objects::Objects* objects)
+    : options_(std::move(options)), table_(tables, options_.table), runtime_(runtime) {
+  for (const ArchiveOutcome outcome : kAllOutcomes) {
+    events_[static_cast<size_t>(outcome)] =
+        &runtime.metrics.AddCounter({.name = "tidemark_archive_events_total",
+                                     .help = "Events given to the archive, by their outcome.",
+                                     .labels = {{"result", std::string(ToString(outcome))}}});
   }
-  planner_ = std::make_unique<Planner>(options_, tables, logger, large_rows);
+  Counter& large_rows =
+      runtime.metrics.AddCounter({.name = "tidemark_archive_large_rows_total",
+                                  .help = "Rows that are larger than archive.warn-bytes."});
+  planner_ = std::make_unique<Planner>(options_, table_, objects, runtime.logger, large_rows);
 }
 
 Archive::~Archive() = default;
 
 Status Archive::CreateTable() {
+  // The thread index has a row for every message with a `parent`: the replies, and roots with
+  // replies.
   const tables::IndexSpec threads{
       .name = std::string(kThreadIndex),
       .kind = tables::IndexKind::kGlobal,
       .keys = {.partition = {.name = "parent"}, .sort = item::KeyAttribute{.name = "timestamp"}},
       .projection = {}};
   return tables::EnsureTable(
-      tables_,
+      table_.tables(),
       {.table = options_.table,
        .keys = {.partition = {.name = "itemId"}, .sort = item::KeyAttribute{.name = "timestamp"}},
        .indexes = {threads},
@@ -103,12 +87,14 @@ Status Archive::CreateTable() {
       std::nullopt);
 }
 
-Result<Plan> Archive::PlanEvent(const slack::EventCallback& callback, std::string_view body) {
+// The team becomes part of every key, so nothing can be planned without a valid one.
+Result<Plan> Archive::PlanEvent(const slack::EventCallback& callback, ToldChannel channel) {
   const auto team = slack::TeamId::Parse(callback.team_id);
-  const News news = team ? ReadEvent(callback, body, {.raw_events = options_.raw_events})
-                         : NoNews{.why = NoNews::Why::kIncomplete, .detail = "no proper team"};
-  if (const auto* nothing = std::get_if<NoNews>(&news)) LogNothing(callback, *nothing);
-  if (!team) return Plan{.outcome = Outcome::kIncomplete};
+  News news = team ? ReadEvent(callback, {.raw_events = options_.raw_events})
+                   : NoNews{.why = NoNews::Why::kIncomplete, .detail = "no valid team"};
+  if (const auto* nothing = std::get_if<NoNews>(&news)) LogUnused(callback, *nothing);
+  if (!team) return Plan{.outcome = ArchiveOutcome::kIncomplete};
+  NoteChannel(channel, callback.event, &news);
   return PlanNews(*team, news);
 }
 
@@ -116,24 +102,25 @@ Result<Plan> Archive::PlanNews(const slack::TeamId& team, const News& news) {
   return std::visit([&](const auto& known) { return planner_->For(team, known); }, news);
 }
 
-Result<Outcome> Archive::StoreEvent(const slack::EventCallback& callback, std::string_view body) {
-  const Outcome outcome = TRY(Write(tables_, [&] { return PlanEvent(callback, body); }));
-  Count(outcome);
-  return outcome;
+// Every round reads the rows again: the plan of a lost round is based on rows that have changed.
+Result<ArchiveOutcome> Archive::StoreNews(const slack::TeamId& team, const News& news) {
+  const auto round = [&]() -> Result<std::optional<ArchiveOutcome>> {
+    Plan plan = TRY(PlanNews(team, news));
+    if (!plan.actions.empty() && !TRY(table_.Write(std::move(plan.actions)))) return std::nullopt;
+    return plan.outcome;
+  };
+  const auto outcome = TRY(tables::PlanAgain<ArchiveOutcome>(tables::kPlanAgain, runtime_, round));
+  if (outcome) return *outcome;
+  return Error{ErrorCode::kConflict,
+               "other writers changed the same rows of the archive every time: try again"};
 }
 
-Result<Outcome> Archive::StoreNews(const slack::TeamId& team, const News& news) {
-  return Write(tables_, [&] { return PlanNews(team, news); });
-}
+void Archive::Count(ArchiveOutcome outcome) { events_[static_cast<size_t>(outcome)]->Add(); }
 
-void Archive::Count(Outcome outcome) {
-  if (Counter* const counter = events_[static_cast<size_t>(outcome)]) counter->Add();
-}
-
-void Archive::LogNothing(const slack::EventCallback& callback, const NoNews& nothing) const {
-  if (!logger_ || nothing.why == NoNews::Why::kNotKept) return;
+void Archive::LogUnused(const slack::EventCallback& callback, const NoNews& nothing) const {
+  if (nothing.why == NoNews::Why::kNotKept) return;
   const bool unknown = nothing.why == NoNews::Why::kUnknownType;
-  logger_->Log(
+  runtime_.logger.Log(
       unknown ? LogLevel::kInfo : LogLevel::kWarning,
       unknown ? "event of a type the archive does not know" : "event the archive cannot keep",
       {{"type", callback.event.type},

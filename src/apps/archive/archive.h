@@ -1,14 +1,15 @@
-// The Archive turns events into writes. Plan reads what is there and gives the actions of one
-// transaction, conditional on nothing having changed meanwhile; the caller adds its own (the
-// completion of the event's claim) and writes them together. When one of these conditions fails,
-// somebody else wrote: plan again.
+// The Archive turns events into writes. PlanEvent reads the rows that the event is about and
+// returns the actions of one transaction. Each action is conditional: it applies only if its row
+// has not changed since. The caller adds its own actions (the completion of the event's claim) and
+// writes all of them together. When a condition of the plan fails, another writer was faster: plan
+// again.
 //
-//   Plan plan = TRY(archive.PlanEvent(callback, body));
+//   Plan plan = TRY(archive.PlanEvent(callback));
 //   ... tables.TransactWrite({plan.actions + completion}) ...
 //
-// The same event planned again once it is stored gives no actions: redelivery changes nothing.
-// Only public channels are kept, and those that were recorded as public before they became private.
-// Nothing is ever fetched from Slack. May be called from any thread.
+// An event that is already stored gives a plan without actions, so a redelivery changes nothing.
+// Only public channels are kept, and channels that were public before they became private. The
+// archive never asks Slack for anything here. May be called from any thread.
 #pragma once
 
 #include <array>
@@ -17,10 +18,11 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/archive/reading.h"
-#include "base/log.h"
-#include "base/metrics.h"
+#include "apps/archive/archive_table.h"
+#include "apps/archive/read_event.h"
 #include "base/result.h"
+#include "base/runtime.h"
+#include "objects/objects.h"
 #include "slack/event.h"
 #include "tables/tables.h"
 
@@ -32,54 +34,64 @@ struct ArchiveOptions {
   size_t warn_bytes = 200 << 10;  // A row above this is counted and logged by its key.
 };
 
-enum class Outcome {
-  kStored,       // Or to be stored by the plan's actions.
-  kUnchanged,    // All of it was known.
+enum class ArchiveOutcome {
+  kStored,       // Stored; in a plan: its actions will store it.
+  kUnchanged,    // Nothing in it is new.
   kNotPublic,    // A private channel never recorded as public, or a direct conversation.
-  kNotKept,      // Of a kind that is left out.
-  kUnknownType,  // Of a kind that is not known.
-  kIncomplete,   // Lacks what it takes to be kept; logged.
+  kNotKept,      // A type of event that the archive leaves out.
+  kUnknownType,  // A type of event that the archive does not know.
+  kIncomplete,   // A field that the archive needs is missing; logged.
 };
-inline constexpr size_t kOutcomes = 6;
-// "stored", "not_public", …: the label of the count.
-std::string_view ToString(Outcome outcome);
+inline constexpr size_t kArchiveOutcomes = 6;
+// "stored", "not_public", …: the label in the metric.
+std::string_view ToString(ArchiveOutcome outcome);
+
+// What the caller knows about the channel of an event from elsewhere. Reactions and pins do not say
+// whether their channel is public, and may be the first event of it.
+enum class ToldChannel {
+  kUnknown,  // What the event and the table say decides.
+  kPublic,   // Slack has just said that it is public.
+};
 
 struct Plan {
-  Outcome outcome = Outcome::kUnchanged;
+  ArchiveOutcome outcome = ArchiveOutcome::kUnchanged;
   std::vector<tables::TransactAction> actions = {};
 };
 
 class Archive {
  public:
-  // All outlive this; logger and metrics may be null.
-  Archive(ArchiveOptions options, tables::Tables* tables, const Logger* logger, Metrics* metrics);
+  // The tables and the objects outlive this. Raw events that are too large for a row go to the
+  // objects; without objects (nullptr) they are dropped, and the row says so.
+  Archive(ArchiveOptions options, tables::Tables* tables, const Runtime& runtime,
+          objects::Objects* objects = nullptr);
   ~Archive();
 
-  // Makes the table, with its index and stream, unless it is there.
+  // Creates the table with its index and stream, unless it exists.
   Status CreateTable();
 
-  Result<Plan> PlanEvent(const slack::EventCallback& callback, std::string_view body);
-  // What a plan is for: the import has news without an event. kInvalid for a team that is none.
+  Result<Plan> PlanEvent(const slack::EventCallback& callback,
+                         ToldChannel channel = ToldChannel::kUnknown);
+  // The same for news that did not come by an event: the import's.
   Result<Plan> PlanNews(const slack::TeamId& team, const News& news);
 
-  // Plans and writes on its own, again when somebody else wrote meanwhile.
-  Result<Outcome> StoreEvent(const slack::EventCallback& callback, std::string_view body);
-  Result<Outcome> StoreNews(const slack::TeamId& team, const News& news);
+  // Plans and writes. When another writer was faster, it plans again, a bounded number of times.
+  Result<ArchiveOutcome> StoreNews(const slack::TeamId& team, const News& news);
 
-  // Counts what became of an event; the caller says so once its transaction was applied.
-  void Count(Outcome outcome);
+  // Counts the outcome of an event in the metrics. For callers of PlanEvent, once their transaction
+  // was applied.
+  void Count(ArchiveOutcome outcome);
 
   const ArchiveOptions& options() const { return options_; }
 
  private:
   class Planner;
 
-  void LogNothing(const slack::EventCallback& callback, const NoNews& nothing) const;
+  void LogUnused(const slack::EventCallback& callback, const NoNews& nothing) const;
 
   const ArchiveOptions options_;
-  tables::Tables& tables_;
-  const Logger* const logger_;
-  std::array<Counter*, kOutcomes> events_ = {};  // By outcome; null without metrics.
+  const ArchiveTable table_;
+  const Runtime runtime_;
+  std::array<Counter*, kArchiveOutcomes> events_ = {};  // By outcome.
   std::unique_ptr<Planner> planner_;
 };
 

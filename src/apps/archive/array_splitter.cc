@@ -8,10 +8,10 @@ namespace {
 
 bool IsSpace(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }
 
-// The mark that some editors put before UTF-8.
+// The byte order mark that some editors write at the beginning of UTF-8 files.
 bool IsOfByteOrderMark(char byte) { return byte == '\xEF' || byte == '\xBB' || byte == '\xBF'; }
 
-// Where the string goes on to its end or to an escape.
+// Skips to the end of the string or to the next escape.
 const char* SkipString(const char* at, const char* end) {
   while (at != end && *at != '"' && *at != '\\') ++at;
   return at;
@@ -63,7 +63,7 @@ const char* ArraySplitter::FeedInside(const char* at, const char* end) {
   return end;
 }
 
-// Whether the byte stands behind the element: the comma or the bracket is the array's.
+// Whether the byte ends the element: a comma or closing bracket of the array itself.
 bool ArraySplitter::EndsElement(char byte) {
   if (std::exchange(escaped_, false)) return false;
   if (in_string_) {
@@ -111,12 +111,12 @@ Status ArraySplitter::Finish() {
     case Place::kBehind:
       return Done{};
     case Place::kBefore:
-      return Invalid("it is empty: an array is expected");
+      return Invalid("the file is empty: it should hold a JSON array");
     case Place::kBetween:
     case Place::kInside:
-      return Invalid("it ends in the middle: what follows is missing");
+      return Invalid("the file is cut off: the JSON array has no end");
     case Place::kLost:
-      return Invalid("it is not a JSON array, or something stands behind it");
+      return Invalid("the file is not a JSON array, or has something after it");
   }
   return Done{};
 }

@@ -1,12 +1,13 @@
-// An ArraySplitter cuts the text of a JSON array, given piece by piece, into the texts of its
-// elements: a file of gigabytes is read in the memory of one element, and an element that is not
-// JSON spoils no other.
+// An ArraySplitter cuts a JSON array, which it gets piece by piece, into the texts of its elements.
+// So a file of gigabytes needs only the memory of one element, and a malformed element does not
+// affect the others.
 //
 //   ArraySplitter splitter(kMaxElementBytes, [&](const ArrayElement& element) { ... });
 //   splitter.Feed(piece);
 //   Status whole = splitter.Finish();
 //
-// Elements are cut by their brackets and strings, not checked: parse them. One thread.
+// It only looks at brackets and strings. The elements are not checked: the caller parses them. Used
+// by one thread.
 #pragma once
 
 #include <cstddef>
@@ -31,10 +32,11 @@ class ArraySplitter {
   ArraySplitter(size_t max_element_bytes, Take take);
 
   void Feed(std::string_view piece);
-  // kInvalid when the text was no array, or ended before its end; what was given stays given.
+  // kInvalid when the text was not an array, or was cut off. The elements given before are valid.
   Status Finish();
 
  private:
+  // Where in the array the next byte is. kLost: the text is not an array.
   enum class Place { kBefore, kBetween, kInside, kBehind, kLost };
 
   const char* FeedOutside(const char* at, const char* end);

@@ -27,8 +27,8 @@ Split SplitIn(std::string_view text, size_t piece_bytes, size_t max_bytes = 100)
   return split;
 }
 
-// Wherever the pieces end, the elements are the same.
-TEST(ArraySplitterTest, PiecesDoNotShow) {
+// The elements do not depend on how the text is split into pieces.
+TEST(ArraySplitterTest, TheResultDoesNotDependOnThePieces) {
   const std::string text =
       "\xEF\xBB\xBF [ {\"a\": [1, {\"b\": \"]}\\\"\"}]},\n  2 , \"x\\\\\",[] ]\n";
   const std::vector<std::string> expected = {"{\"a\": [1, {\"b\": \"]}\\\"\"}]}", "2", "\"x\\\\\"",
@@ -46,8 +46,8 @@ TEST(ArraySplitterTest, AnEmptyArrayHasNoElements) {
   EXPECT_TRUE(split.whole);
 }
 
-// What was there before the end is given all the same, and the end is said to be missing.
-TEST(ArraySplitterTest, ACutArrayIsSaidToBeCut) {
+// The elements before the cut are returned, and Finish reports that the end is missing.
+TEST(ArraySplitterTest, ACutArrayIsReportedAsCut) {
   for (const char* text : {"[1,2", "[1,2,", "[1,2,{\"a\":"}) {
     const Split split = SplitIn(text, 3);
     EXPECT_FALSE(split.whole) << text;
@@ -55,21 +55,21 @@ TEST(ArraySplitterTest, ACutArrayIsSaidToBeCut) {
   }
 }
 
-TEST(ArraySplitterTest, WhatIsNoArrayIsRefused) {
+TEST(ArraySplitterTest, RefusesWhatIsNotAnArray) {
   for (const char* text : {"", "{}", "<html>", "[1] [2]", "null"}) {
     EXPECT_FALSE(SplitIn(text, 2).whole) << text;
   }
 }
 
-// A bracket too many is part of a bad element, and the next one is found.
+// An extra bracket is part of a bad element. The next element is found.
 TEST(ArraySplitterTest, AStrayBraceIsPartOfItsElement) {
   const Split split = SplitIn("[}}, 2]", 1);
   EXPECT_EQ(split.elements, (std::vector<std::string>{"}}", "2"}));
   EXPECT_TRUE(split.whole);
 }
 
-// Memory is bounded by the limit, and the elements behind a large one are found.
-TEST(ArraySplitterTest, AnElementOverTheLimitIsCutAndPassed) {
+// The limit bounds the memory, and the elements after a large one are found.
+TEST(ArraySplitterTest, AnElementOverTheLimitIsCutAndReported) {
   const Split split = SplitIn("[\"" + std::string(1'000, 'x') + "\", 2]", 7);
   ASSERT_EQ(split.elements.size(), 2u);
   EXPECT_EQ(split.elements[0].size(), 100u);

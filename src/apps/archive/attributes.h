@@ -1,5 +1,6 @@
-// Reading and writing the attributes of the archive's rows. What is missing or of another type
-// reads as absent, and what is empty or false is not written: a row holds no false.
+// Reading and writing the attributes of the archive's rows. An attribute that is missing or has
+// another type reads as absent. Empty texts, zeros and false are not written: verify.h treats a
+// false in a row as a fault.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "base/result.h"
 #include "item/attributes.h"
 #include "item/value.h"
 #include "slack/timestamp.h"
@@ -21,7 +25,7 @@ using item::IsTrueIn;
 using item::MaybeTextIn;
 using item::TextIn;
 
-// nullopt also when the text is no timestamp.
+// nullopt when the text is not a timestamp.
 inline std::optional<slack::Timestamp> ParseTimestamp(std::string_view text) {
   auto parsed = slack::Timestamp::Parse(text);
   return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
@@ -32,10 +36,16 @@ inline std::optional<slack::Timestamp> TimestampIn(const item::Item& row, std::s
   return text ? ParseTimestamp(*text) : std::nullopt;
 }
 
-// Gathers attributes in any order and sorts them once.
+// The error for a row that is not what its key promises; `what` is "a message", "a channel".
+inline Error NotA(std::string_view what, const item::Item& row) {
+  return {ErrorCode::kCorrupt, fmt::format("the row {} / {} of the archive is not {}",
+                                           TextIn(row, "itemId"), TextIn(row, "timestamp"), what)};
+}
+
+// Builds a row: takes attributes in any order and sorts them once, at the end.
 class RowBuilder {
  public:
-  // Few rows have more, and for a larger block the allocator takes the long way.
+  // Few rows have more attributes, and a larger block would be slower to allocate.
   RowBuilder() { attributes_.reserve(12); }
 
   void Set(std::string_view name, item::Value value) {

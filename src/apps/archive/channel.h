@@ -1,8 +1,15 @@
-// A channel as the archive knows it. Each field is a register that the newest event wins, so that
-// events may come in any order and more than once. Encode and Decode are its row;
-// docs/formats/archive.md has the attributes.
+// A channel as the archive knows it. Each field is a register with a time: of two values the one
+// from the newer event wins. So events may arrive in any order and more than once, and the result
+// is the same. Encode and DecodeChannel convert it to and from its row; docs/formats/archive.md has
+// the attributes.
+//
+// A channel usually has one row. Another program may have written several: JoinRows reads them as
+// one.
+//
+// Plain values and pure functions: no table, no clock, no threads.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -18,12 +25,13 @@ namespace tidemark::archive {
 
 enum class Visibility { kPublic, kPrivate };
 inline constexpr size_t kMaxNames = 20;
-inline constexpr size_t kMaxNameChanges = 2 * kMaxNames;  // A rename may be told of twice.
+inline constexpr size_t kMaxNameChanges = 2 * kMaxNames;  // Slack may tell of a rename twice.
 
 template <typename T>
 struct Register {
   std::optional<T> value = std::nullopt;
-  std::optional<slack::Timestamp> at = std::nullopt;  // nullopt: implied, by no event of its own.
+  std::optional<slack::Timestamp> at =
+      std::nullopt;  // nullopt: implied by an event about something else.
   friend bool operator==(const Register&, const Register&) = default;
 };
 
@@ -47,23 +55,23 @@ struct Channel {
   bool raw_event_dropped = false;
   std::optional<slack::Timestamp> last_event_ts = std::nullopt;
 
-  // Of the row it was read from and will be written to; nullopt: there is none yet.
+  // The sort key of the row it was read from and will be written to; nullopt: it has no row yet.
   std::optional<std::string> row_timestamp = std::nullopt;
   int64_t revision = 1;
 
   std::optional<std::string> name() const;
   std::vector<std::string> names_history() const;
-  // Recorded as public, now or ever: what decides whether its messages are kept.
+  // Whether it is or was ever recorded as public. Its messages are kept only then.
   bool EverPublic() const;
 };
 
-// What an event says of a channel: what it does not say is absent.
+// What an event says about a channel. What it does not mention is absent.
 struct ChannelNews {
   slack::ChannelId channel;
   slack::Timestamp event_ts;
   std::optional<std::string> name = std::nullopt;
   std::optional<Visibility> visibility = std::nullopt;
-  bool implies_public = false;  // By its kind: only public channels have such events.
+  bool implies_public = false;  // Only public channels have events of this type.
   bool was_public = false;
   std::optional<bool> archived = std::nullopt;
   bool deleted = false;
@@ -73,13 +81,16 @@ struct ChannelNews {
   std::string raw_event = {};
 };
 
+// The channel has a row_timestamp.
 item::Item Encode(const Channel& channel);
+// kCorrupt when the row is not a channel.
 Result<Channel> DecodeChannel(const item::Item& row);
 
 void Join(const ChannelNews& news, Channel* channel);
-// What was told of another row, or under another id: all but the deletion, which is the id's own.
+// Adds what is known from another row or under a former id. Not the deletion: the former id may be
+// deleted while the channel lives on under the new one.
 void JoinState(const Channel& told, Channel* channel);
-// All rows of one channel as one; the newest of them is the one to write to. `rows` is not empty.
+// All rows of a channel as one. The newest row is the one to write to. `rows` must not be empty.
 Result<Channel> JoinRows(std::span<const item::Item> rows);
 
 }  // namespace tidemark::archive

@@ -1,21 +1,28 @@
 #include "apps/archive/channel_index.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "apps/archive/keys.h"
-#include "apps/archive/partition.h"
 #include "item/limits.h"
+#include "tables/pages.h"
+#include "tables/plan_again.h"
 
 namespace tidemark::archive {
 
 namespace {
 
-// Whoever loses against another writer tries again; each time somebody got on.
-constexpr int kMaxAttempts = 64;
-// What a renamed channel may fill of a shard: an item's limit, and room for the row's own writes.
+// How often an entry is planned again because another writer was faster. Each lost round is a round
+// that another writer won, so this is also the number of writers that may work at once.
+constexpr RetryPolicy kEntryRounds = {.max_retries = 63,
+                                      .first_wait = std::chrono::milliseconds(1),
+                                      .longest_wait = std::chrono::milliseconds(32),
+                                      .jitter = 1};
+// A shard may grow up to this by renames: the limit of an item, less some room for its own
+// attributes.
 constexpr size_t kMaxShardBytes = item::kMaxItemBytes - 1024;
 
 }  // namespace
@@ -26,8 +33,8 @@ std::string IndexName(const Channel& channel) {
 }
 
 ChannelIndex::ChannelIndex(ChannelIndexOptions options, tables::Tables* tables,
-                           const Logger* logger)
-    : options_(std::move(options)), tables_(*tables), logger_(logger) {}
+                           const Runtime& runtime)
+    : options_(std::move(options)), table_(tables, options_.table), runtime_(runtime) {}
 
 Status ChannelIndex::Set(const Place& place, const std::string& name) {
   return Enter(place, name, IfHeld::kRename);
@@ -36,17 +43,21 @@ Status ChannelIndex::Set(const Place& place, const std::string& name) {
 Status ChannelIndex::Mention(const Place& place) { return Enter(place, "", IfHeld::kLeave); }
 
 Status ChannelIndex::Enter(const Place& place, const std::string& name, IfHeld if_held) {
-  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+  const auto round = [&]() -> Result<std::optional<Done>> {
     Step step = TRY(PlanEntry(place, name, if_held));
-    if (!step) continue;
-    if (step->empty() || TRY(Write(std::move(*step)))) return Done{};
-  }
+    if (!step) return std::nullopt;
+    if (!step->empty() && !TRY(table_.Write(std::move(*step)))) return std::nullopt;
+    return Done{};
+  };
+  if (TRY(tables::PlanAgain<Done>(kEntryRounds, runtime_, round))) return Done{};
   return Error{ErrorCode::kConflict,
-               fmt::format("the channel index of {} is being written by others all the time; "
-                           "channel {} was not entered",
-                           place.team.text(), place.channel.text())};
+               fmt::format("channel {} was not entered into the channel index of {}: other "
+                           "writers were faster every time; try again",
+                           place.channel.text(), place.team.text())};
 }
 
+// First reads only the entry of this channel from every shard, which is small. The whole shard, up
+// to 350 KB, is read only when it has to be changed.
 Result<ChannelIndex::Step> ChannelIndex::PlanEntry(const Place& place, const std::string& name,
                                                    IfHeld if_held) {
   const Shards shards = TRY(ReadEntries(place));
@@ -59,6 +70,8 @@ Result<ChannelIndex::Step> ChannelIndex::PlanEntry(const Place& place, const std
   return PlanAppend(place, name, shards, nullptr);
 }
 
+// The channel stays in its shard unless the row would become larger than an item may be. Then it
+// moves: the removal and the new entry are one transaction.
 Result<ChannelIndex::Step> ChannelIndex::PlanRename(const Place& place, const std::string& name,
                                                     const Shards& shards,
                                                     const IndexShard& holder) {
@@ -72,9 +85,10 @@ Result<ChannelIndex::Step> ChannelIndex::PlanRename(const Place& place, const st
   return Step(Actions{SetEntry(options_.table, *read, place.channel.text(), name)});
 }
 
-// That a channel is never in two shards rests on this: new entries go to the newest shard or the
-// one behind it, each write checks that these two are as they were read, and shards in between do
-// not gain entries.
+// Why no channel is ever in two shards: a new entry goes only into the newest shard or into a new
+// one after it. The transaction checks that the newest shard is as it was read and that no shard
+// follows it. Older shards never gain entries. So two writers who enter the same channel at once
+// check the same rows, and one of them is refused.
 Result<ChannelIndex::Step> ChannelIndex::PlanAppend(const Place& place, const std::string& name,
                                                     const Shards& shards,
                                                     const IndexShard* leaving) {
@@ -102,15 +116,6 @@ Result<ChannelIndex::Step> ChannelIndex::PlanAppend(const Place& place, const st
   return Step(std::move(actions));
 }
 
-Result<bool> ChannelIndex::Write(Actions actions) {
-  const auto reply = TRY(tables_.TransactWrite({.actions = std::move(actions)}));
-  if (reply.outcome == tables::TransactOutcome::kApplied) return true;
-  for (const tables::CancellationReason& reason : reply.reasons) {
-    if (reason.code == tables::CancellationCode::kValidationError) return Invalid(reason.message);
-  }
-  return false;
-}
-
 Result<std::optional<std::string>> ChannelIndex::Find(const Place& place) {
   for (const IndexShard& shard : TRY(ReadEntries(place))) {
     const auto entry = shard.names.find(place.channel.text());
@@ -126,11 +131,11 @@ Result<ChannelIndex::Names> ChannelIndex::All(const slack::TeamId& team) {
 }
 
 Result<std::optional<uint32_t>> ChannelIndex::NewestShard(const slack::TeamId& team) {
-  tables::QueryRequest request = PartitionQuery(options_.table, ChannelIndexOf(team));
+  tables::QueryRequest request = table_.QueryOf(ChannelIndexOf(team));
   request.names["#t"] = "timestamp";
   request.projection = "#k, #t";
   std::optional<uint32_t> newest;
-  for (const item::Item& row : TRY(QueryAll(tables_, std::move(request)))) {
+  for (const item::Item& row : TRY(tables::QueryAll(table_.tables(), std::move(request)))) {
     newest = std::max(newest.value_or(0), TRY(DecodeShard(row)).number);
   }
   return newest;
@@ -149,23 +154,22 @@ Result<std::vector<IndexShard>> DecodeShards(const std::vector<item::Item>& rows
 }  // namespace
 
 Result<ChannelIndex::Shards> ChannelIndex::ReadShards(const slack::TeamId& team) {
-  return DecodeShards(TRY(QueryAll(tables_, PartitionQuery(options_.table, ChannelIndexOf(team)))));
+  return DecodeShards(TRY(table_.ReadPartition(ChannelIndexOf(team))));
 }
 
 Result<ChannelIndex::Shards> ChannelIndex::ReadEntries(const Place& place) {
-  tables::QueryRequest request = PartitionQuery(options_.table, ChannelIndexOf(place.team));
+  tables::QueryRequest request = table_.QueryOf(ChannelIndexOf(place.team));
   request.names.merge(tables::Names{{"#t", "timestamp"},
                                     {"#r", "revision"},
                                     {"#m", "channels_map"},
                                     {"#c", place.channel.text()}});
   request.projection = "#k, #t, #r, #m.#c";
-  return DecodeShards(TRY(QueryAll(tables_, std::move(request))));
+  return DecodeShards(TRY(tables::QueryAll(table_.tables(), std::move(request))));
 }
 
 Result<std::optional<IndexShard>> ChannelIndex::ReadShard(const Place& place,
                                                           const IndexShard& shard) {
-  const auto row = TRY(tables_.Get(
-      {.table = options_.table, .key = KeyOf(ChannelIndexOf(place.team), shard.timestamp)}));
+  const auto row = TRY(table_.Get(ChannelIndexOf(place.team), shard.timestamp));
   if (!row) return std::nullopt;
   return TRY(DecodeShard(*row));
 }
@@ -173,9 +177,10 @@ Result<std::optional<IndexShard>> ChannelIndex::ReadShard(const Place& place,
 void ChannelIndex::WarnOfSize(const IndexShard& shard, size_t before_bytes,
                               size_t after_bytes) const {
   const bool passes = before_bytes <= options_.warn_bytes && after_bytes > options_.warn_bytes;
-  if (logger_ == nullptr || !passes) return;
-  logger_->Log(LogLevel::kWarning, "a shard of the channel index is large",
-               {{"item_id", shard.item_id}, {"shard", shard.number}, {"bytes", after_bytes}});
+  if (!passes) return;
+  runtime_.logger.Log(
+      LogLevel::kWarning, "a shard of the channel index is large",
+      {{"item_id", shard.item_id}, {"shard", shard.number}, {"bytes", after_bytes}});
 }
 
 }  // namespace tidemark::archive

@@ -1,10 +1,12 @@
-// The ChannelIndex maps the channels of a team to their names, in few rows (shards), so that a
-// reader need not visit every channel. It can be rebuilt from the channel rows.
+// The ChannelIndex maps the channels of a team to their names, in a few rows (shards). With it a
+// reader lists the channels without visiting each of them. It can be rebuilt from the channel rows.
 //
-// Each shard is written by compare-and-set on its revision and measured in bytes before the
-// write: a channel that would push the newest over the limit goes into a new one. A channel stays
-// in the shard that holds it, under whatever name, unless no item could hold it any more. No
-// channel is ever in two shards. May be called from any thread and several processes.
+// A shard is written only if its revision is still the one that was read, and its size is computed
+// before the write: a channel that would push the newest shard over the limit opens a new one. A
+// channel stays in its shard when it is renamed, unless the row would become too large for an item.
+// No channel is ever in two shards.
+//
+// May be called from any thread, and from several processes at once.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +16,11 @@
 #include <string>
 #include <vector>
 
+#include "apps/archive/archive_table.h"
 #include "apps/archive/channel.h"
-#include "apps/archive/index_shard.h"
-#include "base/log.h"
+#include "apps/archive/channel_index_shard.h"
 #include "base/result.h"
+#include "base/runtime.h"
 #include "slack/ids.h"
 #include "tables/tables.h"
 
@@ -29,27 +32,27 @@ struct ChannelIndexOptions {
   size_t warn_bytes = 200 * 1024;
 };
 
-// What the index says of a channel: its name, "deleted_" before it when it is deleted, or "" when
-// no event told of it.
+// The name of a channel in the index: "deleted_" in front of it when the channel is deleted, and ""
+// when no event has told the name.
 std::string IndexName(const Channel& channel);
 
 class ChannelIndex {
  public:
   using Names = ChannelNames;
 
-  // All outlive this; logger may be null.
-  ChannelIndex(ChannelIndexOptions options, tables::Tables* tables, const Logger* logger);
+  // The tables outlive this.
+  ChannelIndex(ChannelIndexOptions options, tables::Tables* tables, const Runtime& runtime);
 
-  // The channel's name is this from now on.
+  // Enters the channel, or changes its name.
   Status Set(const Place& place, const std::string& name);
-  // Only when the channel is not there yet: what a message tells of its channel.
+  // Enters the channel without a name, unless it is there: for a channel known by a message only.
   Status Mention(const Place& place);
 
-  // nullopt when it is in no shard.
+  // The name; nullopt when the channel is not in the index.
   Result<std::optional<std::string>> Find(const Place& place);
-  // Of all shards.
+  // All channels of the team.
   Result<Names> All(const slack::TeamId& team);
-  // The number of the newest; nullopt: there is none.
+  // The number of the newest shard; nullopt when there is none.
   Result<std::optional<uint32_t>> NewestShard(const slack::TeamId& team);
 
   struct RebuildReport {
@@ -57,14 +60,14 @@ class ChannelIndex {
     uint32_t shards = 0;
     uint64_t changed = 0;  // Entries that were missing, wrong, or too many.
   };
-  // Makes it anew from channel rows and messages of the table; reads the whole table. What others
-  // set meanwhile stays. `progress` may be null and is called with the number of rows read.
+  // Rebuilds the index from the channel rows and messages; reads the whole table. Names that others
+  // set at the same time are kept. `progress` may be null; it gets the number of rows read so far.
   Result<RebuildReport> Rebuild(const slack::TeamId& team,
                                 const std::function<void(uint64_t rows)>& progress);
 
  private:
-  using Shards = std::vector<IndexShard>;  // In the order of their numbers.
-  // What is written all or none; nullopt: somebody else wrote since it was read.
+  using Shards = std::vector<IndexShard>;  // Sorted by number.
+  // The actions of one transaction; nullopt: another writer changed the shards, so read them again.
   using Actions = std::vector<tables::TransactAction>;
   using Step = std::optional<Actions>;
   enum class IfHeld { kRename, kLeave };
@@ -73,13 +76,11 @@ class ChannelIndex {
   Result<Step> PlanEntry(const Place& place, const std::string& name, IfHeld if_held);
   Result<Step> PlanRename(const Place& place, const std::string& name, const Shards& shards,
                           const IndexShard& holder);
-  // Into the newest shard, or one behind it. `leaving` is the shard that the channel is taken from.
+  // Enters the channel into the newest shard, or into a new one after it. `leaving` is the shard
+  // that it is removed from, or null.
   Result<Step> PlanAppend(const Place& place, const std::string& name, const Shards& shards,
                           const IndexShard* leaving);
-  // False: somebody else wrote meanwhile.
-  Result<bool> Write(Actions actions);
-
-  // With all entries, and with none but that of the channel.
+  // All shards with all entries, and all shards with only the entry of this channel.
   Result<Shards> ReadShards(const slack::TeamId& team);
   Result<Shards> ReadEntries(const Place& place);
   Result<std::optional<IndexShard>> ReadShard(const Place& place, const IndexShard& shard);
@@ -87,14 +88,14 @@ class ChannelIndex {
 
   Result<std::set<std::string>> ScanChannels(const slack::TeamId& team,
                                              const std::function<void(uint64_t rows)>& progress);
-  // What the rows say now; nullopt: nothing.
+  // The name by the channel's rows as they are now; nullopt when it has neither rows nor messages.
   Result<std::optional<std::string>> NameNow(const Place& place);
   Result<Names> NamesNow(const slack::TeamId& team, const std::set<std::string>& channels);
   Result<bool> WriteRebuilt(const Shards& before, const Shards& after, RebuildReport* report);
 
   const ChannelIndexOptions options_;
-  tables::Tables& tables_;
-  const Logger* const logger_;
+  const ArchiveTable table_;
+  const Runtime runtime_;
 };
 
 }  // namespace tidemark::archive

@@ -1,30 +1,30 @@
-// How the channel index is made anew while others write it. All shards are read, then what the rows
-// of each channel say, then the shards that differ are written, each on the condition that it is as
-// it was read. So a name that somebody set after the shards were read makes the write fail, and a
-// channel whose row changed after it was looked at is set again by whoever follows the stream.
+// Rebuilding the channel index while others write it. The order matters: first all shards are read,
+// then the rows of each channel, then the shards that differ are written, each only if it is as it
+// was read. When another writer sets a name after the shards were read, the write fails and the
+// rebuild starts again. When a channel's row changes after it was read, the processor that follows
+// the stream sets the new name afterwards.
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "apps/archive/channel_index.h"
 #include "apps/archive/keys.h"
-#include "apps/archive/partition.h"
 #include "item/size.h"
+#include "tables/pages.h"
+#include "tables/plan_again.h"
 
 namespace tidemark::archive {
 
 namespace {
 
-constexpr int kMaxAttempts = 16;
-
-// What one more entry adds to a shard.
+// How many bytes one more entry adds to a shard.
 size_t EntryBytes(const std::string& id, const std::string& name) {
   static const size_t kEmptyBytes = item::SizeBytes(item::Value(item::Map()));
   return item::SizeBytes(item::Value(item::Map{{id, name}})) - kEmptyBytes;
 }
 
-// The shards as they should be: each entry where it is, once, with its name; those that are
-// missing behind them.
+// Computes the shards as they should be. An entry stays in its shard, with its correct name. Wrong
+// and double entries go. Missing ones are added to the last shard, and to new shards after it.
 class Layout {
  public:
   Layout(const slack::TeamId& team, size_t shard_bytes, std::vector<IndexShard> shards)
@@ -46,7 +46,8 @@ class Layout {
   }
 
  private:
-  // What is found is no longer missing, so that a second entry of it goes.
+  // An entry that is found is taken out of `missing`. A second entry of the same channel is then
+  // not found there and is dropped.
   static void Correct(IndexShard* shard, ChannelNames* missing) {
     ChannelNames kept;
     for (const auto& [id, name] : shard->names) {
@@ -77,8 +78,8 @@ uint64_t CountDifferences(const ChannelNames& before, const ChannelNames& after)
 Result<ChannelIndex::RebuildReport> ChannelIndex::Rebuild(
     const slack::TeamId& team, const std::function<void(uint64_t rows)>& progress) {
   const std::set<std::string> scanned = TRY(ScanChannels(team, progress));
-  RebuildReport report;
-  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+  RebuildReport report;  // Adds up the changes of all rounds.
+  const auto round = [&]() -> Result<std::optional<RebuildReport>> {
     const Shards before = TRY(ReadShards(team));
     std::set<std::string> channels = scanned;
     for (const IndexShard& shard : before) {
@@ -87,11 +88,14 @@ Result<ChannelIndex::RebuildReport> ChannelIndex::Rebuild(
     Names names = TRY(NamesNow(team, channels));
     report.channels = names.size();
     const Shards after = Layout(team, options_.shard_bytes, before).Arrange(std::move(names));
-    if (TRY(WriteRebuilt(before, after, &report))) return report;
-  }
+    if (!TRY(WriteRebuilt(before, after, &report))) return std::nullopt;
+    return report;
+  };
+  const auto rebuilt = TRY(tables::PlanAgain<RebuildReport>(tables::kPlanAgain, runtime_, round));
+  if (rebuilt) return *rebuilt;
   return Error{ErrorCode::kConflict,
-               fmt::format("the channel index of {} is being written by others all the time; "
-                           "rebuild it when there is less going on",
+               fmt::format("the channel index of {} was not rebuilt: other writers changed it "
+                           "every time; try again when there is less traffic",
                            team.text())};
 }
 
@@ -106,8 +110,7 @@ Result<std::set<std::string>> ChannelIndex::ScanChannels(
                               .consistent = true};
   std::set<std::string> channels;
   uint64_t rows = 0;
-  do {
-    tables::Page page = TRY(tables_.Scan(request));
+  const auto visit = [&](const tables::Page& page) -> Result<tables::Paging> {
     for (const item::Item& row : page.items) {
       const auto* const item_id = row.Find("itemId")->As<std::string>();
       auto place = PlaceOfMessages(*item_id);
@@ -116,18 +119,15 @@ Result<std::set<std::string>> ChannelIndex::ScanChannels(
     }
     rows += page.scanned;
     if (progress) progress(rows);
-    request.start_after = std::move(page.last);
-  } while (request.start_after);
+    return tables::Paging::kContinue;
+  };
+  TRY(tables::ForEachPage(table_.tables(), std::move(request), visit));
   return channels;
 }
 
 Result<std::optional<std::string>> ChannelIndex::NameNow(const Place& place) {
-  const auto rows = TRY(QueryAll(tables_, PartitionQuery(options_.table, RowsOfChannel(place))));
-  if (!rows.empty()) return IndexName(TRY(JoinRows(rows)));
-  tables::QueryRequest messages = PartitionQuery(options_.table, MessagesOf(place));
-  messages.select = tables::Select::kCount;
-  messages.limit = 1;
-  if (TRY(tables_.Query(messages)).count == 0) return std::nullopt;
+  if (const auto channel = TRY(table_.FindChannel(place))) return IndexName(*channel);
+  if (!TRY(table_.HasMessages(place))) return std::nullopt;
   return "";
 }
 
@@ -136,14 +136,15 @@ Result<ChannelIndex::Names> ChannelIndex::NamesNow(const slack::TeamId& team,
   Names names;
   for (const std::string& id : channels) {
     auto channel = slack::ChannelId::Parse(id);
-    if (!channel) continue;  // An entry that can be nothing of ours.
+    if (!channel) continue;  // Not the id of a channel: drop the entry.
     auto name = TRY(NameNow({.team = team, .channel = *std::move(channel)}));
     if (name) names.emplace_hint(names.end(), id, *std::move(name));
   }
   return names;
 }
 
-// False, with what was written until then left as it is, when somebody else wrote meanwhile.
+// False when another writer changed a shard. The shards written before that stay: they are correct,
+// and the next round finds nothing to change in them.
 Result<bool> ChannelIndex::WriteRebuilt(const Shards& before, const Shards& after,
                                         RebuildReport* report) {
   report->shards = 0;
@@ -162,13 +163,14 @@ Result<bool> ChannelIndex::WriteRebuilt(const Shards& before, const Shards& afte
       actions.push_back(ReplaceShard(options_.table, shard));
       if (i + 1 == before.size()) actions.push_back(CheckNewest(options_.table, shard));
     }
-    if (!TRY(Write(std::move(actions)))) return false;
+    if (!TRY(table_.Write(std::move(actions)))) return false;
     shard.revision = is_new ? 1 : shard.revision.value_or(1) + 1;
     report->changed += different;
   }
   for (; !written.empty() && written.back().names.empty(); written.pop_back()) {
     const IndexShard& last = written.back();
-    if (!TRY(Write({DeleteShard(options_.table, last), CheckNewest(options_.table, last)}))) {
+    if (!TRY(
+            table_.Write({DeleteShard(options_.table, last), CheckNewest(options_.table, last)}))) {
       return false;
     }
     --report->shards;

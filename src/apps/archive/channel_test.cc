@@ -13,9 +13,9 @@ const Place kPlace{.team = slack::TeamId::Parse("T1X").value(),
                    .channel = slack::ChannelId::Parse("C1X").value()};
 
 Channel New() { return {.place = kPlace, .row_timestamp = At(1).text()}; }
-ChannelNews News(int second) { return {.channel = kPlace.channel, .event_ts = At(second)}; }
+ChannelNews NewsAt(int second) { return {.channel = kPlace.channel, .event_ts = At(second)}; }
 
-// A row is all that is kept: what it does not carry is lost.
+// Only the row is stored, so it must have every field.
 TEST(ChannelTest, IsItsRow) {
   Channel channel = New();
   channel.name_changes = {{At(3), "new"}, {At(2), "old"}};
@@ -38,10 +38,11 @@ TEST(ChannelTest, IsItsRow) {
   EXPECT_EQ(decoded->name_changes, channel.name_changes);
 }
 
-// That a channel is not archived has no attribute, but a time: an older event must not undo it.
+// A channel that is not archived has no attribute for that, but a time: an older event must not
+// undo it.
 TEST(ChannelTest, RemembersWhenItWasUnarchived) {
   Channel channel = New();
-  ChannelNews unarchived = News(5);
+  ChannelNews unarchived = NewsAt(5);
   unarchived.archived = false;
   Join(unarchived, &channel);
   const auto decoded = DecodeChannel(Encode(channel));
@@ -49,11 +50,11 @@ TEST(ChannelTest, RemembersWhenItWasUnarchived) {
   EXPECT_EQ(decoded->archived, (Register<bool>{false, At(5)}));
 }
 
-// That an event's kind implies a public channel loses to any event that says what it is.
-TEST(ChannelTest, WhatIsImpliedLosesToWhatIsTold) {
-  ChannelNews implied = News(9);
+// A visibility that is only implied by the kind of an event loses to an event that states it.
+TEST(ChannelTest, AnImpliedValueLosesToAnEvent) {
+  ChannelNews implied = NewsAt(9);
   implied.implies_public = true;
-  ChannelNews told = News(2);
+  ChannelNews told = NewsAt(2);
   told.visibility = Visibility::kPrivate;
   for (const bool implied_first : {true, false}) {
     Channel channel = New();
@@ -66,17 +67,17 @@ TEST(ChannelTest, WhatIsImpliedLosesToWhatIsTold) {
 
 TEST(ChannelTest, ImpliedVisibilityHasNoTimeInItsRow) {
   Channel channel = New();
-  ChannelNews implied = News(9);
+  ChannelNews implied = NewsAt(9);
   implied.implies_public = true;
   Join(implied, &channel);
   const auto decoded = DecodeChannel(Encode(channel));
   EXPECT_EQ(decoded->visibility, (Register<Visibility>{Visibility::kPublic, std::nullopt}));
 }
 
-TEST(ChannelTest, OfManyNameChangesTheNewestStay) {
+TEST(ChannelTest, KeepsTheNewestOfManyNameChanges) {
   Channel channel = New();
   for (int i = 60; i > 0; --i) {
-    ChannelNews rename = News(i);
+    ChannelNews rename = NewsAt(i);
     rename.name = std::to_string(i);
     Join(rename, &channel);
   }
@@ -86,8 +87,8 @@ TEST(ChannelTest, OfManyNameChangesTheNewestStay) {
   EXPECT_EQ(channel.names_history().back(), "41");
 }
 
-// Rows of the program that this one follows say nothing about when.
-TEST(ChannelTest, ARowWithoutTimesWasToldByItsOwnEvent) {
+// Rows of the seed's program have no times for their fields.
+TEST(ChannelTest, ARowWithoutTimesHasTheTimeOfItsKey) {
   item::Item row = KeyOf("channel#T1X#C1X", At(4).text());
   row.Set("name", "general");
   row.Set("archived", true);
@@ -109,15 +110,15 @@ TEST(ChannelTest, RefusesRowsOfOtherKinds) {
 }
 
 // Spec: 001-46
-TEST(ChannelTest, OfSeveralRowsTheNewestIsTheOneToWrite) {
+TEST(ChannelTest, TheNewestOfSeveralRowsIsTheOneToWrite) {
   Channel first = New();
-  ChannelNews created = News(1);
+  ChannelNews created = NewsAt(1);
   created.name = "first";
   created.topic = "old";
   Join(created, &first);
   Channel second = New();
   second.row_timestamp = At(2).text();
-  ChannelNews renamed = News(2);
+  ChannelNews renamed = NewsAt(2);
   renamed.name = "second";
   Join(renamed, &second);
   for (const auto& rows :

@@ -2,31 +2,31 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "apps/archive/attributes.h"
-#include "apps/archive/partition.h"
 
 namespace tidemark::archive {
 
 namespace {
 
-// How long Slack sends an event again that nobody took.
+// How long Slack retries an event that was not answered.
 constexpr EpochSeconds kRedeliverySeconds = 300;
 
-constexpr std::array kKinds = {CoverageKind::kBegan, CoverageKind::kEnded, CoverageKind::kLost,
-                               CoverageKind::kImported};
+constexpr std::array kCoverageKinds = {CoverageKind::kBegan, CoverageKind::kEnded,
+                                       CoverageKind::kLost, CoverageKind::kImported};
 
 std::optional<CoverageKind> ParseKind(std::string_view text) {
   const auto* const found =
-      std::ranges::find(kKinds, text, [](CoverageKind kind) { return ToString(kind); });
-  return found == kKinds.end() ? std::nullopt : std::optional(*found);
+      std::ranges::find(kCoverageKinds, text, [](CoverageKind kind) { return ToString(kind); });
+  return found == kCoverageKinds.end() ? std::nullopt : std::optional(*found);
 }
 
-// From the beginning to the end of something.
+// From the beginning to the end of one state.
 struct Span {
   slack::Timestamp from;
   std::optional<slack::Timestamp> to;
@@ -34,9 +34,10 @@ struct Span {
   std::string reason = {};
 };
 
-// From each beginning to the end that follows it.
+// Adds a complete span from each beginning to the end that follows it.
 void AddComplete(std::vector<CoverageNews> turns, std::vector<Span>* spans) {
-  // At one moment the end comes last: of two readings this claims less.
+  // When a beginning and an end have the same time, the end counts as later. So coverage is never
+  // claimed where events may be missing.
   std::ranges::sort(turns, {}, [](const CoverageNews& turn) {
     return std::pair(turn.from, turn.kind == CoverageKind::kEnded);
   });
@@ -52,6 +53,7 @@ void AddComplete(std::vector<CoverageNews> turns, std::vector<Span>* spans) {
   if (began) spans->push_back({.from = *began, .to = std::nullopt});
 }
 
+// Turns marks into spans. Beginnings and ends are marks of their own and have to be paired first.
 std::vector<Span> SpansOf(const std::vector<CoverageNews>& marks) {
   std::vector<Span> spans;
   std::vector<CoverageNews> turns;
@@ -74,7 +76,8 @@ std::vector<Span> SpansOf(const std::vector<CoverageNews>& marks) {
   return spans;
 }
 
-// What holds at a moment while time passes over the spans' ends.
+// Walks over the beginnings and ends of all spans in the order of time, counts which spans are
+// open, and starts a new interval wherever the strongest open span changes.
 class Sweep {
  public:
   explicit Sweep(const std::vector<Span>& spans) {
@@ -115,15 +118,16 @@ class Sweep {
     count += edge.begins ? 1 : -1;
   }
 
-  // The interval that is open ends here unless it goes on as it is.
+  // Ends the open interval here, unless the same state goes on, and begins the next one.
   void TurnAt(const slack::Timestamp& at) {
     const auto next = Now(at);
-    if (open_ && next && Says(*next, intervals_.back())) return;
+    if (open_ && next && IsSameState(*next, intervals_.back())) return;
     if (open_) intervals_.back().to = at;
     open_ = next.has_value();
     if (next) intervals_.push_back(*next);
   }
 
+  // The interval that begins here by the spans that are open; nullopt: nothing is known.
   std::optional<Interval> Now(const slack::Timestamp& from) const {
     if (!losses_.empty()) {
       return Interval{.from = from, .certainty = Certainty::kLost, .reason = *losses_.begin()};
@@ -133,7 +137,7 @@ class Sweep {
     return std::nullopt;
   }
 
-  static bool Says(const Interval& left, const Interval& right) {
+  static bool IsSameState(const Interval& left, const Interval& right) {
     return left.certainty == right.certainty && left.reason == right.reason;
   }
 
@@ -149,8 +153,7 @@ Result<CoverageNews> Decode(const item::Item& row, std::optional<slack::ChannelI
   const auto kind = ParseKind(TextIn(row, "kind"));
   const auto from = TimestampIn(row, "from");
   if (!kind || !from) {
-    return Error{ErrorCode::kCorrupt, fmt::format("row '{}' / '{}' is no mark of coverage",
-                                                  TextIn(row, "itemId"), TextIn(row, "timestamp"))};
+    return NotA("a coverage mark", row);
   }
   return CoverageNews{.channel = std::move(channel),
                       .kind = *kind,
@@ -180,28 +183,29 @@ std::vector<Interval> ComputeCoverage(const std::vector<CoverageNews>& marks) {
   return Sweep(spans).Run();
 }
 
-Ledger::Ledger(std::string table, tables::Tables* tables)
-    : table_(std::move(table)), tables_(*tables) {}
+Ledger::Ledger(std::string table, tables::Tables* tables) : table_(tables, std::move(table)) {}
 
+// A put under the key of the mark: written twice it is still one mark.
 Status Ledger::Add(const slack::TeamId& team, const CoverageNews& mark) {
-  tables::PutRequest put{.table = table_,
+  tables::PutRequest put{.table = table_.name(),
                          .item = EncodeMark(team, mark),
                          .condition = "attribute_not_exists(#k)",
                          .names = {{"#k", "itemId"}}};
-  // Who noted a downtime and died before it was over for good left a shorter one.
+  // A process may have written a shorter mark for the same downtime and died before it could
+  // listen: the longer mark replaces it.
   if (mark.to) {
     *put.condition += " OR #to < :to";
     put.names["#to"] = "to";
     put.values[":to"] = mark.to->text();
   }
-  TRY(tables_.Put(put));
+  TRY(table_.tables().Put(put));
   return Done{};
 }
 
 Result<std::vector<CoverageNews>> Ledger::Read(const std::string& item_id,
                                                const std::optional<slack::ChannelId>& channel) {
   std::vector<CoverageNews> marks;
-  for (const item::Item& row : TRY(QueryAll(tables_, PartitionQuery(table_, item_id)))) {
+  for (const item::Item& row : TRY(table_.ReadPartition(item_id))) {
     marks.push_back(TRY(Decode(row, channel)));
   }
   return marks;
@@ -233,7 +237,7 @@ std::optional<CoverageNews> LossByDowntime(EpochSeconds last_alive, EpochSeconds
   return CoverageNews{.kind = CoverageKind::kLost,
                       .from = slack::Timestamp::FromSeconds(last_alive),
                       .to = slack::Timestamp::FromSeconds(to),
-                      .reason = "nobody listened"};
+                      .reason = "the server was not running"};
 }
 
 }  // namespace tidemark::archive

@@ -1,5 +1,9 @@
-// Coverage says of a channel which intervals the archive knows to be complete, which have known
-// loss and why, and leaves the rest as not known. It is computed from marks, which are rows.
+// Coverage says how complete the archive is for a channel: in which intervals it has every event,
+// in which some may be lost and why, and which it has from an import. Of the rest it knows nothing.
+// It is computed from marks ("the bot joined", "the server was not running"), which the Ledger
+// keeps as rows.
+//
+//   std::vector<Interval> intervals = TRY(ledger.Of(place));
 //
 // A Ledger may be used from any thread.
 #pragma once
@@ -8,8 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/archive/archive_table.h"
 #include "apps/archive/keys.h"
-#include "apps/archive/reading.h"
+#include "apps/archive/news.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "slack/timestamp.h"
@@ -18,9 +23,9 @@
 namespace tidemark::archive {
 
 enum class Certainty {
-  kComplete,  // Every event of the interval is here.
-  kLost,      // Some may be missing, for this reason.
-  kImported,  // Read from an export: the messages as they stood then, without older bodies.
+  kComplete,  // Every event of the interval is in the archive.
+  kLost,      // Some events may be missing; `reason` says why.
+  kImported,  // From an export: messages as they were when it was made, without older versions.
 };
 
 struct Interval {
@@ -31,20 +36,20 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-// In the order of time, without overlap; what no interval covers is not known. A loss outweighs
-// completeness, and completeness outweighs an import.
+// The intervals in the order of time, without overlap. Where marks overlap, a loss wins over
+// completeness, and completeness wins over an import. Nothing is known outside of the intervals.
 std::vector<Interval> ComputeCoverage(const std::vector<CoverageNews>& marks);
 
-// The mark's row.
+// The row of a mark.
 item::Item EncodeMark(const slack::TeamId& team, const CoverageNews& mark);
 
 class Ledger {
  public:
   Ledger(std::string table, tables::Tables* tables);
 
-  // A mark that is there already stays as it is, unless this one reaches further.
+  // A mark with the same beginning and kind stays as it is, unless this one ends later.
   Status Add(const slack::TeamId& team, const CoverageNews& mark);
-  // Those of the channel and those of all channels, in the order of time.
+  // The marks about the channel and those about all channels, in the order of time.
   Result<std::vector<CoverageNews>> Marks(const Place& place);
   Result<std::vector<Interval>> Of(const Place& place);
   // Marks that are about this channel alone.
@@ -56,12 +61,11 @@ class Ledger {
   Result<std::vector<CoverageNews>> Read(const std::string& item_id,
                                          const std::optional<slack::ChannelId>& channel);
 
-  const std::string table_;
-  tables::Tables& tables_;
+  const ArchiveTable table_;
 };
 
-// What was lost while nobody listened from `last_alive` to `started`: Slack sends an event again
-// for five minutes, so what happened in the last five came later. nullopt: nothing was.
+// The mark for a downtime from `last_alive` to `started`. Slack retries an event for five minutes,
+// so the events of the last five minutes arrive after the start. nullopt when nothing was lost.
 std::optional<CoverageNews> LossByDowntime(EpochSeconds last_alive, EpochSeconds started);
 
 }  // namespace tidemark::archive

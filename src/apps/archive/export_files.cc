@@ -25,7 +25,7 @@ class ZippedFiles final : public ExportFiles {
   Status Read(const ExportFile& file, const Take& take) override {
     const ZipEntry& entry = zip_.entries()[file.index];
     if (entry.size_bytes <= kMaxHeldBytes) return ReadHeld(entry, take);
-    // Too large to be held until its checksum is known: unpacked twice.
+    // Too large for memory: it is unpacked twice, first only to check its checksum.
     TRY(zip_.Read(entry, [](std::string_view) -> Status { return Done{}; }));
     return zip_.Read(entry, take);
   }
@@ -35,6 +35,8 @@ class ZippedFiles final : public ExportFiles {
     std::vector<ExportFile> files;
     for (const ZipEntry& entry : zip.entries()) {
       files.push_back({entry.name, entry.size_bytes, files.size()});
+      // Some programs for Windows write them between folders. No name in an export has one.
+      std::ranges::replace(files.back().name, '\\', '/');
     }
     return files;
   }
@@ -72,7 +74,7 @@ class FolderFiles final : public ExportFiles {
   const std::string folder_;
 };
 
-// Plain files only: a link may lead anywhere.
+// Only regular files: a symbolic link could lead out of the folder.
 Result<std::vector<ExportFile>> ListFolder(const std::string& folder) {
   std::vector<ExportFile> files;
   try {
@@ -90,6 +92,7 @@ Result<std::vector<ExportFile>> ListFolder(const std::string& folder) {
 
 }  // namespace
 
+// Sorted, so that days come in the order of their dates and FindFile can search.
 ExportFiles::ExportFiles(std::vector<ExportFile> files) : files_(std::move(files)) {
   std::sort(files_.begin(), files_.end(),
             [](const auto& left, const auto& right) { return left.name < right.name; });

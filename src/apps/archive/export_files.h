@@ -1,7 +1,7 @@
-// The files of an export, whether it is a zip file or the folder that one was unpacked into.
+// The files of an export, which is a zip file or an unpacked folder.
 //
-// A file is handed out only when all of it could be read and its checksum is right: nothing of a
-// damaged one is believed. One thread at a time.
+// A file in a zip is handed out only after all of it was unpacked and its checksum is right, so
+// nothing of a damaged file is imported. Used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace tidemark::archive {
 
 struct ExportFile {
-  std::string name;  // With slashes, from the export's top.
+  std::string name;  // The path from the top of the export, with slashes.
   uint64_t size_bytes = 0;
   uint64_t index = 0;
 };
@@ -27,9 +27,9 @@ class ExportFiles {
 
   virtual ~ExportFiles() = default;
 
-  // In the order of their names.
+  // Sorted by name.
   const std::vector<ExportFile>& files() const { return files_; }
-  // An Error of `take` ends the reading.
+  // Gives the file to `take` piece by piece. An error of `take` ends the reading and is returned.
   virtual Status Read(const ExportFile& file, const Take& take) = 0;
 
  protected:
@@ -39,8 +39,8 @@ class ExportFiles {
   std::vector<ExportFile> files_;
 };
 
-// kNotFound when there is nothing at the path; kInvalid when it is neither a folder nor a zip file
-// that can be read.
+// kNotFound when there is nothing at the path; kInvalid when it is neither a folder nor a readable
+// zip file.
 Result<std::unique_ptr<ExportFiles>> OpenExportFiles(const std::string& path);
 
 }  // namespace tidemark::archive

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <chrono>
 #include <map>
 #include <set>
 #include <utility>
@@ -9,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "apps/archive/array_splitter.h"
+#include "apps/archive/json_fields.h"
 #include "slack/event.h"
 
 namespace tidemark::archive {
@@ -50,43 +53,52 @@ bool IsDay(std::string_view name) {
   });
 }
 
-std::string Text(const Json& json, std::string_view name) {
-  const auto value = json.Find(name);
-  return std::string(value ? value->AsString().value_or("") : "");
+// The beginning of the day in UTC. The name is one that IsDay accepts.
+int64_t SecondsOfDay(std::string_view name) {
+  const auto number = [&](size_t at, size_t size) {
+    int value = 0;
+    std::from_chars(name.data() + at, name.data() + at + size, value);
+    return value;
+  };
+  const std::chrono::year_month_day day(std::chrono::year(number(0, 4)),
+                                        std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                        std::chrono::day(static_cast<unsigned>(number(8, 2))));
+  if (!day.ok()) return 0;
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::sys_days(day).time_since_epoch())
+      .count();
 }
 
-int64_t Int(const Json& json, std::string_view name) {
-  const auto value = json.Find(name);
-  return value ? value->AsInt().value_or(0) : 0;
-}
-
-bool Flag(const Json& json, std::string_view name) {
-  const auto value = json.Find(name);
-  return value && value->AsBool().value_or(false);
+bool IsAttachment(std::string_view path) {
+  for (const std::string_view folder : {"__uploads", "attachments"}) {
+    const std::string inside = fmt::format("{}/", folder);
+    if (path.starts_with(inside) || path.find("/" + inside) != std::string_view::npos) return true;
+  }
+  return false;
 }
 
 DatedText Dated(const Json& json, std::string_view name) {
   const auto value = json.Find(name);
   if (!value) return {};
-  return {.text = Text(*value, "value"), .set = Int(*value, "last_set")};
+  return {.text = TextIn(*value, "value"), .set = IntIn(*value, "last_set")};
 }
 
-// What the entry says of itself counts more than the list it stands in, unless it would make
-// public what is not.
+// The flags of the entry count more than the list it is in, but never make a conversation public
+// that is listed as private.
 ConversationKind KindOf(const Json& json, ConversationKind listed) {
-  if (Flag(json, "is_im") || Flag(json, "is_mpim")) return ConversationKind::kDirect;
-  if (listed == ConversationKind::kPublic && Flag(json, "is_private")) {
+  if (IsTrueIn(json, "is_im") || IsTrueIn(json, "is_mpim")) return ConversationKind::kDirect;
+  if (listed == ConversationKind::kPublic && IsTrueIn(json, "is_private")) {
     return ConversationKind::kPrivate;
   }
   return listed;
 }
 
 Result<ExportConversation> ReadConversation(const Json& json, ConversationKind listed) {
-  return ExportConversation{.channel = TRY(slack::ChannelId::Parse(Text(json, "id"))),
+  return ExportConversation{.channel = TRY(slack::ChannelId::Parse(TextIn(json, "id"))),
                             .kind = KindOf(json, listed),
-                            .name = Text(json, "name"),
-                            .created = Int(json, "created"),
-                            .archived = Flag(json, "is_archived"),
+                            .name = TextIn(json, "name"),
+                            .created = IntIn(json, "created"),
+                            .archived = IsTrueIn(json, "is_archived"),
                             .topic = Dated(json, "topic"),
                             .purpose = Dated(json, "purpose")};
 }
@@ -132,7 +144,7 @@ Result<std::unique_ptr<ExportReader>> ExportReader::Open(std::unique_ptr<ExportF
   reader->FindWorkspaces();
   if (reader->workspaces_.empty()) {
     return Invalid(
-        "this is no export of Slack: it has none of channels.json, groups.json, dms.json and "
+        "this is not an export of Slack: it has no channels.json, groups.json, dms.json or "
         "mpims.json");
   }
   for (ExportWorkspace& workspace : reader->workspaces_) reader->ReadLists(&workspace);
@@ -141,6 +153,7 @@ Result<std::unique_ptr<ExportReader>> ExportReader::Open(std::unique_ptr<ExportF
   return reader;
 }
 
+// A workspace is any folder with one of the lists in it. An ordinary export has one, at the top.
 void ExportReader::FindWorkspaces() {
   std::set<std::string, std::less<>> folders;
   for (const ExportFile& file : files_->files()) {
@@ -167,7 +180,8 @@ void ExportReader::ReadLists(ExportWorkspace* workspace) {
   }
 }
 
-// A folder is called after the channel's name or, for direct conversations, its id.
+// A folder has the name of the channel, or the id of a direct conversation. Names come first, in
+// case a channel is named like another one's id.
 void ExportReader::AddDays() {
   std::map<std::string, ExportConversation*, std::less<>> by_folder;
   for (ExportWorkspace& workspace : workspaces_) {
@@ -181,17 +195,21 @@ void ExportReader::AddDays() {
   std::string last_stray;
   for (const ExportFile& file : files_->files()) {
     const Path path = SplitPath(file.name);
+    if (IsAttachment(file.name)) attachments_.push_back(file);
     if (!IsDay(path.name)) continue;
+    newest_day_ = std::max(newest_day_, SecondsOfDay(path.name));
     const auto place = by_folder.find(path.folder);
     if (place != by_folder.end()) {
       place->second->days.push_back(file);
     } else if (path.folder != last_stray) {
       last_stray = path.folder;
-      problems_.Add(last_stray, "no list names a conversation for this folder: it is left out");
+      problems_.Add(last_stray, "no list has a conversation for this folder, so it is left out");
     }
   }
 }
 
+// Looks for the list of users in the folder of the workspace and then in the folders above it: on
+// Enterprise Grid all workspaces share the list at the top.
 void ExportReader::FindUsers() {
   for (ExportWorkspace& workspace : workspaces_) {
     for (std::string_view folder = workspace.folder;; folder = SplitPath(folder).folder) {

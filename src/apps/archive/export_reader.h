@@ -1,14 +1,14 @@
-// An ExportReader knows how Slack lays out an export: lists of conversations and users at the top,
-// a folder a conversation with a file a day, and on Enterprise Grid all of it once more for each
-// workspace under teams/.
+// An ExportReader knows the layout of Slack's exports: lists of conversations and users at the top,
+// a folder for each conversation with one file for each day. On Enterprise Grid there is the same
+// again for each workspace, under teams/.
 //
 //   Problems problems;
 //   auto reader = TRY(ExportReader::Open("export.zip", &problems));
 //   for (const ExportWorkspace& workspace : reader->workspaces()) ...
 //
-// Exports differ and have faults. What cannot be used is noted with its file and the reason, and
-// the rest goes on; only an export that cannot be read at all is an error. Memory is bounded by
-// the lists and one message. One thread at a time.
+// Exports differ and have faults. What cannot be used is added to Problems, with its file and the
+// reason, and reading goes on. Only an export that cannot be read at all is an error. In memory are
+// the lists and one message. Used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
-// What could not be used: how much, and some examples. May be used from any thread.
+// Counts what could not be used and keeps some examples. May be used from any thread.
 class Problems {
  public:
   void Add(std::string_view file, std::string_view reason);
@@ -53,10 +53,10 @@ class Problems {
 enum class ConversationKind {
   kPublic,
   kPrivate,  // A private channel.
-  kDirect,   // Of two or more people.
+  kDirect,   // A direct message of two or more people.
 };
 
-// A text and when it was set, in epoch seconds; 0: not said.
+// A text and when it was set, in epoch seconds; 0: unknown.
 struct DatedText {
   std::string text = {};
   int64_t set = 0;
@@ -66,7 +66,7 @@ struct ExportConversation {
   slack::ChannelId channel;
   ConversationKind kind = ConversationKind::kPublic;
   std::string name = {};  // Empty for a direct one.
-  int64_t created = 0;    // Epoch seconds; 0: not said.
+  int64_t created = 0;    // Epoch seconds; 0: unknown.
   bool archived = false;
   DatedText topic = {};
   DatedText purpose = {};
@@ -81,18 +81,24 @@ struct ExportWorkspace {
 
 class ExportReader {
  public:
-  // Errors as of OpenExportFiles, and kInvalid when there is no list of conversations in it.
+  // Fails like OpenExportFiles, and with kInvalid when there is no list of conversations.
   // `problems` outlives the reader.
   static Result<std::unique_ptr<ExportReader>> Open(const std::string& path, Problems* problems);
   static Result<std::unique_ptr<ExportReader>> Open(std::unique_ptr<ExportFiles> files,
                                                     Problems* problems);
 
   const std::vector<ExportWorkspace>& workspaces() const { return workspaces_; }
+  // Files that were attached to messages. Slack's exports have none; slackdump writes them to
+  // __uploads and attachments.
+  const std::vector<ExportFile>& attachments() const { return attachments_; }
+  // The date of the newest day, in epoch seconds: the export was made then or later. 0: no days.
+  int64_t newest_day() const { return newest_day_; }
 
-  // Each element of the array in the file, as text that is not checked. False when the file could
-  // not be read in full: that is noted, and what was given until then holds.
+  // Gives each element of the JSON array in the file, as text that was not parsed. False when the
+  // file could not be read to its end: that is added to the problems, and the rows before that are
+  // valid.
   bool ReadRows(const ExportFile& file, const std::function<void(std::string_view row)>& take);
-  // Each that is an object.
+  // The same, parsed; elements that are not objects are added to the problems.
   bool ReadObjects(const ExportFile& file, const std::function<void(const Json&)>& take);
 
  private:
@@ -105,9 +111,12 @@ class ExportReader {
   std::unique_ptr<ExportFiles> files_;
   Problems& problems_;
   std::vector<ExportWorkspace> workspaces_;
+  std::vector<ExportFile> attachments_;
+  int64_t newest_day_ = 0;
 };
 
-// Links of an export carry a token that opens them for a while: it is taken out of the text.
+// Removes the tokens from the file links of an export. They give access to the files for a while
+// and must not be stored.
 std::string WithoutLinkTokens(std::string_view text);
 
 }  // namespace tidemark::archive

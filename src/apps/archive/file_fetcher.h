@@ -1,11 +1,15 @@
-// The FileFetcher brings one file from Slack into the object store: the file or nothing, and never
-// a second time.
+// The FileFetcher copies one file from Slack into the object store. It stores the whole file or
+// nothing, and never replaces an object that is there.
 //
-// Belongs to one thread.
+// May be used from any thread.
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <variant>
 
@@ -20,8 +24,10 @@
 namespace tidemark::archive {
 
 struct FileFetcherOptions {
-  std::string spool;       // A folder of this process alone.
+  std::string spool;       // A folder that only this process uses.
   bool ask_first = false;  // files.info before each download.
+  // No download begins that would leave less than this free on the disk of the spool.
+  uint64_t min_free_bytes = 0;
 };
 
 // All outlive the FileFetcher.
@@ -34,34 +40,45 @@ struct FileFetcherParts {
 
 struct FileStored {
   uint64_t size = 0;
+  std::optional<FileMeta> info = std::nullopt;  // Of a stub: what files.info says of the file.
 };
-struct FilePresent {};  // The object was there.
-struct FileSkipped {};  // files.info says that it is none of Slack's, or hidden.
+struct FilePresent {  // The object was already there.
+  std::optional<FileMeta> info = std::nullopt;
+};
+struct FileSkipped {};  // files.info says that the file is external, hidden or deleted.
 struct FileFailed {
   bool retryable = false;
-  bool is_ours = false;  // The object store is away, not Slack.
-  std::string reason;    // For people; never holds the token, nor a URL's query.
+  // Not an attempt that counts: our object store failed, our disk is nearly full, or our budget of
+  // calls is used up.
+  bool is_ours = false;
+  std::string reason;  // For people. Never contains the token or the query of a URL.
+  std::chrono::seconds retry_after = std::chrono::seconds(0);  // Slack asks for this wait.
 };
 using FileOutcome = std::variant<FileStored, FilePresent, FileSkipped, FileFailed>;
 
 class FileFetcher {
  public:
-  // Makes the spool folder, and removes what an earlier process left in it.
+  // Creates the spool folder and removes what an earlier process left in it.
   FileFetcher(FileFetcherOptions options, FileFetcherParts parts);
 
-  FileOutcome Fetch(const FileMeta& file, const std::string& key, const Secret& token);
+  // Ends soon after `stop` asks for it, with a failure.
+  FileOutcome Fetch(const FileMeta& file, const std::string& key, const Secret& token,
+                    const std::stop_token& stop);
 
  private:
-  // Fills in what files.info knows better; nullopt: go on.
+  // Updates `file` with what files.info says. An outcome when that decides it; nullopt: download
+  // it.
   std::optional<FileOutcome> Ask(const Secret& token, FileMeta* file);
-  FileOutcome DownloadAndPut(const FileMeta& file, const std::string& key, const Secret& token);
+  std::optional<FileFailed> FindLackOfSpace(const FileMeta& file) const;
+  FileOutcome DownloadAndPut(const FileMeta& file, const std::string& key, const Secret& token,
+                             const std::stop_token& stop);
 
   const FileFetcherOptions options_;
   const FileFetcherParts parts_;
-  uint64_t downloads_ = 0;
+  std::atomic<uint64_t> downloads_ = 0;
 };
 
-// Whether the object of such a file is ours to have: not external, not hidden by Slack's plan, not
+// Whether the archive stores such a file: it is not external, not hidden by Slack's plan, not
 // deleted.
 bool IsKept(const FileMeta& file);
 

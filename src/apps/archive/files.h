@@ -1,30 +1,34 @@
-// Files fetches what messages carry: from Slack into the object store, at
-// slack/{team}/{channel}/{ts}/{file}, recorded in the message's files_s3.
+// Files fetches the files of messages from Slack into the object store, to
+// slack/{team}/{channel}/{ts}/{file}, and records them in the message's files_s3.
 //
-// Notice is given each change of the archive's table and puts messages that lack files into the
-// queue, which outlives the stream's records. Step tries what is due: what fails and may succeed
-// later is put off with growing waits, a bounded number of times, and then flagged with its
-// reason. A later success clears the flag; whoever removes it asks for another try. External files,
-// and those that Slack hides, are passed over and count as complete; stubs are resolved by
-// files.info. Writing files_s3 changes the row that is watched: such a change is recognised and
-// starts nothing.
+// Notice gets each change of the archive's table. It puts messages whose files are missing into a
+// queue (state.h), which outlives the records of the stream. Step works on what is due in the
+// queue:
+//   - A failure that may pass is postponed with growing waits, or for as long as Slack asks
+//     (Retry-After), a bounded number of times. Then the message is flagged with the reason.
+//   - A later success removes the flag. Removing the flag by hand asks for another attempt.
+//   - External files and files that Slack hides are skipped and count as complete. Stubs (Slack
+//     Connect) are resolved by files.info.
+// Recording files_s3 changes the row that Notice watches: it recognises its own changes and ignores
+// them.
 //
-// What is stored is the file or nothing: see slack/download.h. Step and Notice belong to one
-// thread, and neither ever waits for a time to come.
+// A file is stored completely or not at all: see slack/download.h. Step and Notice are used by one
+// thread. Neither waits until something is due. With threads of its own (FilesOptions::parallel)
+// Step only starts downloads, and a slow one goes on while the next steps start others.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/archive/message.h"
 #include "apps/archive/state.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/metrics.h"
 #include "base/result.h"
+#include "base/runtime.h"
 #include "base/secret.h"
 #include "objects/objects.h"
 #include "slack/download.h"
@@ -36,13 +40,19 @@ namespace tidemark::archive {
 struct FilesOptions {
   std::string table = "SlackArchive";
   std::string bucket = "slack-archive";  // In the URIs of files_s3.
-  std::string spool;  // A folder for files on their way, of this process alone; emptied at first.
-  uint32_t max_attempts = 3;
-  std::chrono::seconds first_wait = std::chrono::seconds(1);  // Doubled each time.
-  bool ask_first = false;                                     // files.info before each download.
+  // A folder for downloads, used only by this process; emptied at the start.
+  std::string spool;
+  // With waits that double from 1 s to 4,096 s, sixteen attempts take four and a half hours.
+  uint32_t max_attempts = 16;
+  std::chrono::seconds first_wait = std::chrono::seconds(1);
+  bool ask_first = false;       // files.info before each download.
+  uint64_t min_free_bytes = 0;  // Of the spool's disk: no download begins that would leave less.
+  // How many messages are worked on at the same time, each by a thread of its own. 1: Step works
+  // on them itself, one after the other.
+  size_t parallel = 1;
 };
 
-// All outlive the Files; logger and metrics may be null.
+// All outlive the Files.
 struct FilesParts {
   tables::Tables* tables = nullptr;
   objects::Objects* objects = nullptr;
@@ -51,9 +61,7 @@ struct FilesParts {
   slack::WebApi* web_api = nullptr;
   // The bot token of a team; nullopt when there is none.
   std::function<std::optional<Secret>(const slack::TeamId&)> token;
-  const Clock* clock = nullptr;
-  const Logger* logger = nullptr;
-  Metrics* metrics = nullptr;
+  Runtime runtime;
 };
 
 class Files {
@@ -61,25 +69,55 @@ class Files {
   Files(FilesOptions options, FilesParts parts);
   ~Files();
 
-  // Fails only when the tables do: then the record is to be given again.
+  // Fails only when the tables do. The caller then gives the record again.
   Status Notice(const tables::StreamRecord& record);
-  // Tries what is due, for some seconds at most and then to the end of what is under way; what is
-  // left is the next step's. Fails only when the tables do, or the objects of a message that was
-  // purged cannot be deleted.
+  // Fetches what is due. After some seconds it starts no further message and leaves the rest to the
+  // next step. Fails only when the tables do, or when the objects of a purged message cannot be
+  // deleted; a failure of another thread is returned by the next step.
   Status Step();
+  // Waits until no thread works on a message.
+  void Wait();
+  // Ends running downloads within a second and starts no more. A download that was ended is not an
+  // attempt, and is started again after the next start of the process. May be called from any
+  // thread.
+  void Stop();
 
  private:
   class Worker;
   std::unique_ptr<Worker> worker_;
 };
 
-// slack/{team}/{channel}/{ts}/{file}; kInvalid when the file's id is none.
+// slack/{team}/{channel}/{ts}/{file}; kInvalid when `file` is not a file id.
 Result<std::string> ObjectKeyOf(const Place& place, const slack::Timestamp& ts,
                                 const std::string& file);
-// Deletes every object of the message, also one that nobody has recorded: a purge empties the row
-// that would have named it.
+// Where the raw event of a message is when its row has no room for it. It is among the objects of
+// the message, so that purging the message deletes it too.
+std::string RawEventKeyOf(const Place& place, const slack::Timestamp& ts, const Body& body);
+// Deletes every object of the message, also one that is not in files_s3: the process that stored it
+// may have died before it recorded it.
 Status DeleteObjectsOf(objects::Objects& objects, const Place& place, const slack::Timestamp& ts);
-// The files of a message that have an object of ours to wait for: not external, not hidden.
+// The files of a message that the archive stores: not external, not hidden.
 std::vector<FileMeta> FilesToKeep(const Message& message);
+
+// What Step writes into a message's row.
+struct FilesUpdate {
+  std::vector<std::string> uris;    // Stored files that are not in the row yet.
+  std::string error = {};           // Empty: nothing is missing, and an earlier flag is removed.
+  std::vector<FileMeta> info = {};  // Replaces files_info, unless it is empty.
+};
+
+// Adds the URIs and sets or removes the flag. The condition is that the message exists and was not
+// purged.
+tables::UpdateRequest UpdateOfFiles(const std::string& table, const Message& message,
+                                    const FilesUpdate& update);
+
+// Removes the flag of a message whose files could not be fetched, so that they are tried again.
+// False when there is no such message, or it has no flag.
+Result<bool> AskForFilesAgain(tables::Tables& tables, const std::string& table, const Place& place,
+                              const slack::Timestamp& ts);
+
+// Whether the change is only such an update: only files_s3 and the flag differ. A change that
+// removes the flag does not count: somebody may have asked for another attempt.
+bool IsOfFilesAlone(const tables::StreamRecord& record);
 
 }  // namespace tidemark::archive

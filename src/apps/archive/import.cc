@@ -7,23 +7,110 @@
 #include <optional>
 #include <semaphore>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "apps/archive/archive_table.h"
 #include "apps/archive/import_row.h"
-#include "apps/archive/import_team.h"
-#include "apps/archive/partition.h"
 #include "base/worker_pool.h"
 #include "slack/event.h"
 
 namespace tidemark::archive {
 
+// ---- The team of an export ----
+
+namespace {
+
+constexpr size_t kMaxDaysLookedAt = 20;
+
+class TeamVotes {
+ public:
+  void Add(const Json& row, std::string_view field) {
+    const auto value = row.Find(field);
+    const auto team = slack::TeamId::Parse(value ? value->AsString().value_or("") : "");
+    if (team) ++counts_[*team];
+  }
+  std::optional<slack::TeamId> Winner() const {
+    const auto most = std::max_element(
+        counts_.begin(), counts_.end(),
+        [](const auto& left, const auto& right) { return left.second < right.second; });
+    return most == counts_.end() ? std::nullopt : std::optional(most->first);
+  }
+
+ private:
+  std::map<slack::TeamId, uint64_t> counts_;
+};
+
+std::string_view FolderName(std::string_view folder) {
+  const size_t slash = folder.rfind('/');
+  return slash == std::string_view::npos ? folder : folder.substr(slash + 1);
+}
+
+Result<std::optional<slack::TeamId>> GivenTeam(const std::vector<std::string>& given,
+                                               std::string_view folder) {
+  std::optional<slack::TeamId> for_all;
+  for (const std::string& text : given) {
+    const size_t sign = text.find('=');
+    if (sign == std::string::npos) {
+      for_all = TRY(slack::TeamId::Parse(text));
+    } else if (text.substr(0, sign) == FolderName(folder)) {
+      return std::optional(TRY(slack::TeamId::Parse(text.substr(sign + 1))));
+    }
+  }
+  return for_all;
+}
+
+std::optional<slack::TeamId> TeamOfUsers(const ExportWorkspace& workspace, ExportReader* reader) {
+  TeamVotes votes;
+  if (workspace.users) {
+    reader->ReadObjects(*workspace.users, [&](const Json& user) { votes.Add(user, "team_id"); });
+  }
+  return votes.Winner();
+}
+
+std::optional<slack::TeamId> TeamOfMessages(const ExportWorkspace& workspace,
+                                            ExportReader* reader) {
+  TeamVotes votes;
+  size_t looked_at = 0;
+  for (const ExportConversation& conversation : workspace.conversations) {
+    for (const ExportFile& day : conversation.days) {
+      if (++looked_at > kMaxDaysLookedAt) return votes.Winner();
+      reader->ReadObjects(day, [&](const Json& message) { votes.Add(message, "team"); });
+    }
+  }
+  return votes.Winner();
+}
+
+}  // namespace
+
+// On Enterprise Grid all workspaces share one list of users (org_users.json). It does not tell the
+// team of a single workspace and is not used.
+Result<slack::TeamId> FindTeam(const ExportWorkspace& workspace,
+                               const std::vector<std::string>& given, ExportReader* reader) {
+  if (const auto team = TRY(GivenTeam(given, workspace.folder))) return *team;
+  const bool has_own_users =
+      workspace.users && workspace.users->name.find("org_users") == std::string::npos;
+  if (has_own_users) {
+    if (const auto team = TeamOfUsers(workspace, reader)) return *team;
+  }
+  if (const auto team = TeamOfMessages(workspace, reader)) return *team;
+  const std::string flag = workspace.folder.empty()
+                               ? "--team T01234567"
+                               : fmt::format("--team {}=T01234567", FolderName(workspace.folder));
+  return Invalid(
+      fmt::format("the export does not say which team it belongs to: give the id with {}", flag));
+}
+
+// ---- The import ----
+
 namespace {
 
 using slack::Timestamp;
 
-// What is read and written at a time: enough to share a sync, few enough to hold several.
+// A chunk is what one thread reads and writes at a time: large enough that its rows share a sync,
+// small enough to hold several in memory.
 constexpr size_t kMaxChunkRows = 500;
 constexpr size_t kMaxChunkBytes = 1 << 20;
 constexpr size_t kMaxNewsTogether = 500;
@@ -32,11 +119,11 @@ bool IsPublic(const ExportConversation& conversation) {
   return conversation.kind == ConversationKind::kPublic;
 }
 
-// A conversation while it is imported.
+// The import of one conversation.
 struct Job {
   const ExportConversation* conversation = nullptr;
   Place place;
-  bool whole = true;  // Every file could be read.
+  bool whole = true;  // Every file was read to its end.
   std::optional<Timestamp> first = std::nullopt;
   std::optional<Timestamp> last = std::nullopt;
 
@@ -46,7 +133,7 @@ struct Job {
   }
 };
 
-// Rows of one conversation, of one or more days.
+// Rows of one conversation, from one or more days.
 struct Chunk {
   struct Row {
     size_t begin = 0;
@@ -67,16 +154,20 @@ struct Chunk {
   }
 };
 
-// What a list says of a channel, each with the time from which it holds.
-std::vector<ChannelNews> NewsOf(const ExportConversation& conversation) {
+// What channels.json says about a channel, as news with the time from which each value holds. The
+// name is the one that the channel had when the export was made: it may have had others before.
+std::vector<ChannelNews> ListedNewsOf(const ExportConversation& conversation, int64_t exported) {
   const auto created = Timestamp::FromSeconds(conversation.created);
   ChannelNews made{
       .channel = conversation.channel,
       .event_ts = created,
       .visibility = IsPublic(conversation) ? Visibility::kPublic : Visibility::kPrivate};
-  if (!conversation.name.empty()) made.name = conversation.name;
   if (conversation.archived) made.archived = true;
   std::vector<ChannelNews> news = {made};
+  if (!conversation.name.empty()) {
+    const auto named = Timestamp::FromSeconds(std::max(conversation.created, exported));
+    news.push_back({.channel = conversation.channel, .event_ts = named, .name = conversation.name});
+  }
   const auto add = [&](const DatedText& dated, auto field) {
     if (dated.text.empty() && dated.set == 0) return;
     ChannelNews one{.channel = conversation.channel,
@@ -108,6 +199,8 @@ class Importer {
   void ReadDays(Job* job, Chunk* chunk);
   void Send(Chunk chunk);
   Status Process(const Chunk& chunk);
+  using FilesByTs = std::map<Timestamp, const ExportFile*>;
+  Status NoteTooLarge(const Place& place, const Timestamp& ts, const ExportFile& file);
   Status MarkCoverage();
   Status SetNames();
 
@@ -126,12 +219,12 @@ class Importer {
   std::unique_ptr<ExportReader> reader_;
   std::vector<std::unique_ptr<Job>> jobs_;
 
-  std::mutex mutex_;  // For what follows, while workers run.
+  std::mutex mutex_;  // Guards the members below while workers run.
   ImportReport report_;
   std::optional<Error> failure_;
 
   std::unique_ptr<WorkerPool> workers_;
-  // How many chunks are held at once.
+  // Limits how many chunks are in memory.
   std::unique_ptr<std::counting_semaphore<>> room_;
 };
 
@@ -144,6 +237,9 @@ Result<ImportReport> Importer::Run(const std::string& path) {
     TRY(MarkCoverage());
     TRY(SetNames());
   }
+  report_.total_files = progress_.total_files;
+  report_.attachments = reader_->attachments().size();
+  if (report_.attachments > 0) report_.first_attachment = reader_->attachments().front().name;
   report_.problems = problems_.count();
   report_.examples = problems_.examples();
   const auto took = parts_.clock->Monotonic() - started;
@@ -183,10 +279,10 @@ Status Importer::StoreUsers(const ExportFile& file, const slack::TeamId& team) {
   };
   reader_->ReadObjects(file, [&](const Json& user) {
     const auto updated = user.Find("updated");
-    // A user of whom it is not said since when counts as known from the beginning.
+    // Without a time the user counts as known since the beginning.
     const auto since = Timestamp::FromSeconds(updated ? updated->AsInt().value_or(0) : 0);
     std::optional<UserNews> one = ReadUser(user, since);
-    if (!one) return problems_.Add(file.name, "a user without a proper id");
+    if (!one) return problems_.Add(file.name, "a user without a valid id");
     ++report_.users;
     news.push_back(*std::move(one));
     if (news.size() >= kMaxNewsTogether) flush();
@@ -195,12 +291,13 @@ Status Importer::StoreUsers(const ExportFile& file, const slack::TeamId& team) {
   return status;
 }
 
-// In rounds, so that the news of one round are about different rows.
+// A channel may have several news, all about the same row, and a transaction may not write a row
+// twice. So the first news of all channels are stored together, then the second ones, and so on.
 Status Importer::StoreChannels(const std::vector<Job*>& jobs, const slack::TeamId& team) {
   report_.channels += jobs.size();
   std::vector<std::vector<News>> rounds;
   for (const Job* job : jobs) {
-    std::vector<ChannelNews> news = NewsOf(*job->conversation);
+    std::vector<ChannelNews> news = ListedNewsOf(*job->conversation, reader_->newest_day());
     rounds.resize(std::max(rounds.size(), news.size()));
     for (size_t i = 0; i < news.size(); ++i) {
       rounds[i].push_back(ScopedChannelNews{std::move(news[i]), Scope::kPublic});
@@ -210,6 +307,8 @@ Status Importer::StoreChannels(const std::vector<Job*>& jobs, const slack::TeamI
   return Done{};
 }
 
+// One thread reads the export, several write. `room_` limits the chunks in memory: the reader waits
+// until a writer is done.
 Status Importer::StoreMessages() {
   const size_t threads = std::max<size_t>(options_.threads, 1);
   room_ = std::make_unique<std::counting_semaphore<>>(static_cast<ptrdiff_t>(threads + 1));
@@ -225,9 +324,16 @@ Status Importer::StoreMessages() {
   return Done{};
 }
 
+// A chunk may have rows of several days, so that a conversation with few messages a day still gets
+// large transactions.
 void Importer::ReadDays(Job* job, Chunk* chunk) {
   for (const ExportFile& day : job->conversation->days) {
     if (failure()) return;
+    if (options_.is_stopped()) {
+      job->whole = false;
+      report_.is_stopped = true;
+      return;
+    }
     const bool whole = reader_->ReadRows(day, [&](std::string_view row) {
       chunk->Add(row, day);
       if (chunk->IsFull()) Send(std::exchange(*chunk, Chunk{.job = job}));
@@ -237,6 +343,7 @@ void Importer::ReadDays(Job* job, Chunk* chunk) {
     progress_.bytes += day.size_bytes;
     std::lock_guard lock(mutex_);
     ++report_.files;
+    report_.last_file = day.name;
     report_.unreadable_files += whole ? 0 : 1;
     report_.bytes += day.size_bytes;
   }
@@ -250,9 +357,10 @@ void Importer::Send(Chunk chunk) {
     if (!done) Fail(done.error());
     room_->release();
   });
-  CHECK(taken);  // There are as many places as there is room.
+  CHECK(taken);  // The pool's queue is longer than `room_` allows chunks.
 }
 
+// Runs on a worker. Parses the rows of the chunk, stores what they tell, and adds up the counts.
 Status Importer::Process(const Chunk& chunk) {
   const ImportContext context{.place = chunk.job->place,
                               .is_public = IsPublic(*chunk.job->conversation),
@@ -260,6 +368,7 @@ Status Importer::Process(const Chunk& chunk) {
                               .read = read_options()};
   std::vector<ImportedMessage> messages;
   messages.reserve(chunk.rows.size());
+  FilesByTs files;
   std::vector<News> changes;
   uint64_t left_out = 0;
   uint64_t bad = 0;
@@ -268,6 +377,7 @@ Status Importer::Process(const Chunk& chunk) {
     ImportedRow read = document ? ReadImportedRow(document->root(), context)
                                 : ImportedRow(BadRow{document.error().message});
     if (auto* message = std::get_if<ImportedMessage>(&read)) {
+      files.emplace(message->news.ts, row.file);
       messages.push_back(std::move(*message));
     } else if (auto* change = std::get_if<ScopedChannelNews>(&read)) {
       changes.push_back(std::move(*change));
@@ -281,17 +391,31 @@ Status Importer::Process(const Chunk& chunk) {
   left_out += changes.size();
   TRY(writer_.StoreNews(chunk.job->place.team, changes));
   const StoreCounts counts = TRY(writer_.StoreMessages(chunk.job->place, messages));
+  for (const Timestamp& ts : counts.too_large)
+    TRY(NoteTooLarge(chunk.job->place, ts, *files.at(ts)));
   progress_.messages += messages.size();
   std::lock_guard lock(mutex_);
   report_.messages += counts;
   report_.left_out += left_out;
-  report_.bad += bad;
+  report_.bad += bad + counts.too_large.size();
   for (const ImportedMessage& message : messages) chunk.job->Cover(message.news.ts);
   return Done{};
 }
 
-// A mark that begins where an earlier one does is not written again: what this export has beyond
-// that one begins where that one ends.
+// No row has room for the message. Its time is not imported: it counts as lost.
+Status Importer::NoteTooLarge(const Place& place, const Timestamp& ts, const ExportFile& file) {
+  problems_.Add(file.name,
+                fmt::format("the message {} is too large for a row of 400 KB", ts.text()));
+  if (options_.mode == ImportMode::kDryRun) return Done{};
+  return parts_.ledger->Add(place.team, {.channel = place.channel,
+                                         .kind = CoverageKind::kLost,
+                                         .from = ts,
+                                         .to = Timestamp::FromSeconds(ts.seconds() + 1),
+                                         .reason = "a message of the export is too large"});
+}
+
+// The key of a mark is its beginning. When an earlier import begins at the same time, this one's
+// mark begins where the earlier one ends.
 Status Importer::MarkCoverage() {
   for (const std::unique_ptr<Job>& job : jobs_) {
     if (!job->whole || !job->first) continue;
@@ -311,15 +435,14 @@ Status Importer::MarkCoverage() {
   return Done{};
 }
 
-// The index follows the channels' rows where a server runs. Here none may, and nobody should have
-// to wait for one to find what was imported.
+// Usually the processors of a server keep the channel index. The import may run without a server,
+// so it enters its channels itself.
 Status Importer::SetNames() {
-  const std::string& table = parts_.archive->options().table;
+  const ArchiveTable table(parts_.tables, parts_.archive->options().table);
   for (const std::unique_ptr<Job>& job : jobs_) {
-    const auto rows =
-        TRY(QueryAll(*parts_.tables, PartitionQuery(table, RowsOfChannel(job->place))));
-    if (rows.empty()) continue;
-    const std::string name = IndexName(TRY(JoinRows(rows)));
+    const auto channel = TRY(table.FindChannel(job->place));
+    if (!channel) continue;
+    const std::string name = IndexName(*channel);
     if (TRY(parts_.index->Find(job->place)) == name) continue;
     TRY(parts_.index->Set(job->place, name));
   }

@@ -7,29 +7,25 @@
 
 #include <fmt/format.h>
 
+#include "apps/archive/json_fields.h"
 #include "slack/event.h"
 
 namespace tidemark::archive {
 
 namespace {
 
-constexpr std::string_view kTombstone = "tombstone";
-// Subtypes that change another message.
-constexpr std::array<std::string_view, 3> kChanges = {"message_changed", "message_deleted",
-                                                      "message_replied"};
+// Messages of these subtypes are about another message: they are events, written down as rows.
+constexpr std::array<std::string_view, 3> kMessageEvents = {"message_changed", "message_deleted",
+                                                            "message_replied"};
 
-std::string_view TextOf(const Json& json, std::string_view name) {
-  const auto value = json.Find(name);
-  return value ? value->AsString().value_or("") : "";
-}
-
-// More than a message: it is read as the event that it was.
+// Whether the row is more than a message. It is then read as the event that Slack sent of it, so
+// that the import and the listener share one set of rules.
 bool IsEvent(std::string_view subtype) {
   return !IsKeptAsMessage(subtype) ||
-         std::find(kChanges.begin(), kChanges.end(), subtype) != kChanges.end();
+         std::find(kMessageEvents.begin(), kMessageEvents.end(), subtype) != kMessageEvents.end();
 }
 
-// The row with what an event has and a row of an export lacks.
+// Builds the event: the row, with the envelope, channel and time that a row of an export lacks.
 std::string EventOf(const Json& row, const ImportContext& context, const slack::Timestamp& ts) {
   std::string text;
   JsonWriter writer(&text);
@@ -65,7 +61,8 @@ ImportedRow FromNews(News news, const ImportContext& context) {
   }
   if (auto* channel = std::get_if<ScopedChannelNews>(&news)) {
     channel->scope = Scope::kPublic;
-    // Whoever asks for what is private has not made it public: nothing later is kept for it.
+    // `--with-private` imports a private channel without making it public: otherwise the listener
+    // would keep its later events.
     channel->news.implies_public = channel->news.implies_public && context.is_public;
     channel->news.was_public = channel->news.was_public && context.is_public;
     return std::move(*channel);
@@ -79,23 +76,23 @@ ImportedRow ReadAsEvent(const Json& row, const ImportContext& context, const sla
   const std::string body = EventOf(row, context, ts);
   const Result<slack::Envelope> envelope = slack::ParseEnvelope(body);
   const auto* callback = envelope ? std::get_if<slack::EventCallback>(&*envelope) : nullptr;
-  if (callback == nullptr) return BadRow{"it is not the event that its subtype says"};
-  return FromNews(ReadEvent(*callback, body, context.read), context);
+  if (callback == nullptr) return BadRow{"the row does not have the fields that its subtype needs"};
+  return FromNews(ReadEvent(*callback, context.read), context);
 }
 
-// Names become part of keys.
+// The name becomes part of a key, where '#' separates the parts.
 bool IsReactionName(std::string_view name) {
   return !name.empty() && name.size() <= 100 && name.find('#') == std::string_view::npos;
 }
 
-// What a message shows of its reactions is no event: it counts from the message's own time, so
-// that whatever an event tells of them is newer.
+// A message lists its reactions without their times. They get the time of the message: so any event
+// about them is newer, and wins.
 void AddReactions(const Json& row, const slack::ChannelId& channel, const slack::Timestamp& ts,
                   std::vector<ReactionNews>* reactions) {
   const auto list = row.Find("reactions");
   if (!list) return;
   for (const Json reaction : list->Elements()) {
-    const std::string_view name = TextOf(reaction, "name");
+    const std::string_view name = FindTextIn(reaction, "name").value_or("");
     const auto users = reaction.Find("users");
     if (!IsReactionName(name) || !users) continue;
     for (const Json user : users->Elements()) {
@@ -110,10 +107,10 @@ void AddReactions(const Json& row, const slack::ChannelId& channel, const slack:
   }
 }
 
-// Exports with a log of edits show what stood there before.
-void AddPrevious(const Json& row, const slack::Timestamp& event_ts, MessageNews* news) {
+// Exports that include the edit log show the body before the edit in `previous`.
+void AddLoggedBody(const Json& row, const slack::Timestamp& event_ts, MessageNews* news) {
   const auto previous = row.Find("previous");
-  if (!previous || TextOf(*previous, "subtype") == kTombstone) return;
+  if (!previous || FindTextIn(*previous, "subtype").value_or("") == kTombstoneSubtype) return;
   auto observation = ReadMessage(*previous, event_ts, {.raw_events = false});
   if (!observation || observation->ts != news->ts) return;
   observation->body.inferred = true;
@@ -124,24 +121,26 @@ void AddPrevious(const Json& row, const slack::Timestamp& event_ts, MessageNews*
 
 ImportedRow ReadImportedRow(const Json& row, const ImportContext& context) {
   if (!row.IsObject()) return BadRow{"a row is not an object"};
-  const auto ts = slack::Timestamp::Parse(TextOf(row, "ts"));
-  if (!ts) return BadRow{fmt::format("a row's ts is none: '{}'", TextOf(row, "ts").substr(0, 40))};
-  const std::string_view subtype = TextOf(row, "subtype");
+  const auto ts = TimestampIn(row, "ts");
+  if (!ts)
+    return BadRow{fmt::format("a row's ts is not a Slack timestamp: '{}'",
+                              FindTextIn(row, "ts").value_or("").substr(0, 40))};
+  const std::string_view subtype = FindTextIn(row, "subtype").value_or("");
   if (IsEvent(subtype)) return ReadAsEvent(row, context, *ts);
   ImportedMessage message{
       .news = {.channel = context.place.channel, .scope = Scope::kPublic, .ts = *ts}};
-  if (subtype == kTombstone) {
-    if (const auto thread_ts = slack::Timestamp::Parse(TextOf(row, "thread_ts"))) {
+  if (subtype == kTombstoneSubtype) {
+    if (const auto thread_ts = TimestampIn(row, "thread_ts")) {
       message.news.traits.thread_ts = thread_ts->text();
     }
     message.news.deleted_ts = context.now;
     return message;
   }
   auto observation = ReadMessage(row, std::nullopt, context.read);
-  if (!observation) return BadRow{"a row is no message"};
+  if (!observation) return BadRow{"a row is not a message"};
   const slack::Timestamp version = observation->body.version;
   message.news.observations.push_back(*std::move(observation));
-  AddPrevious(row, version, &message.news);
+  AddLoggedBody(row, version, &message.news);
   AddReactions(row, context.place.channel, *ts, &message.reactions);
   return message;
 }

@@ -1,5 +1,5 @@
-// What a row of an export means to the archive: the same as the event that Slack sent of it, or
-// would have sent. A pure function of the row.
+// Reads one row of an export. A row means the same to the archive as the event that Slack sent, or
+// would have sent, for that message. A pure function of the row.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "apps/archive/reading.h"
+#include "apps/archive/read_event.h"
 #include "base/json.h"
 #include "slack/timestamp.h"
 
@@ -18,25 +18,26 @@ struct ImportedMessage {
   std::vector<ReactionNews> reactions = {};
 };
 
-// Left out, as it is of an event: a join, a leave.
+// Left out, like the event would be: a join or a leave.
 struct LeftOut {};
 
-// Of no use, and why.
+// Cannot be used. The reason is for the import report.
 struct BadRow {
   std::string reason;
 };
 
-// ChannelNews is what topics, names and the like tell.
+// ScopedChannelNews comes from messages that tell of a new topic, name and the like.
 using ImportedRow = std::variant<ImportedMessage, ScopedChannelNews, LeftOut, BadRow>;
 
 struct ImportContext {
   Place place;
   bool is_public = true;
-  // A deleted message that an export shows was deleted by now.
+  // Exports do not say when a message was deleted: the time of the import counts.
   slack::Timestamp now;
   ReadOptions read = {};
 };
 
+// Never fails: a row that cannot be used is a BadRow.
 ImportedRow ReadImportedRow(const Json& row, const ImportContext& context);
 
 }  // namespace tidemark::archive

@@ -1,14 +1,15 @@
 #include "apps/archive/import_writer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "apps/archive/attributes.h"
-#include "apps/archive/partition.h"
 #include "item/size.h"
 #include "tables/limits.h"
+#include "tables/pages.h"
 
 namespace tidemark::archive {
 
@@ -16,10 +17,9 @@ namespace {
 
 using tables::PutRequest;
 
-// More keys than this between the first and the last message of a few hundred are not worth
-// holding.
+// Up to so many keys are held in memory to find out which messages are new.
 constexpr size_t kMaxKnownKeys = 20'000;
-// Below what a transaction may have, for what is around the items.
+// Less than a transaction may have, to leave room for what is around the items.
 constexpr size_t kMaxBatchBytes = tables::kMaxTransactBytes - (512 << 10);
 constexpr const char* kIfAbsent = "attribute_not_exists(itemId)";
 
@@ -39,7 +39,7 @@ item::Item EncodeReaction(const Place& place, const ReactionNews& reaction) {
   return row.Build();
 }
 
-// A message that is written as it is when none is there: all that is told of it is one body.
+// Whether the message can be put as it is when there is no row: the export shows one body of it.
 bool IsPlain(const ImportedMessage& message) {
   return message.news.observations.size() == 1 && !message.news.deleted_ts;
 }
@@ -50,8 +50,9 @@ item::Item EncodeFresh(const Place& place, const ImportedMessage& message) {
   return Encode(state.message);
 }
 
-StoreCounts CountOf(Outcome outcome, bool was_there) {
-  if (outcome != Outcome::kStored) return {.unchanged = 1};
+StoreCounts CountOf(ArchiveOutcome outcome, bool was_there, const slack::Timestamp& ts) {
+  if (outcome == ArchiveOutcome::kIncomplete) return {.too_large = {ts}};
+  if (outcome != ArchiveOutcome::kStored) return {.unchanged = 1};
   return was_there ? StoreCounts{.updated = 1} : StoreCounts{.stored_new = 1};
 }
 
@@ -62,10 +63,11 @@ StoreCounts& StoreCounts::operator+=(const StoreCounts& other) {
   updated += other.updated;
   unchanged += other.unchanged;
   reactions += other.reactions;
+  too_large.insert(too_large.end(), other.too_large.begin(), other.too_large.end());
   return *this;
 }
 
-// One row to write: a message, or else a reaction.
+// One row to write: a message or a reaction. The other pointer is null.
 struct ImportWriter::Unit {
   const ImportedMessage* message = nullptr;
   const ReactionNews* reaction = nullptr;
@@ -88,7 +90,7 @@ class ImportWriter::Batch {
   }
   const tables::TransactWriteRequest& request() const { return request_; }
   const std::vector<Unit>& units() const { return units_; }
-  // Keeps the room for the next.
+  // Keeps the allocated memory for the next batch.
   void Clear() {
     bytes_ = 0;
     request_.actions.clear();
@@ -105,6 +107,8 @@ class ImportWriter::Batch {
 ImportWriter::ImportWriter(Archive* archive, tables::Tables* tables, ImportMode mode)
     : archive_(archive), tables_(tables), mode_(mode) {}
 
+// One query tells which of several hundred messages are already stored. Looking each of them up
+// would cost several hundred reads.
 Result<std::optional<ImportWriter::Keys>> ImportWriter::KnownKeys(const std::string& partition,
                                                                   const std::string& from,
                                                                   const std::string& to) {
@@ -116,13 +120,13 @@ Result<std::optional<ImportWriter::Keys>> ImportWriter::KnownKeys(const std::str
       .values = {{":partition", partition}, {":from", from}, {":to", to}},
       .consistent = true};
   Keys keys;
-  for (;;) {
-    tables::Page page = TRY(tables_->Query(request));
-    for (const item::Item& row : page.items) keys.insert(TextIn(row, "timestamp"));
-    if (keys.size() > kMaxKnownKeys) return std::optional<Keys>();
-    if (!page.last) return std::optional<Keys>(std::move(keys));
-    request.start_after = std::move(page.last);
-  }
+  const auto visit = [&](const item::Item& row) -> Result<tables::Paging> {
+    keys.insert(TextIn(row, "timestamp"));
+    return keys.size() > kMaxKnownKeys ? tables::Paging::kStop : tables::Paging::kContinue;
+  };
+  TRY(tables::ForEachItem(*tables_, std::move(request), visit));
+  if (keys.size() > kMaxKnownKeys) return std::optional<Keys>();
+  return std::optional<Keys>(std::move(keys));
 }
 
 Result<StoreCounts> ImportWriter::StoreMessages(const Place& place,
@@ -130,11 +134,11 @@ Result<StoreCounts> ImportWriter::StoreMessages(const Place& place,
   if (messages.empty()) return StoreCounts{};
   if (mode_ == ImportMode::kStore) return StoreFresh(place, messages);
   StoreCounts counts;
-  for (const ImportedMessage& message : messages) counts += TRY(Foresee(place, message));
+  for (const ImportedMessage& message : messages) counts += TRY(CountDryRun(place, message));
   return counts;
 }
 
-// Of the rows, those that are not there go into batches, and all others are joined.
+// Rows that the table does not have go into batches. All others are joined one by one.
 Result<StoreCounts> ImportWriter::StoreFresh(const Place& place,
                                              const std::vector<ImportedMessage>& messages) {
   const auto [first, last] = std::minmax_element(
@@ -149,7 +153,7 @@ Result<StoreCounts> ImportWriter::StoreFresh(const Place& place,
   std::vector<Unit> others;
   const auto add = [&](Unit unit, item::Item row, std::optional<Keys>* keys) -> Status {
     const size_t size_bytes = item::SizeBytes(row);
-    // Whatever is large is left to the archive, which knows what to leave out of it.
+    // A large row is left to the archive, which may have to drop its raw event.
     const bool is_fresh = *keys && size_bytes < archive_->options().warn_bytes &&
                           (*keys)->insert(TextIn(row, "timestamp")).second;
     if (!is_fresh) {
@@ -167,7 +171,7 @@ Result<StoreCounts> ImportWriter::StoreFresh(const Place& place,
       others.push_back({.message = &message});
     }
     for (const ReactionNews& reaction : message.reactions) {
-      // A reaction that is there is never older than what an export shows.
+      // A stored reaction is never older than the one in the export: keep it.
       if (known_reactions && known_reactions->contains(ReactionKey(reaction))) continue;
       TRY(add({.reaction = &reaction}, EncodeReaction(place, reaction), &known_reactions));
     }
@@ -177,6 +181,8 @@ Result<StoreCounts> ImportWriter::StoreFresh(const Place& place,
   return counts;
 }
 
+// When the transaction is cancelled, another writer has stored one of its rows since KnownKeys.
+// Then every row of the batch is stored on its own, and joined with what is there.
 Result<StoreCounts> ImportWriter::Flush(const Place& place, Batch* batch) {
   StoreCounts counts;
   if (batch->units().empty()) return counts;
@@ -206,7 +212,7 @@ Result<StoreCounts> ImportWriter::StoreUnit(const Place& place, const Unit& unit
 
 Result<StoreCounts> ImportWriter::JoinMessage(const Place& place, const ImportedMessage& message) {
   const bool was_there = TRY(IsThere(place, message.news.ts));
-  return CountOf(TRY(archive_->StoreNews(place.team, message.news)), was_there);
+  return CountOf(TRY(archive_->StoreNews(place.team, message.news)), was_there, message.news.ts);
 }
 
 Result<StoreCounts> ImportWriter::PutReaction(const Place& place, const ReactionNews& reaction) {
@@ -216,10 +222,11 @@ Result<StoreCounts> ImportWriter::PutReaction(const Place& place, const Reaction
   return StoreCounts{.reactions = reply.applied ? 1u : 0u};
 }
 
-Result<StoreCounts> ImportWriter::Foresee(const Place& place, const ImportedMessage& message) {
+Result<StoreCounts> ImportWriter::CountDryRun(const Place& place, const ImportedMessage& message) {
   if (archive_ == nullptr) return StoreCounts{.stored_new = 1};
   const bool was_there = TRY(IsThere(place, message.news.ts));
-  return CountOf(TRY(archive_->PlanNews(place.team, message.news)).outcome, was_there);
+  return CountOf(TRY(archive_->PlanNews(place.team, message.news)).outcome, was_there,
+                 message.news.ts);
 }
 
 Result<bool> ImportWriter::IsThere(const Place& place, const slack::Timestamp& ts) {
@@ -237,12 +244,12 @@ Result<StoreCounts> ImportWriter::StoreNews(const slack::TeamId& team,
   std::vector<const News*> together;
   const auto flush = [&]() -> Status {
     if (together.empty()) return Done{};
-    // Two may be about one row, which a transaction refuses: then each has its own.
+    // Two news may be about one row, which a transaction refuses. Then each is written on its own.
     const Result<bool> applied = Write({.actions = std::exchange(actions, {})});
     if (!applied && applied.error().code != ErrorCode::kInvalid) return applied.error();
     for (const News* one : std::exchange(together, {})) {
       const bool stored =
-          (applied && *applied) || TRY(archive_->StoreNews(team, *one)) == Outcome::kStored;
+          (applied && *applied) || TRY(archive_->StoreNews(team, *one)) == ArchiveOutcome::kStored;
       ++(stored ? counts.updated : counts.unchanged);
     }
     return Done{};

@@ -1,6 +1,7 @@
-// An ImportWriter stores rows of an export, many at a time. Where the table holds nothing yet, it
-// writes them as they are, in large transactions that are cancelled when somebody else wrote
-// meanwhile; all others are joined with what is there, one by one, as the listener does it.
+// An ImportWriter stores rows of an export, many at a time. Rows that the table does not have are
+// put as they are, in large transactions. Every put requires that its row is absent: when another
+// writer was faster, the transaction is cancelled and its rows are stored one by one. All other
+// rows are joined with what is there, one by one, like events.
 //
 // May be used from several threads at once.
 #pragma once
@@ -23,22 +24,24 @@ struct StoreCounts {
   uint64_t updated = 0;
   uint64_t unchanged = 0;
   uint64_t reactions = 0;  // New ones.
+  // Messages that are too large for a row even without their raw event. They are not stored.
+  std::vector<slack::Timestamp> too_large = {};
 
   StoreCounts& operator+=(const StoreCounts& other);
 };
 
-// Whether anything is written, or only found out what would be.
+// Whether to write, or only to find out what would be written.
 enum class ImportMode { kStore, kDryRun };
 
 class ImportWriter {
  public:
-  // Both outlive this. With kDryRun they may be null: there is no archive yet, and all is new.
+  // Both outlive this. With kDryRun they may be null: then there is no archive yet, and all is new.
   ImportWriter(Archive* archive, tables::Tables* tables, ImportMode mode);
 
   // Messages of one conversation.
   Result<StoreCounts> StoreMessages(const Place& place,
                                     const std::vector<ImportedMessage>& messages);
-  // News of any kind, each about another row as a rule; those that were stored count as updated.
+  // News of any kind, usually each about another row. What was stored counts as updated.
   Result<StoreCounts> StoreNews(const slack::TeamId& team, const std::vector<News>& news);
 
  private:
@@ -46,7 +49,7 @@ class ImportWriter {
   class Batch;
   using Keys = std::set<std::string, std::less<>>;
 
-  // The sort keys that are there; nullopt: too many to look at.
+  // The sort keys in this range of the partition; nullopt: too many to hold in memory.
   Result<std::optional<Keys>> KnownKeys(const std::string& partition, const std::string& from,
                                         const std::string& to);
   Result<StoreCounts> StoreFresh(const Place& place, const std::vector<ImportedMessage>& messages);
@@ -54,9 +57,9 @@ class ImportWriter {
   Result<StoreCounts> StoreUnit(const Place& place, const Unit& unit);
   Result<StoreCounts> JoinMessage(const Place& place, const ImportedMessage& message);
   Result<StoreCounts> PutReaction(const Place& place, const ReactionNews& reaction);
-  Result<StoreCounts> Foresee(const Place& place, const ImportedMessage& message);
+  Result<StoreCounts> CountDryRun(const Place& place, const ImportedMessage& message);
   Result<bool> IsThere(const Place& place, const slack::Timestamp& ts);
-  // False: cancelled, nothing was written.
+  // False: the transaction was cancelled, and nothing was written.
   Result<bool> Write(const tables::TransactWriteRequest& request);
 
   Archive* const archive_;

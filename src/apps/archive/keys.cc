@@ -21,6 +21,8 @@ std::string Joined(std::initializer_list<std::string_view> parts) {
 }
 
 // "{kind}#{team}#{channel}" and nothing behind it.
+// Reads a place back from a key of this kind. The id is checked, so a key of another kind that
+// begins alike ("channelindex#…") is not taken for it.
 std::optional<Place> PlaceBehind(std::string_view kind, std::string_view item_id) {
   if (!item_id.starts_with(kind)) return std::nullopt;
   item_id.remove_prefix(kind.size());

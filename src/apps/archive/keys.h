@@ -1,5 +1,6 @@
-// The keys of the archive's rows, and back. Ids are checked before they become part of a key, so
-// none can hold the '#' between the parts. docs/formats/archive.md has them all.
+// The keys of the archive's rows: how they are built, and what a key says about its row.
+// docs/formats/archive.md has them all. The parts of a key are separated by '#'. Ids are checked
+// when they are parsed (slack/ids.h), so no id contains a '#'.
 #pragma once
 
 #include <optional>
@@ -33,18 +34,18 @@ std::string UserRowsOf(const slack::TeamId& team, std::string_view user);
 std::string TeamRowsOf(const slack::TeamId& team);
 std::string EmojiRowsOf(const slack::TeamId& team, std::string_view name);
 std::string MovesOf(const Place& old_place);
-// Of all channels, and of one.
+// The marks about all channels of a team, and those about one channel.
 std::string CoverageOf(const slack::TeamId& team);
 std::string CoverageOf(const Place& place);
 
-// The value of `parent`: the thread index's partition key. It lacks the channel, as the seed lays
-// it out, so who queries it filters by channel.
+// The value of `parent`, the partition key of the thread index. The seed's layout has no channel in
+// it, and two channels may have messages of the same ts: queries must filter by channel.
 std::string ThreadOf(const slack::TeamId& team, const slack::Timestamp& thread_ts);
 
 // {"itemId": …, "timestamp": …}
 item::Item KeyOf(std::string_view item_id, std::string_view timestamp);
 
-// What a row is, by its partition key; nullopt when it is none of these.
+// The channel of a message row or a channel row; nullopt for the key of any other row.
 std::optional<Place> PlaceOfMessages(std::string_view item_id);
 std::optional<Place> PlaceOfChannelRow(std::string_view item_id);
 

@@ -5,34 +5,34 @@
 namespace tidemark::archive {
 namespace {
 
-const Place kPlace{.team = slack::TeamId::Parse("T1X").value(),
-                   .channel = slack::ChannelId::Parse("C1X").value()};
+const Place kKeysPlace{.team = slack::TeamId::Parse("T1X").value(),
+                       .channel = slack::ChannelId::Parse("C1X").value()};
 const slack::Timestamp kTs = slack::Timestamp::Parse("1620000000.000200").value();
 
-// The keys are a format: other programs query by them.
+// The keys are a documented format: other programs query by them.
 TEST(KeysTest, AreAsTheFormatSays) {
-  EXPECT_EQ(MessagesOf(kPlace), "message#T1X#C1X");
-  EXPECT_EQ(VersionsOf(kPlace, kTs), "meta#T1X#versions#C1X#1620000000.000200");
-  EXPECT_EQ(RowsOfChannel(kPlace), "channel#T1X#C1X");
-  EXPECT_EQ(ChannelIndexOf(kPlace.team), "channelindex#T1X");
-  EXPECT_EQ(ReactionsOf(kPlace), "meta#T1X#reactions#C1X");
-  EXPECT_EQ(PinsOf(kPlace), "meta#T1X#pins#C1X");
-  EXPECT_EQ(UserRowsOf(kPlace.team, "U1X"), "meta#T1X#user#U1X");
-  EXPECT_EQ(TeamRowsOf(kPlace.team), "meta#T1X#team");
-  EXPECT_EQ(EmojiRowsOf(kPlace.team, "parrot"), "meta#T1X#emoji#parrot");
-  EXPECT_EQ(MovesOf(kPlace), "meta#T1X#moved#C1X");
-  EXPECT_EQ(CoverageOf(kPlace.team), "meta#T1X#coverage");
-  EXPECT_EQ(CoverageOf(kPlace), "meta#T1X#coverage#C1X");
-  EXPECT_EQ(ThreadOf(kPlace.team, kTs), "thread#T1X#1620000000.000200");
+  EXPECT_EQ(MessagesOf(kKeysPlace), "message#T1X#C1X");
+  EXPECT_EQ(VersionsOf(kKeysPlace, kTs), "meta#T1X#versions#C1X#1620000000.000200");
+  EXPECT_EQ(RowsOfChannel(kKeysPlace), "channel#T1X#C1X");
+  EXPECT_EQ(ChannelIndexOf(kKeysPlace.team), "channelindex#T1X");
+  EXPECT_EQ(ReactionsOf(kKeysPlace), "meta#T1X#reactions#C1X");
+  EXPECT_EQ(PinsOf(kKeysPlace), "meta#T1X#pins#C1X");
+  EXPECT_EQ(UserRowsOf(kKeysPlace.team, "U1X"), "meta#T1X#user#U1X");
+  EXPECT_EQ(TeamRowsOf(kKeysPlace.team), "meta#T1X#team");
+  EXPECT_EQ(EmojiRowsOf(kKeysPlace.team, "parrot"), "meta#T1X#emoji#parrot");
+  EXPECT_EQ(MovesOf(kKeysPlace), "meta#T1X#moved#C1X");
+  EXPECT_EQ(CoverageOf(kKeysPlace.team), "meta#T1X#coverage");
+  EXPECT_EQ(CoverageOf(kKeysPlace), "meta#T1X#coverage#C1X");
+  EXPECT_EQ(ThreadOf(kKeysPlace.team, kTs), "thread#T1X#1620000000.000200");
 }
 
-TEST(KeysTest, SayWhatARowIs) {
-  EXPECT_EQ(PlaceOfMessages("message#T1X#C1X"), kPlace);
-  EXPECT_EQ(PlaceOfChannelRow("channel#T1X#C1X"), kPlace);
+TEST(KeysTest, TellWhatARowIs) {
+  EXPECT_EQ(PlaceOfMessages("message#T1X#C1X"), kKeysPlace);
+  EXPECT_EQ(PlaceOfChannelRow("channel#T1X#C1X"), kKeysPlace);
 }
 
-// The rows of one kind are found by their prefix: others must not pass for them.
-TEST(KeysTest, OfOtherRowsArePlacesOfNone) {
+// Rows of one kind are found by their prefix, so rows of other kinds must not match it.
+TEST(KeysTest, OfOtherRowsHaveNoPlace) {
   for (const char* item_id :
        {"", "message", "message#", "message#T1X", "message#T1X#", "message##C1X",
         "message#T1X#C1X#more", "messages#T1X#C1X", "channel#T1X#C1X", "message#C1X#T1X"}) {

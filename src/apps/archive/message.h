@@ -1,12 +1,20 @@
-// A message as the archive knows it: the newest body, what is the same in all of them, and what
-// happened to it. Encode and Decode are its row; docs/formats/archive.md has the attributes.
+// A message as the archive knows it: its newest body, its traits (author, thread, files), and
+// whether it was deleted. Encode and DecodeMessage convert it to and from its row;
+// docs/formats/archive.md has the attributes.
 //
-// Several things may be told of one message, in any order and more than once: that it was
-// written, edited, shown with a link preview, deleted. Each is an Observation or a Deletion, and
-// joining them is commutative, associative and idempotent: every order of arrival ends in one
-// state.
+// Slack sends several events about one message: posted, edited, link preview added, deleted. They
+// may arrive in any order, more than once, and long after each other. Join adds one of them to what
+// is known. Joining is commutative, associative and idempotent, so the state depends only on which
+// events arrived, never on their order:
+//
+//   MessageState state = ...;                 // What the table has.
+//   Join(observation, &state);                // What an event shows.
+//   if (deleted) JoinDeletion(at, &state);
+//
+// Plain values and pure functions: no table, no clock, no threads.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,22 +40,31 @@ struct FileMeta {
   bool is_external = false;
   int64_t created = 0;
   std::string user = {};
+  // The time of the event that showed it like this. Of two, the later one counts: files are
+  // renamed. In the row it is the attribute `files_seen`, not a part of `files`.
+  std::string seen_ts = {};
   friend bool operator==(const FileMeta&, const FileMeta&) = default;
   friend auto operator<=>(const FileMeta&, const FileMeta&) = default;
 };
 
-// One body of a message.
+// One body of a message: what it said between two edits. Bodies are told apart by `version`, the
+// time of the edit (or of the message itself). The newest is in the message's row, older ones are
+// rows of their own (Version). Which is the newest: see IsOlder.
 struct Body {
-  slack::Timestamp version;   // Of the edit, or the message's own.
-  slack::Timestamp event_ts;  // Of the event that told of it.
-  bool inferred = false;      // Told in passing by an event about something later.
+  slack::Timestamp version;   // Time of the edit, or of the message.
+  slack::Timestamp event_ts;  // Time of the event that showed this body.
+  // Only shown as "the message before" by an event about a later change. Slack may have shown a
+  // different form of it in the event that was about this body, so that event takes precedence.
+  bool inferred = false;
   std::optional<std::string> text = std::nullopt;
   std::string edited_by = {};
-  std::string raw_event = {};  // Empty: not kept.
+  std::string raw_event = {};         // Empty: not kept.
+  bool raw_event_dropped = false;     // The row would have been too large with it.
+  std::string raw_event_object = {};  // The key of the object that has it, for the same reason.
   friend bool operator==(const Body&, const Body&) = default;
 };
 
-// What is the same in all bodies, or grows: empty means not known.
+// What all bodies of a message share, or what only grows. Empty means not known.
 struct Traits {
   std::string user = {};
   std::string bot_id = {};
@@ -58,7 +75,7 @@ struct Traits {
   friend bool operator==(const Traits&, const Traits&) = default;
 };
 
-// An event that shows the message.
+// What one event shows of the message.
 struct Observation {
   slack::Timestamp ts;
   Traits traits;
@@ -69,43 +86,60 @@ struct Message {
   Place place;
   slack::Timestamp ts;
   Traits traits = {};
-  std::optional<Body> body = std::nullopt;  // nullopt: a stub.
+  std::optional<Body> body = std::nullopt;  // nullopt: no event has shown it yet (a stub).
   std::optional<slack::Timestamp> deleted_ts = std::nullopt;
-  bool raw_event_dropped = false;
   bool purged = false;
-  int64_t revision = 1;  // 1 has no attribute.
+  // Counts the writes of the row by the listener and the import, who compare it before they write
+  // (row_update.h). A row without the attribute is at 1.
+  int64_t revision = 1;
 
-  // The file processor's; the listener never writes them.
+  // Only the file processor (files.h) writes these.
   std::vector<std::string> files_s3 = {};  // Sorted.
   bool files_fetch_failed = false;
   std::string files_fetch_error = {};
+  // What files.info says of files that the events only name (Slack Connect). Sorted.
+  std::vector<FileMeta> files_info = {};
 };
 
-// A body that is not the newest.
+// An older body, as a row of its own.
 struct Version {
   Place place;
   slack::Timestamp ts;
-  Body body;  // Without its raw event.
+  Body body;
 };
 
 item::Item Encode(const Message& message);
 item::Item Encode(const Version& version);
-// kCorrupt when the row is no message or version.
+// kCorrupt when the row is not a message, or not a version.
 Result<Message> DecodeMessage(const item::Item& row);
 Result<Version> DecodeVersion(const item::Item& row);
 
 item::Value EncodeFiles(const std::vector<FileMeta>& files);
 std::vector<FileMeta> DecodeFiles(const item::Value& value);
 
-// A message together with those of its older bodies that matter to what is being told.
+// The files of a message as they are shown: a file that the events only name has what files.info
+// said of it.
+std::vector<FileMeta> ShownFiles(const Message& message);
+// Whether both name the same files with the same metadata, whenever it was seen.
+bool AreSameFiles(std::vector<FileMeta> left, std::vector<FileMeta> right);
+
+// Whether `left` was there before `right`; `ts` is the time of their message. Slack gives the time
+// of an edit in whole seconds, and all other times exactly. So within one second the versions do
+// not tell the order: the original is before every edit, and of two edits the one that an earlier
+// event has shown.
+bool IsOlder(const Body& left, const Body& right, const slack::Timestamp& ts);
+
+// A message together with its older bodies: those that the news is about, and those of the second
+// in which the newest body was made, because one of them may turn out to be newer.
 struct MessageState {
   Message message;
-  std::map<slack::Timestamp, Body> older = {};
+  std::map<slack::Timestamp, Body> older = {};  // By version.
 };
 
 void Join(const Traits& told, Traits* known);
+// Does nothing to a message whose text was purged: a late event must not bring it back.
 void Join(const Observation& observation, MessageState* state);
-// The earliest of several deletions counts.
+// Of several deletions the earliest counts.
 void JoinDeletion(const slack::Timestamp& deleted_ts, MessageState* state);
 
 }  // namespace tidemark::archive

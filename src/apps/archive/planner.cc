@@ -2,85 +2,70 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "apps/archive/attributes.h"
-#include "apps/archive/partition.h"
+#include "apps/archive/coverage.h"
+#include "apps/archive/files.h"
 #include "apps/archive/row_update.h"
 #include "item/limits.h"
 #include "item/size.h"
+#include "tables/pages.h"
 
 namespace tidemark::archive {
 
 namespace {
 
-// For what the file processor adds to a row.
+// Left free in a row for what the file processor adds to it later.
 constexpr size_t kRoomBytes = 8 << 10;
 
 }  // namespace
 
-Result<std::optional<item::Item>> Archive::Planner::Get(std::string_view item_id,
-                                                        std::string_view timestamp) {
-  return tables_.Get({.table = options_.table, .key = KeyOf(item_id, timestamp)});
-}
+// ---- Whether to keep it ----
 
-Result<Archive::Planner::Rows> Archive::Planner::ChannelRows(const Place& place) {
-  return QueryAll(tables_, PartitionQuery(options_.table, RowsOfChannel(place)));
-}
-
-Result<bool> Archive::Planner::HasMessages(const Place& place) {
-  tables::QueryRequest request = PartitionQuery(options_.table, MessagesOf(place));
-  request.projection = "#k";
-  request.limit = 1;
-  const tables::Page page = TRY(tables_.Query(request));
-  return page.count > 0;
-}
-
-// A channel without a row that says so was public if something of it was kept: nothing is kept of
-// others.
+// When no row says whether the channel was public, its messages do: messages are only kept of
+// channels that are or were public.
 Result<bool> Archive::Planner::WasPublic(const Place& place, const Rows& rows) {
   if (!rows.empty()) {
     const Channel channel = TRY(JoinRows(rows));
     if (channel.EverPublic()) return true;
     if (channel.visibility.value) return false;
   }
-  return HasMessages(place);
+  return table_.HasMessages(place);
 }
 
 Result<bool> Archive::Planner::MayKeep(const Place& place, Scope scope) {
   if (scope != Scope::kAsk) return scope == Scope::kPublic;
-  const Rows rows = TRY(ChannelRows(place));
+  const Rows rows = TRY(table_.ReadPartition(RowsOfChannel(place)));
   return WasPublic(place, rows);
 }
 
-void Archive::Planner::NoteSize(const item::Item& row) {
+// ---- Writing a row ----
+
+void Archive::Planner::WarnOfSize(const item::Item& row) {
   const size_t bytes = item::SizeBytes(row);
   if (bytes <= options_.warn_bytes) return;
-  if (large_rows_) large_rows_->Add();
-  if (!logger_) return;
-  logger_->Log(LogLevel::kWarning, "large row in the archive",
-               {{"item_id", TextIn(row, "itemId")},
-                {"timestamp", TextIn(row, "timestamp")},
-                {"bytes", bytes}});
+  large_rows_.Add();
+  logger_.Log(LogLevel::kWarning, "large row in the archive",
+              {{"item_id", TextIn(row, "itemId")},
+               {"timestamp", TextIn(row, "timestamp")},
+               {"bytes", bytes}});
 }
 
-template <typename T>
-std::optional<item::Item> Archive::Planner::EncodeToFit(T* state, std::string* raw_event) {
-  item::Item row = Encode(*state);
+template <typename T, typename Raw>
+std::optional<item::Item> Archive::Planner::EncodeToFit(const T& state, Raw* raw) {
+  item::Item row = Encode(state);
   if (item::SizeBytes(row) <= item::kMaxItemBytes - kRoomBytes) return row;
-  if (raw_event && !raw_event->empty()) {
-    raw_event->clear();
-    state->raw_event_dropped = true;
-    row = Encode(*state);
+  if (raw && !raw->raw_event.empty()) {
+    raw->raw_event.clear();
+    raw->raw_event_dropped = true;
+    row = Encode(state);
   }
   if (item::SizeBytes(row) <= item::kMaxItemBytes) return row;
-  if (logger_) {
-    logger_->Log(LogLevel::kError, "row too large for the archive: not stored",
-                 {{"item_id", TextIn(row, "itemId")}, {"timestamp", TextIn(row, "timestamp")}});
-  }
+  logger_.Log(LogLevel::kError, "row is too large for the archive and was not stored",
+              {{"item_id", TextIn(row, "itemId")}, {"timestamp", TextIn(row, "timestamp")}});
   return std::nullopt;
 }
-
-template std::optional<item::Item> Archive::Planner::EncodeToFit(Message*, std::string*);
-template std::optional<item::Item> Archive::Planner::EncodeToFit(Channel*, std::string*);
 
 tables::PutRequest Archive::Planner::PutNew(item::Item row) const {
   return {.table = options_.table,
@@ -90,8 +75,8 @@ tables::PutRequest Archive::Planner::PutNew(item::Item row) const {
 }
 
 void Archive::Planner::AddRow(const item::Item* row, item::Item next, Plan* plan) {
-  plan->outcome = Outcome::kStored;
-  NoteSize(next);
+  plan->outcome = ArchiveOutcome::kStored;
+  WarnOfSize(next);
   if (row) {
     plan->actions.emplace_back(UpdateRow(options_.table, *row, next));
   } else {
@@ -99,17 +84,20 @@ void Archive::Planner::AddRow(const item::Item* row, item::Item next, Plan* plan
   }
 }
 
+// For rows whose key has the time of their event: a row that is there is the same row.
 Status Archive::Planner::AddOnce(item::Item row, Plan* plan) {
-  if (TRY(Get(TextIn(row, "itemId"), TextIn(row, "timestamp")))) return Done{};
-  plan->outcome = Outcome::kStored;
+  if (TRY(table_.Get(TextIn(row, "itemId"), TextIn(row, "timestamp")))) return Done{};
+  plan->outcome = ArchiveOutcome::kStored;
   plan->actions.emplace_back(PutNew(std::move(row)));
   return Done{};
 }
 
+// The condition compares event_ts with what was just read. If another writer changed the row
+// between the read and the write, the transaction is cancelled and the caller plans again.
 Result<Plan> Archive::Planner::PlanNewest(item::Item row) {
-  const auto known = TRY(Get(TextIn(row, "itemId"), TextIn(row, "timestamp")));
+  const auto known = TRY(table_.Get(TextIn(row, "itemId"), TextIn(row, "timestamp")));
   if (!known) {
-    Plan plan{.outcome = Outcome::kStored};
+    Plan plan{.outcome = ArchiveOutcome::kStored};
     plan.actions.emplace_back(PutNew(std::move(row)));
     return plan;
   }
@@ -119,9 +107,287 @@ Result<Plan> Archive::Planner::PlanNewest(item::Item row) {
                          .condition = "#event_ts = :event_ts",
                          .names = {{"#event_ts", "event_ts"}},
                          .values = {{":event_ts", TextIn(*known, "event_ts")}}};
-  Plan plan{.outcome = Outcome::kStored};
+  Plan plan{.outcome = ArchiveOutcome::kStored};
   plan.actions.emplace_back(std::move(put));
   return plan;
+}
+
+// ---- Messages ----
+
+namespace {
+
+void JoinNews(const MessageNews& news, MessageState* state) {
+  for (const Observation& observation : news.observations) Join(observation, state);
+  if (!state->message.purged) Join(news.traits, &state->message.traits);
+  if (news.deleted_ts) JoinDeletion(*news.deleted_ts, state);
+}
+
+}  // namespace
+
+// A body of a later second than the newest one has no row of its own: it would be in the message's
+// row. Of the newest one's own second all bodies are read (see MessageState).
+Result<Archive::Planner::Bodies> Archive::Planner::OlderBodies(const Message& message,
+                                                               const MessageNews& news) {
+  Bodies older;
+  if (!message.body) return older;
+  const EpochSeconds newest = message.body->version.seconds();
+  for (const Observation& observation : news.observations) {
+    const slack::Timestamp& version = observation.body.version;
+    if (version.seconds() > newest || older.contains(version)) continue;
+    tables::QueryRequest request = table_.QueryOf(VersionsOf(message.place, message.ts));
+    request.key_condition += " AND begins_with(#t, :t)";
+    request.names.emplace("#t", "timestamp");
+    request.values.emplace(
+        ":t", version.seconds() == newest ? fmt::format("{}.", newest) : version.text());
+    for (const item::Item& row : TRY(tables::QueryAll(table_.tables(), std::move(request)))) {
+      Version known = TRY(DecodeVersion(row));
+      older.emplace(known.body.version, std::move(known.body));
+    }
+  }
+  return older;
+}
+
+// These writes need no condition. A version changes only together with its message's row, and the
+// update of that row checks and raises the revision in the same transaction.
+Status Archive::Planner::AddVersions(const MessageState& state, const Bodies& known_older,
+                                     Plan* plan) {
+  const Message& message = state.message;
+  for (const auto& [version, body] : state.older) {
+    const auto known = known_older.find(version);
+    if (known != known_older.end() && known->second == body) continue;
+    Version older{.place = message.place, .ts = message.ts, .body = body};
+    auto row = TRY(EncodeWithBody(older, &older.body));
+    if (!row) continue;
+    plan->actions.emplace_back(
+        tables::PutRequest{.table = options_.table, .item = *std::move(row)});
+  }
+  // A version that turned out to be the newest body is in the message's row now.
+  for (const auto& [version, body] : known_older) {
+    if (state.older.contains(version)) continue;
+    plan->actions.emplace_back(
+        tables::DeleteRequest{.table = options_.table,
+                              .key = KeyOf(VersionsOf(message.place, message.ts), version.text())});
+  }
+  return Done{};
+}
+
+// If the transaction fails afterwards, the object stays, and the next delivery writes the same one.
+template <typename T>
+Result<std::optional<item::Item>> Archive::Planner::EncodeWithBody(const T& state, Body* body) {
+  const bool is_large = item::SizeBytes(Encode(state)) > item::kMaxItemBytes - kRoomBytes;
+  if (is_large && objects_ != nullptr && body != nullptr && !body->raw_event.empty()) {
+    const std::string key = RawEventKeyOf(state.place, state.ts, *body);
+    TRY(objects_->Put({.key = key, .bytes = body->raw_event, .content_type = "application/json"}));
+    body->raw_event.clear();
+    body->raw_event_object = key;
+  }
+  return EncodeToFit(state, body);
+}
+
+Result<Plan> Archive::Planner::PlanMessage(MessageState state, const std::optional<item::Item>& row,
+                                           const Bodies& known_older) {
+  Message& message = state.message;
+  auto next = TRY(EncodeWithBody(message, message.body ? &*message.body : nullptr));
+  if (!next) return Plan{.outcome = ArchiveOutcome::kIncomplete};
+  Plan plan;
+  TRY(AddVersions(state, known_older, &plan));
+  if (row && plan.actions.empty() && !Differs(*row, *next)) return plan;
+  AddRow(row ? &*row : nullptr, *std::move(next), &plan);
+  return plan;
+}
+
+Result<Plan> Archive::Planner::For(const slack::TeamId& team, const MessageNews& news) {
+  const Place place{.team = team, .channel = news.channel};
+  if (!TRY(MayKeep(place, news.scope))) return Plan{.outcome = ArchiveOutcome::kNotPublic};
+  const auto row = TRY(table_.Get(MessagesOf(place), news.ts.text()));
+  MessageState state{.message = {.place = place, .ts = news.ts}};
+  if (row) state.message = TRY(DecodeMessage(*row));
+  const Bodies known_older = TRY(OlderBodies(state.message, news));
+  state.older = known_older;
+  JoinNews(news, &state);
+  return PlanMessage(std::move(state), row, known_older);
+}
+
+// ---- Channels ----
+
+// A channel with messages but without a row was public: see WasPublic.
+Status Archive::Planner::JoinOldChannel(const Place& old_place, Channel* channel) {
+  if (const auto old_channel = TRY(table_.FindChannel(old_place))) JoinState(*old_channel, channel);
+  if (!channel->visibility.value && TRY(table_.HasMessages(old_place))) {
+    channel->visibility.value = Visibility::kPublic;
+  }
+  return Done{};
+}
+
+Status Archive::Planner::AddMove(const slack::TeamId& team, const ChannelNews& news, Plan* plan) {
+  RowBuilder row;
+  row.Set("itemId", MovesOf({.team = team, .channel = *news.moved_from}));
+  row.Set("timestamp", news.event_ts.text());
+  row.Set("type", "moved");
+  row.Set("channel_id", news.channel.text());
+  return AddOnce(row.Build(), plan);
+}
+
+Plan Archive::Planner::PlanChannel(Channel channel, const item::Item* row) {
+  auto next = EncodeToFit(channel, &channel);
+  if (!next) return Plan{.outcome = ArchiveOutcome::kIncomplete};
+  Plan plan;
+  if (row && !Differs(*row, *next)) return plan;
+  AddRow(row, *std::move(next), &plan);
+  return plan;
+}
+
+Result<Plan> Archive::Planner::For(const slack::TeamId& team, const ScopedChannelNews& scoped) {
+  const ChannelNews& news = scoped.news;
+  const Place place{.team = team, .channel = news.channel};
+  if (scoped.scope == Scope::kPrivate) return Plan{.outcome = ArchiveOutcome::kNotPublic};
+  const Rows rows = TRY(table_.ReadPartition(RowsOfChannel(place)));
+  if (scoped.scope == Scope::kAsk && !TRY(WasPublic(place, rows))) {
+    return Plan{.outcome = ArchiveOutcome::kNotPublic};
+  }
+  Channel channel{.place = place};
+  if (!rows.empty()) channel = TRY(JoinRows(rows));
+  if (rows.empty()) channel.row_timestamp = news.event_ts.text();
+  if (news.moved_from) {
+    TRY(JoinOldChannel({.team = team, .channel = *news.moved_from}, &channel));
+  }
+  Join(news, &channel);
+  // Rows are ordered by timestamp. The last one is the newest, and the one to write.
+  Plan plan = PlanChannel(std::move(channel), rows.empty() ? nullptr : &rows.back());
+  if (news.moved_from) TRY(AddMove(team, news, &plan));
+  return plan;
+}
+
+// ---- Reactions, pins, users, teams, emoji, coverage ----
+
+namespace {
+
+// A transaction has at most 100 actions, and the caller adds its own.
+constexpr size_t kMaxEmoji = 90;
+
+// How a person is shown: name, avatar and so on, without the key.
+item::Item EncodeShown(const UserNews& news) {
+  RowBuilder row;
+  row.SetText("name", news.name);
+  row.SetText("real_name", news.real_name);
+  row.SetText("display_name", news.display_name);
+  row.SetText("avatar", news.avatar);
+  row.SetTrue("is_bot", news.is_bot);
+  row.SetTrue("deactivated", news.deactivated);
+  return row.Build();
+}
+
+item::Item Encode(const slack::TeamId& team, const UserNews& news) {
+  item::Item row = EncodeShown(news);
+  row.Set("itemId", UserRowsOf(team, news.user));
+  row.Set("timestamp", news.event_ts.text());
+  row.Set("type", "user");
+  return row;
+}
+
+item::Item WithoutKey(item::Item row) {
+  for (const std::string_view name : {"itemId", "timestamp", "type"}) row.Erase(name);
+  return row;
+}
+
+}  // namespace
+
+Result<Plan> Archive::Planner::For(const slack::TeamId& team, const ReactionNews& news) {
+  const Place place{.team = team, .channel = news.channel};
+  if (!TRY(MayKeep(place, news.scope))) return Plan{.outcome = ArchiveOutcome::kNotPublic};
+  RowBuilder row;
+  row.Set("itemId", ReactionsOf(place));
+  row.Set("timestamp", fmt::format("{}#{}#{}", news.ts.text(), news.reaction, news.user));
+  row.Set("type", "reaction");
+  row.Set("ts", news.ts.text());
+  row.Set("reaction", news.reaction);
+  row.Set("user", news.user);
+  row.Set("event_ts", news.event_ts.text());
+  row.SetTrue("removed", news.removed);
+  return PlanNewest(row.Build());
+}
+
+Result<Plan> Archive::Planner::For(const slack::TeamId& team, const PinNews& news) {
+  const Place place{.team = team, .channel = news.channel};
+  if (!TRY(MayKeep(place, news.scope))) return Plan{.outcome = ArchiveOutcome::kNotPublic};
+  RowBuilder row;
+  row.Set("itemId", PinsOf(place));
+  row.Set("timestamp", news.ts.text());
+  row.Set("type", "pin");
+  row.Set("ts", news.ts.text());
+  row.SetText("user", news.user);
+  row.Set("event_ts", news.event_ts.text());
+  row.SetTrue("removed", news.removed);
+  return PlanNewest(row.Build());
+}
+
+// A new row only when what is shown of the person changed. Most user events are about their status,
+// which the archive does not keep. The row that counts is the newest one up to the event's time, so
+// that events may arrive late.
+Result<Plan> Archive::Planner::For(const slack::TeamId& team, const UserNews& news) {
+  tables::QueryRequest request = table_.QueryOf(UserRowsOf(team, news.user));
+  request.key_condition += " AND #t <= :t";
+  request.names.emplace("#t", "timestamp");
+  request.values.emplace(":t", news.event_ts.text());
+  request.forward = false;
+  request.limit = 1;
+  const tables::Page page = TRY(table_.tables().Query(request));
+  const item::Item* const known = page.items.empty() ? nullptr : &page.items.front();
+  if (known && (TextIn(*known, "timestamp") == news.event_ts.text() ||
+                WithoutKey(*known) == EncodeShown(news))) {
+    return Plan{};
+  }
+  Plan plan{.outcome = ArchiveOutcome::kStored};
+  plan.actions.emplace_back(PutNew(Encode(team, news)));
+  return plan;
+}
+
+Result<Plan> Archive::Planner::For(const slack::TeamId& team, const TeamNews& news) {
+  RowBuilder row;
+  row.Set("itemId", TeamRowsOf(team));
+  row.Set("timestamp", news.event_ts.text());
+  row.Set("type", "team");
+  row.SetText("name", news.name);
+  row.SetText("domain", news.domain);
+  Plan plan;
+  TRY(AddOnce(row.Build(), &plan));
+  return plan;
+}
+
+Result<Plan> Archive::Planner::For(const slack::TeamId& team, const EmojiNews& news) {
+  Plan plan;
+  for (const EmojiNews::Change& change : news.changes) {
+    if (plan.actions.size() == kMaxEmoji) break;
+    RowBuilder row;
+    row.Set("itemId", EmojiRowsOf(team, change.name));
+    row.Set("timestamp", news.event_ts.text());
+    row.Set("type", "emoji");
+    row.SetText("value", change.value);
+    row.SetTrue("removed", change.removed);
+    TRY(AddOnce(row.Build(), &plan));
+  }
+  return plan;
+}
+
+Result<Plan> Archive::Planner::For(const slack::TeamId& team, const CoverageNews& news) {
+  if (news.channel && !TRY(MayKeep({.team = team, .channel = *news.channel}, news.scope))) {
+    return Plan{.outcome = ArchiveOutcome::kNotPublic};
+  }
+  Plan plan;
+  TRY(AddOnce(EncodeMark(team, news), &plan));
+  return plan;
+}
+
+Result<Plan> Archive::Planner::For(const slack::TeamId& /*team*/, const NoNews& news) {
+  switch (news.why) {
+    case NoNews::Why::kUnknownType:
+      return Plan{.outcome = ArchiveOutcome::kUnknownType};
+    case NoNews::Why::kNotKept:
+      return Plan{.outcome = ArchiveOutcome::kNotKept};
+    case NoNews::Why::kIncomplete:
+      return Plan{.outcome = ArchiveOutcome::kIncomplete};
+  }
+  return Plan{.outcome = ArchiveOutcome::kIncomplete};
 }
 
 }  // namespace tidemark::archive

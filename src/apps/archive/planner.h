@@ -1,8 +1,13 @@
-// The Planner of an Archive: what news means for the rows that are there. One function a kind of
-// news; each reads what it needs and gives the actions of one transaction, conditional on what it
-// read. May be called from any thread.
+// The Planner of an Archive works out what news changes in the table. There is one function for
+// each kind of news. It reads the rows it needs, joins the news to them, and returns the actions of
+// one transaction. Every action has a condition that holds only while the rows are as they were
+// read.
+//
+// It writes no row. Raw events that are too large for a row are put into objects, before the row
+// that names them is written. May be called from any thread.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,16 +16,20 @@
 #include "apps/archive/archive.h"
 #include "apps/archive/channel.h"
 #include "apps/archive/message.h"
-#include "apps/archive/reading.h"
+#include "apps/archive/read_event.h"
 
 namespace tidemark::archive {
 
 class Archive::Planner {
  public:
-  // All outlive this; logger and large_rows may be null.
-  Planner(const ArchiveOptions& options, tables::Tables* tables, const Logger* logger,
-          Counter* large_rows)
-      : options_(options), tables_(*tables), logger_(logger), large_rows_(large_rows) {}
+  // All outlive this. `objects` may be null.
+  Planner(const ArchiveOptions& options, const ArchiveTable& table, objects::Objects* objects,
+          const Logger& logger, Counter& large_rows)
+      : options_(options),
+        table_(table),
+        objects_(objects),
+        logger_(logger),
+        large_rows_(large_rows) {}
 
   Result<Plan> For(const slack::TeamId& team, const MessageNews& news);
   Result<Plan> For(const slack::TeamId& team, const ScopedChannelNews& scoped);
@@ -35,45 +44,48 @@ class Archive::Planner {
  private:
   using Rows = std::vector<item::Item>;
 
-  Result<std::optional<item::Item>> Get(std::string_view item_id, std::string_view timestamp);
-  Result<Rows> ChannelRows(const Place& place);
-  Result<bool> HasMessages(const Place& place);
-  // Whether what is told of the channel is kept.
+  // Whether news about the channel is kept.
   Result<bool> MayKeep(const Place& place, Scope scope);
-  // The same, by its rows.
+  // The same for Scope::kAsk, given the channel's rows.
   Result<bool> WasPublic(const Place& place, const Rows& rows);
 
   using Bodies = std::map<slack::Timestamp, Body>;
-  // Those of the older bodies that the news is about and that are there.
+  // The older bodies that a MessageState needs, as far as the table has them.
   Result<Bodies> OlderBodies(const Message& message, const MessageNews& news);
-  Plan PlanMessage(MessageState state, const std::optional<item::Item>& row,
-                   const Bodies& known_older);
-  void AddVersions(const MessageState& state, const Bodies& known_older, Plan* plan) const;
+  Result<Plan> PlanMessage(MessageState state, const std::optional<item::Item>& row,
+                           const Bodies& known_older);
+  Status AddVersions(const MessageState& state, const Bodies& known_older, Plan* plan);
+  // A message or a version as a row. A raw event that the row has no room for goes to an object.
+  // nullopt as EncodeToFit.
+  template <typename T>
+  Result<std::optional<item::Item>> EncodeWithBody(const T& state, Body* body);
 
-  // The channel under its new id begins with what is known of it under the old one.
+  // Adds what is known under the channel's old id to the channel under its new id.
   Status JoinOldChannel(const Place& old_place, Channel* channel);
   Plan PlanChannel(Channel channel, const item::Item* row);
   Status AddMove(const slack::TeamId& team, const ChannelNews& news, Plan* plan);
 
-  // A row that the newest event wins.
+  // A row in which the newest event wins.
   Result<Plan> PlanNewest(item::Item row);
   // A row that stays as it is once it is there.
   Status AddOnce(item::Item row, Plan* plan);
 
-  // The state as a row. A raw event that makes the row too large is dropped; nullopt, and logged,
-  // when the row is too large without it.
-  template <typename T>
-  std::optional<item::Item> EncodeToFit(T* state, std::string* raw_event);
-  void NoteSize(const item::Item& row);
+  // The state as a row. When the row is too large its raw event is dropped: `raw` is the part of
+  // the state that has it, or nullptr. nullopt, and an error in the log, when it is too large even
+  // then.
+  template <typename T, typename Raw>
+  std::optional<item::Item> EncodeToFit(const T& state, Raw* raw);
+  void WarnOfSize(const item::Item& row);
 
   tables::PutRequest PutNew(item::Item row) const;
-  // Makes the row, or changes the one that was read.
+  // Adds the action that creates the row, or updates the one that was read.
   void AddRow(const item::Item* row, item::Item next, Plan* plan);
 
   const ArchiveOptions& options_;
-  tables::Tables& tables_;
-  const Logger* const logger_;
-  Counter* const large_rows_;
+  const ArchiveTable& table_;
+  objects::Objects* const objects_;
+  const Logger& logger_;
+  Counter& large_rows_;
 };
 
 }  // namespace tidemark::archive

@@ -1,13 +1,16 @@
-// The Processors do what hangs on the archive's change stream: they fetch files, keep the channel
-// index, note where coverage begins, and purge deleted text when the policy says so. Each follows
-// the stream with a position of its own, so a slow one holds up no other; each is idempotent.
+// The Processors follow the change stream of the archive's table and do everything that Slack need
+// not wait for: fetch files, keep the channel index, note where coverage begins, and purge deleted
+// text when the policy says so.
 //
-// One thread runs Files' part, since downloads take long, and one all others: StepFiles and
-// StepRows. Of several processes one at a time does each part's work. Changes of index rows and
-// other rows that come of this work start nothing.
+// There are two consumers of the stream, each with a position of its own, so that slow downloads do
+// not hold up the rest: StepFiles and StepRows. Call each from one thread. Of several processes one
+// at a time holds the lease of a consumer and does its work. Every step is idempotent: after a
+// crash some records are handled twice. The rows that this work writes cause no further work.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,16 +20,14 @@
 #include "apps/archive/reader.h"
 #include "apps/archive/state.h"
 #include "base/clock.h"
-#include "base/log.h"
-#include "base/metrics.h"
-#include "base/random.h"
 #include "base/result.h"
+#include "base/runtime.h"
 #include "objects/objects.h"
 #include "tables/tables.h"
 
 namespace tidemark::archive {
 
-// The names under which the positions are kept.
+// The names of the consumers, under which their positions are stored.
 inline constexpr std::string_view kFilesConsumer = "archive-files";
 inline constexpr std::string_view kRowsConsumer = "archive-rows";
 
@@ -35,7 +36,7 @@ struct ProcessorsOptions {
   DeletedPolicy deleted = {};
 };
 
-// All outlive the Processors; logger and metrics may be null.
+// All outlive the Processors.
 struct ProcessorsParts {
   tables::Tables* tables = nullptr;
   State* state = nullptr;
@@ -43,29 +44,41 @@ struct ProcessorsParts {
   Ledger* ledger = nullptr;
   Files* files = nullptr;               // nullptr: files are not fetched.
   objects::Objects* objects = nullptr;  // For purging; nullptr when there are none.
-  const Clock* clock = nullptr;
-  Random* random = nullptr;
-  const Logger* logger = nullptr;
-  Metrics* metrics = nullptr;
+  Runtime runtime;
 };
 
 class Processors {
  public:
   Processors(ProcessorsOptions options, ProcessorsParts parts);
-  // Gives the leases back, so that another process need not wait for their end.
+  // Gives the leases back, so that another process can start at once.
   ~Processors();
 
-  // Each handles all that waits, and returns. StepRows also purges a page of the table when the
-  // policy says so and it is time.
+  // Each handles all waiting records and returns. StepRows also purges one page of the table when
+  // the policy says so and a sweep is due.
   Status StepFiles();
   Status StepRows();
 
-  // Steps end after the record that they are at, now and ever after. From any thread.
+  // Ends running steps after the record they are at, and makes later steps do nothing. May be
+  // called from any thread.
   void Stop();
 
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+struct ProcessorStatus {
+  bool held = false;        // A process holds its lease.
+  int64_t lag_seconds = 0;  // The age of the oldest change that it has not handled.
+  // The time of the last change that it handled; nullopt: none yet.
+  std::optional<EpochSeconds> last_change_at = std::nullopt;
+  int64_t gaps = 0;  // How often changes may have been trimmed before it read them.
+};
+
+// How far a consumer is, read from the position that it stores: any process can ask, not only the
+// one that does the work. A consumer that never ran is at the beginning of the stream. Writes
+// nothing.
+Result<ProcessorStatus> ReadProcessorStatus(tables::Tables& tables, const Clock& clock,
+                                            const std::string& table, const std::string& consumer);
 
 }  // namespace tidemark::archive

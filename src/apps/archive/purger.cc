@@ -8,16 +8,23 @@
 
 #include "apps/archive/attributes.h"
 #include "apps/archive/files.h"
-#include "apps/archive/partition.h"
+#include "tables/pages.h"
 
 namespace tidemark::archive {
 
 namespace {
 
-constexpr std::chrono::hours kPause(1);
+constexpr std::chrono::hours kSweepPause(1);
 constexpr uint32_t kPageRows = 1'000;
-constexpr std::array<std::string_view, 6> kBodyAttributes = {
-    "text", "files", "files_s3", "raw_event", "files_fetch_failed", "files_fetch_error"};
+constexpr std::array<std::string_view, 9> kBodyAttributes = {"text",
+                                                             "files",
+                                                             "files_s3",
+                                                             "raw_event",
+                                                             "files_fetch_failed",
+                                                             "files_fetch_error",
+                                                             "files_seen",
+                                                             "files_info",
+                                                             "raw_event_object"};
 
 bool HasBody(const item::Item& row) {
   return std::ranges::any_of(kBodyAttributes,
@@ -27,45 +34,44 @@ bool HasBody(const item::Item& row) {
 }  // namespace
 
 Purger::Purger(PurgerOptions options, tables::Tables* tables, objects::Objects* objects,
-               const Clock* clock, const Logger* logger)
+               const Runtime& runtime)
     : options_(std::move(options)),
-      tables_(*tables),
+      table_(tables, options_.table),
       objects_(objects),
-      clock_(*clock),
-      logger_(logger) {}
+      runtime_(runtime) {}
 
 Result<uint64_t> Purger::Step() {
   if (options_.policy.text != DeletedText::kPurge) return 0;
-  const bool pauses = !swept_to_ && ended_at_ && clock_.Monotonic() - *ended_at_ < kPause;
+  const bool pauses =
+      !swept_to_ && ended_at_ && runtime_.clock.Monotonic() - *ended_at_ < kSweepPause;
   if (pauses) return 0;
-  tables::Page page =
-      TRY(tables_.Scan({.table = options_.table,
-                        .filter = "begins_with(#k, :messages) AND attribute_exists(#deleted)",
-                        .names = {{"#k", "itemId"}, {"#deleted", "deleted"}},
-                        .values = {{":messages", "message#"}},
-                        .consistent = true,
-                        .limit = kPageRows,
-                        .start_after = swept_to_}));
+  tables::Page page = TRY(
+      table_.tables().Scan({.table = options_.table,
+                            .filter = "begins_with(#k, :messages) AND attribute_exists(#deleted)",
+                            .names = {{"#k", "itemId"}, {"#deleted", "deleted"}},
+                            .values = {{":messages", "message#"}},
+                            .consistent = true,
+                            .limit = kPageRows,
+                            .start_after = swept_to_}));
   uint64_t purged = 0;
   for (const item::Item& row : page.items) purged += TRY(Purge(row)) ? 1 : 0;
-  // Only now: a page that failed in the middle is read again.
+  // The position moves on only now: a page that failed in the middle is read again.
   swept_to_ = std::move(page.last);
-  if (!swept_to_) ended_at_ = clock_.Monotonic();
+  if (!swept_to_) ended_at_ = runtime_.clock.Monotonic();
   return purged;
 }
 
-// The row goes last: while it names what there is to remove, a purge that was cut short is
-// repeated by the next sweep. A message that was told of anew after its purge is purged again.
+// The order matters: versions and objects first, the row last. The row names what has to be
+// removed, so after a crash in the middle the next sweep repeats the purge. A message that got new
+// text after its purge is purged again.
 Result<bool> Purger::Purge(const item::Item& row) {
   const auto message = DecodeMessage(row);
   if (!message) {
-    if (logger_ != nullptr) {
-      logger_->Log(LogLevel::kError, "a deleted message cannot be purged",
-                   {{"error", message.error().message}});
-    }
+    runtime_.logger.Log(LogLevel::kError, "a deleted message cannot be purged",
+                        {{"error", message.error().message}});
     return false;
   }
-  if (!IsHidden(*message, options_.policy, clock_.NowSeconds())) return false;
+  if (!IsHidden(*message, options_.policy, runtime_.clock.NowSeconds())) return false;
   const bool had_versions = TRY(DeleteVersions(*message));
   if (message->purged && !had_versions && !HasBody(row)) return false;
   if (objects_ != nullptr) TRY(DeleteObjectsOf(*objects_, message->place, message->ts));
@@ -73,19 +79,19 @@ Result<bool> Purger::Purge(const item::Item& row) {
 }
 
 Result<bool> Purger::DeleteVersions(const Message& message) {
-  tables::QueryRequest request =
-      PartitionQuery(options_.table, VersionsOf(message.place, message.ts));
+  tables::QueryRequest request = table_.QueryOf(VersionsOf(message.place, message.ts));
   request.names["#t"] = "timestamp";
   request.projection = "#k, #t";
-  const auto keys = TRY(QueryAll(tables_, std::move(request)));
+  const auto keys = TRY(tables::QueryAll(table_.tables(), std::move(request)));
   for (const item::Item& key : keys) {
-    TRY(tables_.Delete({.table = options_.table, .key = key}));
+    TRY(table_.tables().Delete({.table = options_.table, .key = key}));
   }
   return !keys.empty();
 }
 
-// False when the row changed meanwhile, or names files that were stored since its objects were
-// deleted: the next sweep has it. The file processor raises no revision, so files_s3 is compared.
+// Removes the text from the row. False when the row changed after it was read, or names a file that
+// was stored after its objects were deleted: the next sweep tries again. The file processor does
+// not raise the revision, therefore files_s3 is compared as well.
 Result<bool> Purger::Empty(const Message& message, const item::Item& row) {
   tables::UpdateRequest request{.table = options_.table,
                                 .key = KeyOf(MessagesOf(message.place), message.ts.text()),
@@ -112,7 +118,7 @@ Result<bool> Purger::Empty(const Message& message, const item::Item& row) {
   } else {
     *request.condition += " AND attribute_not_exists(#stored)";
   }
-  return TRY(tables_.Update(request)).applied;
+  return TRY(table_.tables().Update(request)).applied;
 }
 
 }  // namespace tidemark::archive

@@ -1,9 +1,9 @@
-// The Purger removes the text, files and older bodies of deleted messages for good once the
-// policy's time has passed. It sweeps the table once an hour, a page at a time. Readers do not
-// depend on it: what the policy hides is hidden before the sweep comes.
+// The Purger removes the text, files and older versions of deleted messages once the policy's time
+// has passed. It sweeps the table once an hour, one page for each Step. Readers do not depend on
+// it: the Reader hides what the policy hides, even before the sweep.
 //
-// Belongs to one thread. It never touches a message that is not deleted, and does nothing under
-// another policy than kPurge.
+// Used by one thread. It never touches a message that is not deleted, and does nothing unless the
+// policy is kPurge.
 #pragma once
 
 #include <chrono>
@@ -11,11 +11,11 @@
 #include <optional>
 #include <string>
 
+#include "apps/archive/archive_table.h"
 #include "apps/archive/message.h"
 #include "apps/archive/reader.h"
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/result.h"
+#include "base/runtime.h"
 #include "item/value.h"
 #include "objects/objects.h"
 #include "tables/tables.h"
@@ -29,11 +29,11 @@ struct PurgerOptions {
 
 class Purger {
  public:
-  // All outlive this; objects and logger may be null.
+  // All outlive this. `objects` may be null: then there are no files.
   Purger(PurgerOptions options, tables::Tables* tables, objects::Objects* objects,
-         const Clock* clock, const Logger* logger);
+         const Runtime& runtime);
 
-  // One page of the sweep, when one is under way or due. The number of messages that were purged.
+  // Sweeps one page when a sweep is running or due. Returns the number of purged messages.
   Result<uint64_t> Step();
 
  private:
@@ -42,12 +42,11 @@ class Purger {
   Result<bool> Empty(const Message& message, const item::Item& row);
 
   const PurgerOptions options_;
-  tables::Tables& tables_;
+  const ArchiveTable table_;
   objects::Objects* const objects_;
-  const Clock& clock_;
-  const Logger* const logger_;
-  std::optional<item::Item> swept_to_ = std::nullopt;  // nullopt: no sweep is under way.
-  std::optional<std::chrono::nanoseconds> ended_at_ = std::nullopt;  // The last one.
+  const Runtime runtime_;
+  std::optional<item::Item> swept_to_ = std::nullopt;  // nullopt: no sweep is running.
+  std::optional<std::chrono::nanoseconds> ended_at_ = std::nullopt;  // Of the last sweep.
 };
 
 }  // namespace tidemark::archive

@@ -2,18 +2,19 @@
 #include <array>
 #include <utility>
 
-#include "apps/archive/event_reading.h"
+#include "apps/archive/event_view.h"
 
 namespace tidemark::archive {
 
 namespace {
 
 constexpr std::array<std::string_view, 2> kPrefixes = {"channel_", "group_"};
-// Told by an event or, most of them, by a message of that subtype, or by both.
-constexpr std::array<std::string_view, 7> kChanges = {
+// Slack tells of these by an event, by a message of the same subtype, or by both.
+constexpr std::array<std::string_view, 7> kChannelChanges = {
     "topic", "purpose", "name", "archive", "unarchive", "convert_to_private", "convert_to_public"};
 
-// A group event is about a private channel, and so is one whose channel_type or channel says so.
+// channel_type decides when it is there. Otherwise channel_* events are about public channels,
+// unless the channel object in them says that it is private; group_* events are about private ones.
 bool IsAboutPublic(const EventView& view) {
   const slack::Event& event = view.callback.event;
   if (!event.channel_type.empty()) return event.channel_type == "channel";
@@ -22,7 +23,7 @@ bool IsAboutPublic(const EventView& view) {
   return event.type.starts_with("channel_") && !is_private;
 }
 
-ScopedChannelNews NewsOf(const EventView& view, const slack::ChannelId& channel) {
+ScopedChannelNews ChannelNewsOf(const EventView& view, const slack::ChannelId& channel) {
   const bool is_public = IsAboutPublic(view);
   ScopedChannelNews scoped{.news = {.channel = channel,
                                     .event_ts = view.event_ts,
@@ -37,7 +38,8 @@ std::optional<std::string> MaybeTextIn(const Json& json, std::string_view name) 
   return text ? std::optional<std::string>(*text) : std::nullopt;
 }
 
-// Conversion is believed: it says that the channel was public, when nothing else does.
+// A conversion proves that the channel was public, before or after it, even if no row says so: its
+// older messages may be kept.
 void ReadConversion(Visibility visibility, ScopedChannelNews* scoped) {
   scoped->news.visibility = visibility;
   scoped->news.was_public = true;
@@ -45,8 +47,8 @@ void ReadConversion(Visibility visibility, ScopedChannelNews* scoped) {
   if (scoped->scope != Scope::kPrivate) scoped->scope = Scope::kPublic;
 }
 
-// False when the event lacks what changed.
-bool ReadValue(const EventView& view, std::string_view change, ScopedChannelNews* scoped) {
+// Reads the new value into the news. False when the event lacks it.
+bool ReadChangedValue(const EventView& view, std::string_view change, ScopedChannelNews* scoped) {
   ChannelNews& news = scoped->news;
   if (change == "topic") return (news.topic = MaybeTextIn(view.event, "topic")).has_value();
   if (change == "purpose") return (news.purpose = MaybeTextIn(view.event, "purpose")).has_value();
@@ -84,18 +86,19 @@ News ReadRename(const EventView& view, ScopedChannelNews scoped) {
 std::optional<std::string_view> ChannelChangeOf(std::string_view type_or_subtype) {
   for (const std::string_view prefix : kPrefixes) {
     if (!type_or_subtype.starts_with(prefix)) continue;
-    const auto* const change =
-        std::find(kChanges.begin(), kChanges.end(), type_or_subtype.substr(prefix.size()));
-    if (change != kChanges.end()) return *change;
+    const auto* const change = std::find(kChannelChanges.begin(), kChannelChanges.end(),
+                                         type_or_subtype.substr(prefix.size()));
+    if (change != kChannelChanges.end()) return *change;
   }
   return std::nullopt;
 }
 
 News ReadChannelChange(const EventView& view, std::string_view change) {
   const auto channel = ParseChannelId(view.callback.event.channel);
-  if (!channel) return Incomplete("a channel event without a proper channel");
-  ScopedChannelNews scoped = NewsOf(view, *channel);
-  if (!ReadValue(view, change, &scoped)) return Incomplete("a channel event without its value");
+  if (!channel) return Incomplete("a channel event without a valid channel");
+  ScopedChannelNews scoped = ChannelNewsOf(view, *channel);
+  if (!ReadChangedValue(view, change, &scoped))
+    return Incomplete("a channel event without its value");
   return scoped;
 }
 
@@ -103,15 +106,16 @@ News ReadChannelEvent(const EventView& view) {
   const std::string& type = view.callback.event.type;
   if (const auto change = ChannelChangeOf(type)) return ReadChannelChange(view, *change);
   const auto channel = ParseChannelId(view.callback.event.channel);
-  if (!channel) return Incomplete("a channel event without a proper channel");
-  ScopedChannelNews scoped = NewsOf(view, *channel);
+  if (!channel) return Incomplete("a channel event without a valid channel");
+  ScopedChannelNews scoped = ChannelNewsOf(view, *channel);
   if (type == "channel_created") return ReadCreated(view, std::move(scoped));
   if (type.ends_with("_rename")) return ReadRename(view, std::move(scoped));
   scoped.news.deleted = true;
   return scoped;
 }
 
-// Always believed: it makes two ids one, and says nothing else of the channel.
+// Stored for any channel: the event only says that two ids are one channel. A row without a
+// visibility does not make the channel public, so no message is kept because of it.
 News ReadChannelIdChanged(const EventView& view) {
   const auto channel = ParseChannelId(TextIn(view.event, "new_channel_id"));
   const auto old_channel = ParseChannelId(TextIn(view.event, "old_channel_id"));

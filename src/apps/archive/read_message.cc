@@ -2,7 +2,7 @@
 #include <array>
 #include <utility>
 
-#include "apps/archive/event_reading.h"
+#include "apps/archive/event_view.h"
 
 namespace tidemark::archive {
 
@@ -12,8 +12,7 @@ using slack::Timestamp;
 
 constexpr std::array<std::string_view, 4> kJoinsAndLeaves = {"channel_join", "channel_leave",
                                                              "group_join", "group_leave"};
-// What Slack shows in the place of a message: a text of its own, by a user of its own.
-constexpr std::string_view kTombstone = "tombstone";
+// With Enterprise Key Management, what Slack shows in place of a message that it cannot decrypt.
 constexpr std::string_view kAccessDenied = "ekm_access_denied";
 constexpr std::string_view kChanged = "message_changed";
 constexpr std::string_view kReplied = "message_replied";
@@ -32,7 +31,7 @@ FileMeta ReadFile(const Json& file) {
           .user = TextIn(file, "user")};
 }
 
-// files[], or the single file of old exports; sorted by id, each once.
+// Reads files[], or the single `file` of old exports. Sorted by id, each file once.
 std::vector<FileMeta> ReadFiles(const Json& message) {
   Traits traits;
   const auto add = [&](const Json& file) {
@@ -45,6 +44,10 @@ std::vector<FileMeta> ReadFiles(const Json& message) {
   const MaybeJson file = message.Find("file");
   if (traits.files.empty() && file && file->IsObject()) add(*file);
   return std::move(traits.files);
+}
+
+void SetSeen(const Timestamp& at, std::vector<FileMeta>* files) {
+  for (FileMeta& file : *files) file.seen_ts = at.text();
 }
 
 std::string ReadThreadTs(const Json& message) {
@@ -71,22 +74,46 @@ Body ReadBody(const Json& message, const Timestamp& ts) {
           .edited_by = edited_ts ? TextIn(edited, "user") : std::string()};
 }
 
-bool IsTold(const MaybeJson& message) {
+// Whether the object shows the message itself, and not what Slack puts in its place.
+bool ShowsMessage(const MaybeJson& message) {
   const std::string subtype = TextIn(message, "subtype");
-  return message && subtype != kTombstone && subtype != kAccessDenied;
+  return message && subtype != kTombstoneSubtype && subtype != kAccessDenied;
 }
 
 bool IsByBot(const Json& message) {
   return message.Find("bot_id") || FindTextIn(message, "subtype") == "bot_message";
 }
 
-// An edit by a person has a new `edited`; a program's may have none, and then its text differs.
-// All else that changes a message (link previews, replies) is no edit.
-struct Change {
+// Slack adds a preview of each link in a message, some time after the post.
+bool IsLinkPreview(const Json& attachment) {
+  return attachment.Find("from_url") || attachment.Find("original_url") ||
+         attachment.Find("app_unfurl_url");
+}
+
+// What an edit changes: text, blocks, and attachments other than link previews.
+std::string ContentOf(const Json& message) {
+  std::string content = TextIn(message, "text");
+  if (const MaybeJson blocks = message.Find("blocks")) content += ToText(*blocks);
+  if (const MaybeJson attachments = message.Find("attachments")) {
+    for (const Json attachment : attachments->Elements()) {
+      if (!IsLinkPreview(attachment)) content += ToText(attachment);
+    }
+  }
+  return content;
+}
+
+// A message_changed event. Slack sends it for edits, but also for link previews, new replies and
+// more, and does not say which it is:
+//   - When a person edits, `edited.ts` is new.
+//   - When a bot updates its message, or somebody edits twice within a second, `edited` is missing
+//   or
+//     as before. Only the content differs from previous_message. This is called a silent edit here.
+//   - Everything else is not an edit and makes no new version.
+struct MessageChange {
   Json message;
   MaybeJson previous;
   Timestamp event_ts;
-  bool is_reply = false;  // Tells of a reply to the message, and never of an edit.
+  bool is_reply = false;  // message_replied: never an edit.
 
   bool HasNewEditTime() const {
     const auto edited_ts = TimestampIn(FindIn(message, "edited"), "ts");
@@ -95,28 +122,32 @@ struct Change {
   bool IsSilentEdit() const {
     if (is_reply || HasNewEditTime()) return false;
     if (!previous) return true;
-    // A message that comes back from behind a tombstone is no edit.
-    return IsTold(previous) && FindTextIn(message, "text") != FindTextIn(previous, "text");
+    // When a message reappears in place of its tombstone, the text differs too. That is no edit.
+    return ShowsMessage(previous) && ContentOf(message) != ContentOf(*previous);
   }
   bool IsEdit() const { return !is_reply && (HasNewEditTime() || IsSilentEdit()); }
 };
 
-std::optional<Observation> ReadInPassing(const Json& message, const Timestamp& event_ts) {
+// Reads a body that the event shows only as "how it was before". Such a body is marked as inferred:
+// the event that was about it, when it arrives, has precedence (see IsBetter in message.cc).
+std::optional<Observation> ReadInferred(const Json& message, const Timestamp& event_ts) {
   auto observation = ReadMessage(message, event_ts, {.raw_events = false});
   if (observation) observation->body.inferred = true;
   return observation;
 }
 
-// What a change shows of the message as it is now.
-std::optional<Observation> ReadChanged(const Change& change) {
+// The message as it is after the change.
+std::optional<Observation> ReadChanged(const MessageChange& change) {
   auto observation = ReadMessage(change.message, change.event_ts, {.raw_events = false});
   if (!observation) return std::nullopt;
   if (change.IsSilentEdit()) {
+    // Without an edit time of its own, the version is the time of the event.
     observation->body.version = change.event_ts;
     observation->body.edited_by.clear();
-  } else if (!change.IsEdit() && IsByBot(change.message)) {
-    // The text of a program's message may be that of a silent edit, of which only the edit itself
-    // tells the time: it must not replace what is known of the version.
+  } else if (!change.IsEdit() && (IsByBot(change.message) || change.message.Find("edited"))) {
+    // The text may be that of an earlier silent edit. This event does not carry the time of that
+    // edit, so it would file the text under the wrong version. As inferred it cannot replace what
+    // is known of that version.
     observation->body.inferred = true;
   }
   return observation;
@@ -127,54 +158,58 @@ MaybeJson PreviousOf(const EventView& view) {
   return previous && previous->IsObject() ? previous : std::nullopt;
 }
 
-// Adds what the event says in passing of the message as it was before.
-void AddPrevious(const MaybeJson& previous, const EventView& view, bool keep_raw_event,
-                 MessageNews* news) {
-  if (!IsTold(previous)) return;
-  auto observation = ReadInPassing(*previous, view.event_ts);
+// Adds the body that previous_message shows, if it is about the same message.
+void AddPreviousBody(const MaybeJson& previous, const EventView& view, bool keep_raw_event,
+                     MessageNews* news) {
+  if (!ShowsMessage(previous)) return;
+  auto observation = ReadInferred(*previous, view.event_ts);
   if (!observation || observation->ts != news->ts) return;
   if (keep_raw_event) observation->body.raw_event = RawEvent(view);
+  // After an edit its files are shown as they were before the edit.
+  if (!keep_raw_event) SetSeen(observation->body.version, &observation->traits.files);
   news->observations.push_back(*std::move(observation));
 }
 
-MessageNews NewsOf(const EventView& view, const slack::ChannelId& channel, const Timestamp& ts) {
+MessageNews MessageNewsOf(const EventView& view, const slack::ChannelId& channel,
+                          const Timestamp& ts) {
   return {
       .channel = channel, .scope = ScopeOf(channel, view.callback.event.channel_type), .ts = ts};
 }
 
 News ReadPlain(const EventView& view, const slack::ChannelId& channel) {
-  if (view.callback.event.subtype == kTombstone) return NotKept();
+  if (view.callback.event.subtype == kTombstoneSubtype) return NotKept();
   auto observation = ReadMessage(view.event, view.event_ts, view.options);
-  if (!observation) return Incomplete("a message without a proper ts");
-  MessageNews news = NewsOf(view, channel, observation->ts);
+  if (!observation) return Incomplete("a message without a valid ts");
+  MessageNews news = MessageNewsOf(view, channel, observation->ts);
   news.observations.push_back(*std::move(observation));
   return news;
 }
 
 News ReadChange(const EventView& view, const slack::ChannelId& channel, const Json& message) {
   const auto ts = TimestampIn(message, "ts");
-  if (!ts) return Incomplete("a changed message without a proper ts");
+  if (!ts) return Incomplete("a changed message without a valid ts");
   const std::string subtype = TextIn(message, "subtype");
   if (!IsKeptAsMessage(subtype)) return NotKept();
   const MaybeJson previous = PreviousOf(view);
-  MessageNews news = NewsOf(view, channel, *ts);
-  if (!IsTold(message)) {
+  MessageNews news = MessageNewsOf(view, channel, *ts);
+  if (!ShowsMessage(message)) {
+    // A tombstone means that the message was deleted. Of what it replaces only the thread is known.
     news.traits.thread_ts = ReadThreadTs(message);
-    if (subtype != kTombstone) return news;
+    if (subtype != kTombstoneSubtype) return news;
     news.deleted_ts = view.event_ts;
-    AddPrevious(previous, view, true, &news);
+    AddPreviousBody(previous, view, true, &news);
     return news;
   }
-  const Change change{.message = message,
-                      .previous = previous,
-                      .event_ts = view.event_ts,
-                      .is_reply = view.callback.event.subtype != kChanged};
+  const MessageChange change{.message = message,
+                             .previous = previous,
+                             .event_ts = view.event_ts,
+                             .is_reply = view.callback.event.subtype != kChanged};
   auto observation = ReadChanged(change);
-  if (!observation) return Incomplete("a changed message without a proper ts");
+  if (!observation) return Incomplete("a changed message without a valid ts");
   observation->body.raw_event = RawEvent(view);
   news.observations.push_back(*std::move(observation));
-  // Behind an edit the older body is never the one that is shown, so it needs no raw event.
-  if (change.IsEdit()) AddPrevious(previous, view, false, &news);
+  // After an edit the older body is never the newest one. Only the newest keeps its raw event.
+  if (change.IsEdit()) AddPreviousBody(previous, view, false, &news);
   return news;
 }
 
@@ -184,9 +219,9 @@ News ReadDeletion(const EventView& view, const slack::ChannelId& channel) {
   if (!ts) ts = TimestampIn(previous, "ts");
   if (!ts) return Incomplete("a deletion that does not say of which message");
   if (!IsKeptAsMessage(TextIn(previous, "subtype"))) return NotKept();
-  MessageNews news = NewsOf(view, channel, *ts);
+  MessageNews news = MessageNewsOf(view, channel, *ts);
   news.deleted_ts = view.event_ts;
-  AddPrevious(previous, view, true, &news);
+  AddPreviousBody(previous, view, true, &news);
   return news;
 }
 
@@ -202,10 +237,11 @@ std::optional<Observation> ReadMessage(const Json& message,
                                        const std::optional<Timestamp>& event_ts,
                                        const ReadOptions& options) {
   const auto ts = TimestampIn(message, "ts");
-  if (!ts || FindTextIn(message, "subtype") == kTombstone) return std::nullopt;
+  if (!ts || FindTextIn(message, "subtype") == kTombstoneSubtype) return std::nullopt;
   Observation observation{.ts = *ts, .traits = ReadTraits(message), .body = ReadBody(message, *ts)};
   if (event_ts) observation.body.event_ts = *event_ts;
-  if (options.raw_events) observation.body.raw_event = ToText(message);
+  SetSeen(observation.body.event_ts, &observation.traits.files);
+  if (options.raw_events) observation.body.raw_event = WithoutCopies(message);
   return observation;
 }
 
@@ -214,12 +250,13 @@ News ReadMessageEvent(const EventView& view) {
   if (const auto change = ChannelChangeOf(subtype)) return ReadChannelChange(view, *change);
   if (!IsKeptAsMessage(subtype)) return NotKept();
   const auto channel = ParseChannelId(view.callback.event.channel);
-  if (!channel) return Incomplete("a message without a proper channel");
+  if (!channel) return Incomplete("a message without a valid channel");
   if (subtype == "message_deleted") return ReadDeletion(view, *channel);
   const MaybeJson message = view.event.Find("message");
   const bool has_inner = message && message->IsObject();
   if (subtype == kChanged && !has_inner) return Incomplete("a change without its message");
-  // Slack leaves the subtype message_replied away: a message in a message is what is left of it.
+  // Slack's own bug: message_replied events arrive without their subtype. A message inside a
+  // message is how to recognise them.
   if (has_inner && (subtype == kChanged || subtype == kReplied || subtype.empty())) {
     return ReadChange(view, *channel, *message);
   }

@@ -1,14 +1,15 @@
 #include <array>
 #include <utility>
 
-#include "apps/archive/event_reading.h"
+#include "apps/archive/event_view.h"
 #include "slack/ids.h"
 
 namespace tidemark::archive {
 
 namespace {
 
-constexpr size_t kMaxNameBytes = 255;  // Of a reaction or an emoji: it is part of a key.
+// The name of a reaction or an emoji is part of a key, and keys have a limit.
+constexpr size_t kMaxNameBytes = 255;
 constexpr std::array<std::string_view, 5> kAvatars = {"image_512", "image_192", "image_original",
                                                       "image_72", "image_48"};
 
@@ -27,6 +28,7 @@ std::string ReadRealName(const Json& user, const MaybeJson& profile) {
   return name.empty() ? TextIn(profile, "real_name") : name;
 }
 
+// The installation that Slack sends the event for. Its user_id is the bot.
 MaybeJson Authorization(const EventView& view) {
   const MaybeJson authorizations = view.root.Find("authorizations");
   if (!authorizations) return std::nullopt;
@@ -56,7 +58,7 @@ News ReadReaction(const EventView& view) {
   std::string reaction = TextIn(view.event, "reaction");
   std::string user = TextIn(view.event, "user");
   if (!channel || !ts || !IsName(reaction) || !IsUserId(user)) {
-    return Incomplete("a reaction without a proper channel, ts, name or user");
+    return Incomplete("a reaction without a valid channel, ts, name or user");
   }
   return ReactionNews{.channel = *channel,
                       .ts = *ts,
@@ -71,7 +73,7 @@ News ReadPin(const EventView& view) {
   if (FindTextIn(item, "type").value_or("message") != "message") return NotKept();
   const auto channel = ParseChannelId(view.callback.event.channel);
   const auto ts = TimestampIn(FindIn(item, "message"), "ts");
-  if (!channel || !ts) return Incomplete("a pin without a proper channel or message");
+  if (!channel || !ts) return Incomplete("a pin without a valid channel or message");
   return PinNews{.channel = *channel,
                  .ts = *ts,
                  .user = TextIn(view.event, "user"),
@@ -96,7 +98,7 @@ std::optional<UserNews> ReadUser(const Json& user, const slack::Timestamp& event
 News ReadUserEvent(const EventView& view) {
   const MaybeJson user = view.event.Find("user");
   auto news = user ? ReadUser(*user, view.event_ts) : std::nullopt;
-  if (!news) return Incomplete("a user event without a proper user");
+  if (!news) return Incomplete("a user event without a valid user id");
   return *std::move(news);
 }
 
@@ -126,13 +128,14 @@ News ReadEmoji(const EventView& view) {
   return news;
 }
 
-// Events of a channel arrive while the bot is a member of it.
+// Slack sends a channel's events only while the bot is a member of it. So its own joining and
+// leaving are where coverage of the channel begins and ends; other people's are left out.
 News ReadMembership(const EventView& view) {
   const slack::Event& event = view.callback.event;
   const bool is_member_event = event.type.starts_with("member_");
   if (is_member_event && !IsAboutTheBot(view)) return NotKept();
   const auto channel = ParseChannelId(event.channel);
-  if (!channel) return Incomplete("a membership event without a proper channel");
+  if (!channel) return Incomplete("a membership event without a valid channel");
   const bool joined = event.type == "member_joined_channel";
   const bool is_public = is_member_event ? event.channel_type == "C" : event.type == "channel_left";
   return CoverageNews{.channel = *channel,
@@ -142,7 +145,8 @@ News ReadMembership(const EventView& view) {
                       .scope = is_public ? Scope::kPublic : Scope::kAsk};
 }
 
-// Of the tokens that are revoked only the bot's brings events.
+// Events stop when the app is removed or the bot's token is revoked. tokens_revoked may list users'
+// tokens only: those do not matter here.
 News ReadRemoval(const EventView& view) {
   const MaybeJson tokens = view.event.Find("tokens");
   const MaybeJson of_bot = FindIn(tokens, "bot");

@@ -5,27 +5,31 @@
 #include <utility>
 
 #include "apps/archive/attributes.h"
-#include "apps/archive/partition.h"
+#include "apps/archive/without_copies.h"
+#include "tables/pages.h"
 
 namespace tidemark::archive {
 
 namespace {
 
-// How often a channel's id may have changed for a permalink to be followed.
+// How many ids of a channel are searched for a message. Ids can change, and the moves form a chain.
 constexpr size_t kMaxPlaces = 16;
-// Rows of a thread looked at in one query: those of other channels are among them.
+// At least so many rows of a thread are read by one query, because rows of other channels are among
+// them.
 constexpr uint32_t kMinThreadPage = 100;
 
-// What the policy hides is taken out of what is returned.
+// Removes what the policy hides.
 void Redact(Message* message) {
   if (message->body) {
     message->body->text.reset();
     message->body->raw_event.clear();
+    message->body->raw_event_object.clear();
   }
   message->traits.files.clear();
   message->files_s3.clear();
   message->files_fetch_failed = false;
   message->files_fetch_error.clear();
+  message->files_info.clear();
 }
 
 void Between(const slack::Timestamp& from, const slack::Timestamp& to,
@@ -43,7 +47,7 @@ void Bound(const MessageQuery& query, tables::QueryRequest* request) {
   request->values[":bound"] = (query.from ? query.from : query.to)->text();
 }
 
-// Nothing can lie between the bounds and behind the cursor.
+// Whether no message can be within the bounds and after the cursor.
 bool IsEmpty(const MessageQuery& query) {
   if (query.from && query.to && *query.to < *query.from) return true;
   const auto& end = query.newest_first ? query.from : query.to;
@@ -51,7 +55,7 @@ bool IsEmpty(const MessageQuery& query) {
   return query.newest_first ? *query.after <= *end : *query.after >= *end;
 }
 
-// A cursor before the range is no place in it, and a store refuses it.
+// A store refuses a cursor outside of the range. A cursor before the range is the same as none.
 bool StartsWithinRange(const MessageQuery& query) {
   if (!query.after) return false;
   const auto& start = query.newest_first ? query.to : query.from;
@@ -84,7 +88,10 @@ bool IsHidden(const Message& message, const DeletedPolicy& policy, EpochSeconds 
 
 Reader::Reader(ReaderOptions options, tables::Tables* tables, ChannelIndex* index,
                const Clock* clock)
-    : options_(std::move(options)), tables_(*tables), index_(*index), clock_(*clock) {}
+    : options_(std::move(options)),
+      table_(tables, options_.table),
+      index_(*index),
+      clock_(*clock) {}
 
 bool Reader::Hides(const Message& message) const {
   return IsHidden(message, options_.deleted, clock_.NowSeconds());
@@ -93,6 +100,8 @@ bool Reader::Hides(const Message& message) const {
 Result<Message> Reader::Decode(const item::Item& row) const {
   Message message = TRY(DecodeMessage(row));
   if (Hides(message)) Redact(&message);
+  // A row that an earlier release stored may have copies of other messages.
+  if (message.body) message.body->raw_event = WithoutCopies(message.body->raw_event);
   return message;
 }
 
@@ -117,25 +126,21 @@ Result<Reader::ChannelPage> Reader::Channels(const slack::TeamId& team,
 }
 
 Result<std::optional<Channel>> Reader::FindChannel(const Place& place) {
-  const auto rows = TRY(QueryAll(tables_, PartitionQuery(options_.table, RowsOfChannel(place))));
-  if (!rows.empty()) return TRY(JoinRows(rows));
-  tables::QueryRequest messages = PartitionQuery(options_.table, MessagesOf(place));
-  messages.select = tables::Select::kCount;
-  messages.limit = 1;
-  if (TRY(tables_.Query(messages)).count == 0) return std::nullopt;
-  return Channel{.place = place};
+  auto channel = TRY(table_.FindChannel(place));
+  if (!channel && TRY(table_.HasMessages(place))) channel = Channel{.place = place};
+  return channel;
 }
 
 Result<MessagePage> Reader::Messages(const Place& place, const MessageQuery& query) {
   if (IsEmpty(query)) return MessagePage{};
-  tables::QueryRequest request = PartitionQuery(options_.table, MessagesOf(place));
+  tables::QueryRequest request = table_.QueryOf(MessagesOf(place));
   Bound(query, &request);
   request.forward = !query.newest_first;
   request.limit = query.limit;
   if (StartsWithinRange(query)) {
     request.start_after = KeyOf(MessagesOf(place), query.after->text());
   }
-  const tables::Page rows = TRY(tables_.Query(request));
+  const tables::Page rows = TRY(table_.tables().Query(request));
   MessagePage page;
   for (const item::Item& row : rows.items) page.messages.push_back(TRY(Decode(row)));
   if (rows.last) page.next = TimestampIn(*rows.last, "timestamp");
@@ -144,14 +149,14 @@ Result<MessagePage> Reader::Messages(const Place& place, const MessageQuery& que
 
 Result<std::optional<Message>> Reader::RootOutsideIndex(const Place& place,
                                                         const slack::Timestamp& thread_ts) {
-  const auto row = TRY(
-      tables_.Get({.table = options_.table, .key = KeyOf(MessagesOf(place), thread_ts.text())}));
+  const auto row = TRY(table_.Get(MessagesOf(place), thread_ts.text()));
   if (!row || row->Contains("parent")) return std::nullopt;
   return TRY(Decode(*row));
 }
 
-// The index's key lacks the channel, so rows of other channels are filtered out, and since a store
-// counts them towards its limit, more is asked for until the page is full.
+// The key of the thread index has no channel, so rows of other channels are filtered out. A store
+// counts filtered rows towards the limit: it may return fewer rows than asked for although there
+// are more. So this reads on until the page is full.
 Result<MessagePage> Reader::Thread(const Place& place, const slack::Timestamp& thread_ts,
                                    const std::optional<slack::Timestamp>& after, uint32_t limit) {
   tables::QueryRequest request{
@@ -168,11 +173,11 @@ Result<MessagePage> Reader::Thread(const Place& place, const slack::Timestamp& t
     request.values[":after"] = after->text();
   }
   MessagePage page;
-  do {
-    tables::Page rows = TRY(tables_.Query(request));
+  const auto visit = [&](const tables::Page& rows) -> Result<tables::Paging> {
     for (const item::Item& row : rows.items) page.messages.push_back(TRY(Decode(row)));
-    request.start_after = std::move(rows.last);
-  } while (request.start_after && page.messages.size() <= limit);
+    return page.messages.size() > limit ? tables::Paging::kStop : tables::Paging::kContinue;
+  };
+  TRY(tables::ForEachPage(table_.tables(), std::move(request), visit));
 
   if (!after || *after < thread_ts) {
     auto root = TRY(RootOutsideIndex(place, thread_ts));
@@ -187,8 +192,7 @@ Result<MessagePage> Reader::Thread(const Place& place, const slack::Timestamp& t
 }
 
 Result<std::optional<Message>> Reader::FindMessage(const Place& place, const slack::Timestamp& ts) {
-  const auto row =
-      TRY(tables_.Get({.table = options_.table, .key = KeyOf(MessagesOf(place), ts.text())}));
+  const auto row = TRY(table_.Get(MessagesOf(place), ts.text()));
   if (!row) return std::nullopt;
   return TRY(Decode(*row));
 }
@@ -215,19 +219,25 @@ Result<std::vector<Body>> Reader::Versions(const Message& message) {
   std::vector<Body> versions;
   if (Hides(message)) return versions;
   const std::string item_id = VersionsOf(message.place, message.ts);
-  for (const item::Item& row : TRY(QueryAll(tables_, PartitionQuery(options_.table, item_id)))) {
+  for (const item::Item& row : TRY(table_.ReadPartition(item_id))) {
     versions.push_back(TRY(DecodeVersion(row)).body);
   }
   if (message.body) versions.push_back(*message.body);
+  // The keys are the times of the edits, which do not tell the order within a second.
+  std::ranges::sort(versions, [&](const Body& left, const Body& right) {
+    return IsOlder(left, right, message.ts);
+  });
   return versions;
 }
 
+// A row for each reaction and person. A removed reaction keeps its row, marked as removed: without
+// it a late "added" event would bring it back.
 Result<std::vector<Reaction>> Reader::Reactions(const Place& place, const slack::Timestamp& ts) {
-  tables::QueryRequest request = PartitionQuery(options_.table, ReactionsOf(place));
+  tables::QueryRequest request = table_.QueryOf(ReactionsOf(place));
   request.key_condition += " AND begins_with(#t, :ts)";
   request.names["#t"] = "timestamp";
   request.values[":ts"] = ts.text() + "#";
-  std::vector<item::Item> rows = TRY(QueryAll(tables_, std::move(request)));
+  std::vector<item::Item> rows = TRY(tables::QueryAll(table_.tables(), std::move(request)));
   std::erase_if(rows, [](const item::Item& row) { return IsTrueIn(row, "removed"); });
   std::ranges::stable_sort(rows, {}, [](const item::Item& row) { return TextIn(row, "event_ts"); });
   std::vector<Reaction> reactions;
@@ -243,40 +253,38 @@ Result<std::vector<Reaction>> Reader::Reactions(const Place& place, const slack:
 }
 
 Result<bool> Reader::IsPinned(const Place& place, const slack::Timestamp& ts) {
-  const auto row =
-      TRY(tables_.Get({.table = options_.table, .key = KeyOf(PinsOf(place), ts.text())}));
+  const auto row = TRY(table_.Get(PinsOf(place), ts.text()));
   return row && !IsTrueIn(*row, "removed");
 }
 
 Result<std::optional<Person>> Reader::FindPerson(const slack::TeamId& team, const std::string& user,
                                                  const slack::Timestamp& as_of) {
-  tables::QueryRequest request = PartitionQuery(options_.table, UserRowsOf(team, user));
+  tables::QueryRequest request = table_.QueryOf(UserRowsOf(team, user));
   request.limit = 1;
   tables::QueryRequest until = request;
   until.key_condition += " AND #t <= :as_of";
   until.names["#t"] = "timestamp";
   until.values[":as_of"] = as_of.text();
   until.forward = false;
-  tables::Page page = TRY(tables_.Query(until));
-  if (page.items.empty()) page = TRY(tables_.Query(request));
+  tables::Page page = TRY(table_.tables().Query(until));
+  if (page.items.empty()) page = TRY(table_.tables().Query(request));
   if (page.items.empty()) return std::nullopt;
   return DecodePerson(page.items.front(), user);
 }
 
 Result<bool> Reader::HasMessage(const Place& place, const slack::Timestamp& ts) {
-  const auto row = TRY(tables_.Get({.table = options_.table,
-                                    .key = KeyOf(MessagesOf(place), ts.text()),
-                                    .projection = "#k",
-                                    .names = {{"#k", "itemId"}}}));
+  const auto row = TRY(table_.tables().Get({.table = options_.table,
+                                            .key = KeyOf(MessagesOf(place), ts.text()),
+                                            .projection = "#k",
+                                            .names = {{"#k", "itemId"}}}));
   return row.has_value();
 }
 
 Result<std::vector<Place>> Reader::Neighbours(const Place& place) {
   std::vector<std::string> ids;
-  const auto moves = TRY(QueryAll(tables_, PartitionQuery(options_.table, MovesOf(place))));
+  const auto moves = TRY(table_.ReadPartition(MovesOf(place)));
   for (const item::Item& move : moves) ids.push_back(TextIn(move, "channel_id"));
-  const auto rows = TRY(QueryAll(tables_, PartitionQuery(options_.table, RowsOfChannel(place))));
-  if (!rows.empty()) ids.push_back(TRY(JoinRows(rows)).prev_channel_id);
+  if (const auto channel = TRY(table_.FindChannel(place))) ids.push_back(channel->prev_channel_id);
   std::vector<Place> places;
   for (const std::string& id : ids) {
     auto channel = slack::ChannelId::Parse(id);
@@ -285,6 +293,8 @@ Result<std::vector<Place>> Reader::Neighbours(const Place& place) {
   return places;
 }
 
+// Breadth-first search over the ids of the channel. The list of places is also the list of what was
+// visited, so a cycle of ids ends.
 Result<std::optional<Place>> Reader::Resolve(const Place& place, const slack::Timestamp& ts) {
   std::vector<Place> places = {place};
   for (size_t i = 0; i < places.size() && i < kMaxPlaces; ++i) {

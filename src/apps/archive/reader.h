@@ -1,8 +1,8 @@
-// The Reader answers what was said: channels, messages by time, threads, one message with all that
-// is known of it. It applies the policy about deleted text: a reader never sees what the policy
-// hides, whether or not the sweeper has come.
+// The Reader answers questions about the archive: the channels of a team, the messages of a channel
+// by time, a thread, one message with everything known about it. It applies the policy about
+// deleted text, so callers never see what the policy hides, even before the Purger has removed it.
 //
-// Reads are consistent. May be called from any thread.
+// Reads are consistent, except those of the thread index. May be called from any thread.
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/archive/archive_table.h"
 #include "apps/archive/channel.h"
 #include "apps/archive/channel_index.h"
 #include "apps/archive/keys.h"
@@ -22,11 +23,11 @@
 
 namespace tidemark::archive {
 
-// What readers see of the text, files and older bodies of a deleted message.
+// What readers see of a deleted message's text, files and older versions.
 enum class DeletedText {
   kShow,
-  kRedact,  // That it was there, and nothing of it.
-  kPurge,   // As shown until purge_after has passed since the deletion; then it is removed.
+  kRedact,  // Only that there was a message.
+  kPurge,   // Shown until purge_after has passed since the deletion; then it is removed.
 };
 
 struct DeletedPolicy {
@@ -34,14 +35,14 @@ struct DeletedPolicy {
   std::chrono::seconds purge_after = std::chrono::hours(30 * 24);
 };
 
-// Whether the policy hides the body now.
+// Whether the policy hides the text, files and older versions of the message at this time.
 bool IsHidden(const Message& message, const DeletedPolicy& policy, EpochSeconds now);
 
 struct MessageQuery {
   std::optional<slack::Timestamp> from = std::nullopt;  // Included.
   std::optional<slack::Timestamp> to = std::nullopt;    // Included.
   bool newest_first = false;
-  std::optional<slack::Timestamp> after = std::nullopt;  // The last one of the page before.
+  std::optional<slack::Timestamp> after = std::nullopt;  // The last message of the page before.
   uint32_t limit = 100;
 };
 
@@ -52,7 +53,7 @@ struct MessagePage {
 
 struct Reaction {
   std::string reaction;
-  std::vector<std::string> users;  // Who has it now, in the order in which they gave it.
+  std::vector<std::string> users;  // In the order in which they reacted.
 };
 
 struct Person {
@@ -63,13 +64,13 @@ struct Person {
   std::string avatar = {};
 };
 
-// All that is known of one message.
+// A message with everything that is known about it.
 struct MessageDetail {
   Message message;
-  std::vector<Body> versions;  // The oldest first; the shown one is the last.
+  std::vector<Body> versions;  // Oldest first; the last one is the current body.
   std::vector<Reaction> reactions;
   bool pinned = false;
-  std::optional<Person> author = std::nullopt;  // As of the message's time.
+  std::optional<Person> author = std::nullopt;  // As they were at the message's time.
 };
 
 struct ReaderOptions {
@@ -82,33 +83,33 @@ class Reader {
   // All outlive this.
   Reader(ReaderOptions options, tables::Tables* tables, ChannelIndex* index, const Clock* clock);
 
-  // Channels of the index, by id, from behind `after` on.
+  // The channels of the index, ordered by id, starting after `after`.
   struct ChannelPage {
     std::vector<Channel> channels;
     std::optional<std::string> next = std::nullopt;
   };
   Result<ChannelPage> Channels(const slack::TeamId& team, const std::optional<std::string>& after,
                                uint32_t limit);
-  // nullopt when nothing is known of it: no row, and no message. Without a row, what its messages
-  // tell: that it is there.
+  // nullopt when the channel has neither a row nor a message. When it has messages but no row, only
+  // the id of the returned channel is known.
   Result<std::optional<Channel>> FindChannel(const Place& place);
 
   Result<MessagePage> Messages(const Place& place, const MessageQuery& query);
-  // The root, when it is known, and the replies, in order; of this channel alone.
+  // The root, when it is known, and the replies in this channel, in the order of time.
   Result<MessagePage> Thread(const Place& place, const slack::Timestamp& thread_ts,
                              const std::optional<slack::Timestamp>& after, uint32_t limit);
-  // nullopt when there is none.
+  // nullopt when there is no such message.
   Result<std::optional<Message>> FindMessage(const Place& place, const slack::Timestamp& ts);
   Result<std::optional<MessageDetail>> Detail(const Place& place, const slack::Timestamp& ts);
-  // As the person was then, or as they were first seen when nothing that old is known.
+  // The person as they were at that time, or as first known when nothing that old is known.
   Result<std::optional<Person>> FindPerson(const slack::TeamId& team, const std::string& user,
                                            const slack::Timestamp& as_of);
 
-  // Whether the policy hides the text, files and older bodies of the message.
+  // IsHidden with this reader's policy, now.
   bool Hides(const Message& message) const;
 
-  // Where the message lies that a permalink names: under its channel, or an id that the channel had
-  // before or got later. nullopt when it is nowhere.
+  // Finds the message of a permalink: in the channel, or under an id that the channel had before or
+  // got later. nullopt when it is nowhere.
   Result<std::optional<Place>> Resolve(const Place& place, const slack::Timestamp& ts);
 
  private:
@@ -119,12 +120,13 @@ class Reader {
   Result<std::vector<Body>> Versions(const Message& message);
   Result<std::vector<Reaction>> Reactions(const Place& place, const slack::Timestamp& ts);
   Result<bool> IsPinned(const Place& place, const slack::Timestamp& ts);
-  // The root when the thread index does not have it: nobody had replied when it was last told of.
+  // The root of the thread when the thread index does not have it: when Slack last showed it there
+  // was no reply yet, so its row has no thread_ts.
   Result<std::optional<Message>> RootOutsideIndex(const Place& place,
                                                   const slack::Timestamp& thread_ts);
 
   const ReaderOptions options_;
-  tables::Tables& tables_;
+  const ArchiveTable table_;
   ChannelIndex& index_;
   const Clock& clock_;
 };

@@ -15,22 +15,23 @@ namespace {
 
 constexpr std::string_view kRevision = "revision";
 
-// What a row may lose: all else is only added or replaced.
-constexpr std::array<std::string_view, 10> kRemovable = {
-    "archived", "edited_by",         "event_ts", "inferred",   "raw_event",
+// Attributes that an update may remove. All others are only added or replaced; in particular the
+// file processor's attributes, which `next` does not have, are never removed.
+constexpr std::array<std::string_view, 11> kRemovable = {
+    "archived", "edited_by",         "event_ts", "inferred",   "raw_event", "raw_event_object",
     "stub",     "raw_event_dropped", "text",     "updated_ts", "was_public"};
 
-bool IsGone(const item::Attribute& attribute, const item::Item& next) {
+bool IsRemoved(const item::Attribute& attribute, const item::Item& next) {
   return !next.Contains(attribute.name) &&
          std::find(kRemovable.begin(), kRemovable.end(), attribute.name) != kRemovable.end();
 }
 
-bool IsNew(const item::Attribute& attribute, const item::Item& row) {
+bool IsSet(const item::Attribute& attribute, const item::Item& row) {
   const item::Value* const known = row.Find(attribute.name);
   return attribute.name != kRevision && (!known || *known != attribute.value);
 }
 
-// Every name is given as an alias: many of them are reserved words.
+// Every name gets an alias, because several of them (timestamp, text, user) are reserved words.
 std::string AddName(std::string_view name, tables::Names* names) {
   std::string alias = fmt::format("#n{}", names->size());
   names->emplace(alias, name);
@@ -47,7 +48,7 @@ void AddChange(std::string_view name, item::Value value, tables::UpdateRequest* 
 void AddRemovals(const item::Item& row, const item::Item& next, tables::UpdateRequest* request) {
   std::string_view separator = " REMOVE ";
   for (const item::Attribute& attribute : row) {
-    if (!IsGone(attribute, next)) continue;
+    if (!IsRemoved(attribute, next)) continue;
     *request->update += separator;
     *request->update += AddName(attribute.name, &request->names);
     separator = ", ";
@@ -57,6 +58,7 @@ void AddRemovals(const item::Item& row, const item::Item& next, tables::UpdateRe
 void AddCondition(const item::Item& row, tables::UpdateRequest* request) {
   request->names.emplace("#id", "itemId");
   request->names.emplace("#revision", kRevision);
+  // A new row has no revision attribute: it counts as 1.
   if (const item::Value* const revision = row.Find(kRevision)) {
     request->condition = "attribute_exists(#id) AND #revision = :revision";
     request->values.emplace(":revision", *revision);
@@ -69,11 +71,12 @@ void AddCondition(const item::Item& row, tables::UpdateRequest* request) {
 
 bool Differs(const item::Item& row, const item::Item& next) {
   return std::any_of(next.begin(), next.end(),
-                     [&](const item::Attribute& attribute) { return IsNew(attribute, row); }) ||
+                     [&](const item::Attribute& attribute) { return IsSet(attribute, row); }) ||
          std::any_of(row.begin(), row.end(),
-                     [&](const item::Attribute& attribute) { return IsGone(attribute, next); });
+                     [&](const item::Attribute& attribute) { return IsRemoved(attribute, next); });
 }
 
+// One SET for the revision and every changed attribute, and one REMOVE for those that are gone.
 tables::UpdateRequest UpdateRow(const std::string& table, const item::Item& row,
                                 const item::Item& next) {
   tables::UpdateRequest request{
@@ -84,7 +87,7 @@ tables::UpdateRequest UpdateRow(const std::string& table, const item::Item& row,
   const int64_t revision = IntIn(row, kRevision).value_or(1);
   AddChange(kRevision, item::Number::FromInt(revision + 1), &request);
   for (const item::Attribute& attribute : next) {
-    if (IsNew(attribute, row)) AddChange(attribute.name, attribute.value, &request);
+    if (IsSet(attribute, row)) AddChange(attribute.name, attribute.value, &request);
   }
   AddRemovals(row, next, &request);
   AddCondition(row, &request);

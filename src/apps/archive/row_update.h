@@ -1,5 +1,5 @@
-// A change of a row that is there, as an update of the attributes that differ. What others write
-// into the same row (the file processor's attributes) is not touched.
+// An update of an existing row that sets only the attributes that differ. Attributes that others
+// write into the same row (the file processor's) stay as they are.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace tidemark::archive {
 
-// Whether the row lacks something of `next`, or has what it should no longer have.
+// Whether an attribute of `next` is missing or different in the row, or one has to be removed.
 bool Differs(const item::Item& row, const item::Item& next);
 
-// Makes the row what `next` says and counts its revision, provided that it still has the revision
-// that it was read with.
+// Turns `row` into `next` and raises its revision by one. The condition is that the stored row
+// still has the revision of `row`: of two writers who read the same revision, one is refused.
 tables::UpdateRequest UpdateRow(const std::string& table, const item::Item& row,
                                 const item::Item& next);
 

@@ -7,14 +7,15 @@
 #include <fmt/format.h>
 
 #include "apps/archive/attributes.h"
-#include "apps/archive/partition.h"
 #include "tables/ensure_table.h"
+#include "tables/pages.h"
 
 namespace tidemark::archive {
 
 namespace {
 
 constexpr char kFile[] = "file";
+constexpr char kFailedKind[] = "failed";
 constexpr char kTeam[] = "team";
 constexpr char kAlive[] = "alive";
 constexpr char kListener[] = "listener";
@@ -23,10 +24,15 @@ item::Item KeyOfState(std::string_view kind, std::string_view name) {
   return {{"kind", std::string(kind)}, {"name", std::string(name)}};
 }
 
-// Ten digits of seconds sort as the times do.
+// Ten digits, so that the names sort in the order of the times.
 std::string NameOf(const PendingFetch& fetch) {
   return fmt::format("{:010}#{}#{}#{}", fetch.due, fetch.place.team.text(),
                      fetch.place.channel.text(), fetch.ts.text());
+}
+
+std::string NameOf(const FailedFetch& fetch) {
+  return fmt::format("{}#{}#{}", fetch.place.team.text(), fetch.place.channel.text(),
+                     fetch.ts.text());
 }
 
 item::Item Encode(const PendingFetch& fetch) {
@@ -39,16 +45,16 @@ item::Item Encode(const PendingFetch& fetch) {
   return row.Build();
 }
 
-// Takes what stands before the next '#' from the front.
+// Removes and returns the part before the next '#'.
 std::string_view TakePart(std::string_view* name) {
   const std::string_view part = name->substr(0, name->find('#'));
   name->remove_prefix(std::min(part.size() + 1, name->size()));
   return part;
 }
 
-Error NoFetch(const std::string& name) {
+Error NotAFetch(const std::string& name) {
   return {ErrorCode::kCorrupt,
-          fmt::format("the row file / {} of the archive's state is no fetch: delete it", name)};
+          fmt::format("the row file / {} of the archive's state is not a fetch: delete it", name)};
 }
 
 Result<PendingFetch> Decode(const item::Item& row) {
@@ -60,31 +66,28 @@ Result<PendingFetch> Decode(const item::Item& row) {
   auto team = slack::TeamId::Parse(TakePart(&rest));
   auto channel = slack::ChannelId::Parse(TakePart(&rest));
   const auto ts = ParseTimestamp(rest);
-  if (!team || !channel || !ts) return NoFetch(name);
+  if (!team || !channel || !ts) return NotAFetch(name);
   PendingFetch fetch{.place = {.team = *std::move(team), .channel = *std::move(channel)},
                      .ts = *ts,
                      .due = due,
                      .attempts = IntIn(row, "attempts").value_or(0),
                      .delays = IntIn(row, "delays").value_or(0),
                      .reason = TextIn(row, "reason")};
-  // A fetch that is finished finds its row by its name: under another it would come up for ever.
-  if (NameOf(fetch) != name) return NoFetch(name);
+  // Finish deletes the row by the name that it computes. If that is another name than the row's,
+  // the row would stay and come up again for ever.
+  if (NameOf(fetch) != name) return NotAFetch(name);
   return fetch;
-}
-
-// The rows of a kind, in the order of their names.
-tables::QueryRequest QueryKind(const std::string& table, const char* kind) {
-  return {.table = table,
-          .key_condition = "#kind = :kind",
-          .names = {{"#kind", "kind"}},
-          .values = {{":kind", kind}},
-          .consistent = true};
 }
 
 }  // namespace
 
 State::State(std::string table, tables::Tables* tables)
     : table_(std::move(table)), tables_(*tables) {}
+
+// The rows of a kind, in the order of their names.
+tables::QueryRequest State::PartitionOf(const char* kind) const {
+  return {.table = table_, .partition = item::Attribute{"kind", kind}, .consistent = true};
+}
 
 Status State::CreateTable() {
   return tables::EnsureTable(
@@ -101,13 +104,15 @@ Status State::AddTeam(const slack::TeamId& team) {
 
 Result<std::vector<slack::TeamId>> State::Teams() {
   std::vector<slack::TeamId> teams;
-  for (const item::Item& row : TRY(QueryAll(tables_, QueryKind(table_, kTeam)))) {
-    // A name that is no team was not written by us.
+  for (const item::Item& row : TRY(tables::QueryAll(tables_, PartitionOf(kTeam)))) {
+    // Not the id of a team: another program wrote the row.
     if (auto team = slack::TeamId::Parse(TextIn(row, "name"))) teams.push_back(*std::move(team));
   }
   return teams;
 }
 
+// The name of the row contains the time when it is due, so that DueFetches is one query. A new time
+// is therefore a new row, and the old one is deleted in the same transaction.
 Status State::Schedule(const PendingFetch& fetch, const std::optional<PendingFetch>& before) {
   const tables::PutRequest put = {.table = table_, .item = Encode(fetch)};
   if (!before || NameOf(*before) == NameOf(fetch)) {
@@ -117,7 +122,7 @@ Status State::Schedule(const PendingFetch& fetch, const std::optional<PendingFet
   const tables::DeleteRequest remove = {.table = table_, .key = KeyOfState(kFile, NameOf(*before))};
   const auto reply = TRY(tables_.TransactWrite({.actions = {remove, put}}));
   if (reply.outcome == tables::TransactOutcome::kApplied) return Done{};
-  return Error{ErrorCode::kConflict, "the fetch is being put off by somebody else"};
+  return Error{ErrorCode::kConflict, "another process is postponing the same fetch"};
 }
 
 Status State::Finish(const PendingFetch& fetch) {
@@ -126,28 +131,58 @@ Status State::Finish(const PendingFetch& fetch) {
 }
 
 Result<std::vector<PendingFetch>> State::DueFetches(EpochSeconds now, uint32_t limit) {
-  tables::QueryRequest query = QueryKind(table_, kFile);
-  query.key_condition += " AND #name < :end";
-  query.names["#name"] = "name";
-  query.values[":end"] = fmt::format("{:010}", now + 1);
-  query.limit = limit;
+  const tables::Page page =
+      TRY(tables_.Query({.table = table_,
+                         .key_condition = "#kind = :kind AND #name < :end",
+                         .names = {{"#kind", "kind"}, {"#name", "name"}},
+                         .values = {{":kind", kFile}, {":end", fmt::format("{:010}", now + 1)}},
+                         .consistent = true,
+                         .limit = limit}));
   std::vector<PendingFetch> fetches;
-  for (const item::Item& row : TRY(tables_.Query(query)).items) {
+  for (const item::Item& row : page.items) {
     fetches.push_back(TRY(Decode(row)));
   }
   return fetches;
 }
 
-Result<uint64_t> State::CountFetches() {
-  tables::QueryRequest query = QueryKind(table_, kFile);
-  query.select = tables::Select::kCount;
-  uint64_t count = 0;
-  do {
-    tables::Page page = TRY(tables_.Query(query));
-    count += page.count;
-    query.start_after = std::move(page.last);
-  } while (query.start_after);
-  return count;
+Result<uint64_t> State::CountFetches() { return tables::CountAll(tables_, PartitionOf(kFile)); }
+
+Status State::AddFailed(const FailedFetch& fetch) {
+  TRY(tables_.Put({.table = table_, .item = KeyOfState(kFailedKind, NameOf(fetch))}));
+  return Done{};
+}
+
+Status State::RemoveFailed(const FailedFetch& fetch) {
+  TRY(tables_.Delete({.table = table_, .key = KeyOfState(kFailedKind, NameOf(fetch))}));
+  return Done{};
+}
+
+Result<FailedPage> State::FailedFetches(const slack::TeamId& team,
+                                        const std::optional<std::string>& after, uint32_t limit) {
+  const std::string first = team.text() + "#";
+  // '$' is the character after '#'.
+  const tables::Page page =
+      TRY(tables_.Query({.table = table_,
+                         .key_condition = "#kind = :kind AND #name BETWEEN :from AND :to",
+                         .names = {{"#kind", "kind"}, {"#name", "name"}},
+                         .values = {{":kind", kFailedKind},
+                                    {":from", first + after.value_or("") + (after ? "!" : "")},
+                                    {":to", team.text() + "$"}},
+                         .consistent = true,
+                         .limit = limit}));
+  FailedPage found;
+  for (const item::Item& row : page.items) {
+    const std::string name = TextIn(row, "name");
+    std::string_view rest = std::string_view(name).substr(std::min(first.size(), name.size()));
+    found.next = std::string(rest);
+    auto channel = slack::ChannelId::Parse(TakePart(&rest));
+    const auto ts = ParseTimestamp(rest);
+    // Another program wrote the row.
+    if (!channel || !ts) continue;
+    found.fetches.push_back({.place = {.team = team, .channel = *std::move(channel)}, .ts = *ts});
+  }
+  if (page.items.size() < limit) found.next.reset();
+  return found;
 }
 
 Result<std::optional<EpochSeconds>> State::LastAlive() {

@@ -9,11 +9,12 @@
 
 #include <fmt/format.h>
 
+#include "apps/archive/archive_table.h"
 #include "apps/archive/attributes.h"
 #include "apps/archive/channel.h"
 #include "apps/archive/keys.h"
 #include "apps/archive/message.h"
-#include "apps/archive/partition.h"
+#include "tables/pages.h"
 
 namespace tidemark::archive {
 
@@ -21,14 +22,14 @@ namespace {
 
 constexpr std::string_view kUriScheme = "s3://";
 
-// The object's key in "s3://bucket/key"; empty when it is no such address.
+// The key in "s3://bucket/key"; empty when the URI has another form.
 std::string_view KeyOfUri(std::string_view uri) {
   if (!uri.starts_with(kUriScheme)) return "";
   const size_t slash = uri.find('/', kUriScheme.size());
   return slash == std::string_view::npos ? "" : uri.substr(slash + 1);
 }
 
-std::string_view LastPart(std::string_view key) { return key.substr(key.rfind('/') + 1); }
+std::string_view FileIdIn(std::string_view key) { return key.substr(key.rfind('/') + 1); }
 
 bool HoldsFalse(const item::Item& row) {
   return std::any_of(row.begin(), row.end(), [](const item::Attribute& attribute) {
@@ -37,7 +38,7 @@ bool HoldsFalse(const item::Item& row) {
   });
 }
 
-// What a message's `parent` must be; empty: none.
+// What the `parent` of the message should be; empty: it should have none.
 std::string ParentOf(const Message& message) {
   const auto thread_ts = ParseTimestamp(message.traits.thread_ts);
   return thread_ts ? ThreadOf(message.place.team, *thread_ts) : "";
@@ -45,16 +46,16 @@ std::string ParentOf(const Message& message) {
 
 class Verifier {
  public:
-  Verifier(const VerifyParts& parts, std::atomic<uint64_t>* rows) : parts_(parts), rows_(*rows) {}
+  Verifier(const VerifyParts& parts, std::atomic<uint64_t>* rows)
+      : parts_(parts), table_(parts.tables, parts.table), rows_(*rows) {}
 
   Result<VerifyReport> Run() {
-    tables::ScanRequest request{.table = parts_.table, .consistent = true};
-    for (;;) {
-      tables::Page page = TRY(parts_.tables->Scan(request));
-      for (const item::Item& row : page.items) TRY(Visit(row));
-      if (!page.last) break;
-      request.start_after = std::move(page.last);
-    }
+    TRY(tables::ForEachItem(table_.tables(),
+                            tables::ScanRequest{.table = table_.name(), .consistent = true},
+                            [this](const item::Item& row) -> Result<tables::Paging> {
+                              TRY(Visit(row));
+                              return tables::Paging::kContinue;
+                            }));
     TRY(VerifyIndex());
     return std::move(report_);
   }
@@ -77,7 +78,7 @@ class Verifier {
     if (id.starts_with("message#")) return VisitMessage(row);
     if (id.starts_with("channel#")) return VisitChannel(row);
     if (id.starts_with("channelindex#")) return VisitShard(row);
-    if (!id.starts_with("meta#")) Note(row, "it is of no kind that an archive has");
+    if (!id.starts_with("meta#")) Note(row, "its key is not that of any row of an archive");
     if (type.empty()) Note(row, "it has no type");
     return type == "version" ? VisitVersion(row) : Status(Done{});
   }
@@ -100,6 +101,7 @@ class Verifier {
     return VerifyFiles(row, *message);
   }
 
+  // Every URI in files_s3 must have its object, of the size that Slack gave.
   Status VerifyFiles(const item::Item& row, const Message& message) {
     for (const std::string& uri : message.files_s3) {
       ++report_.files;
@@ -111,8 +113,8 @@ class Verifier {
         Note(row, fmt::format("there is no object for {}", uri));
         continue;
       }
-      for (const FileMeta& file : message.traits.files) {
-        const bool differs = file.id == LastPart(key) && file.size > 0 &&
+      for (const FileMeta& file : ShownFiles(message)) {
+        const bool differs = file.id == FileIdIn(key) && file.size > 0 &&
                              static_cast<uint64_t>(file.size) != object->size;
         if (differs)
           Note(row, fmt::format("{} has {} bytes, not {}", uri, object->size, file.size));
@@ -128,8 +130,7 @@ class Verifier {
       Note(row, version.error().message);
       return Done{};
     }
-    const auto found = TRY(parts_.tables->Get(
-        {.table = parts_.table, .key = KeyOf(MessagesOf(version->place), version->ts.text())}));
+    const auto found = TRY(table_.Get(MessagesOf(version->place), version->ts.text()));
     if (!found) {
       Note(row, "its message is missing");
       return Done{};
@@ -152,6 +153,7 @@ class Verifier {
     return Done{};
   }
 
+  // A channel must be in one shard only.
   Status VisitShard(const item::Item& row) {
     const item::Value* value = row.Find("channels_map");
     const auto* channels = value ? value->As<item::Map>() : nullptr;
@@ -167,12 +169,11 @@ class Verifier {
   }
 
   Result<std::string> NameOf(const Place& place) {
-    const auto rows =
-        TRY(QueryAll(*parts_.tables, PartitionQuery(parts_.table, RowsOfChannel(place))));
-    return IndexName(TRY(JoinRows(rows)));
+    const auto channel = TRY(table_.FindChannel(place));
+    return channel ? IndexName(*channel) : std::string();
   }
 
-  // Each channel row has its entry, and each entry a channel row or messages.
+  // Each channel row must have an entry, and each entry a channel row or messages.
   Status VerifyIndex() {
     report_.channels = channels_.size();
     for (const slack::TeamId& team : teams_) {
@@ -182,7 +183,7 @@ class Verifier {
         const std::string name = TRY(NameOf(place));
         const auto entry = names.find(place.channel.text());
         if (entry == names.end() || entry->second != name) {
-          Note(fmt::format("the index of {} does not say that {} is '{}': rebuild it", team.text(),
+          Note(fmt::format("the index of {} does not have {} as '{}': rebuild it", team.text(),
                            place.channel.text(), name));
         }
       }
@@ -200,6 +201,7 @@ class Verifier {
   }
 
   const VerifyParts& parts_;
+  const ArchiveTable table_;
   std::atomic<uint64_t>& rows_;
   VerifyReport report_;
   std::set<slack::TeamId> teams_;

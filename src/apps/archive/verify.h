@@ -1,8 +1,9 @@
-// Verifies that an archive is what it says: every row decodes and agrees with those it belongs to,
-// every file that a message has is in the object store, and the channel index is that of the
-// channels' rows. Reads everything and writes nothing.
+// Checks an archive: every row can be decoded and agrees with the rows it belongs to, every file of
+// a message is in the object store, and the channel index agrees with the channel rows. Reads
+// everything and writes nothing.
 //
-// For a table that nobody writes to meanwhile.
+// No other program may write to the table at the same time: a change during the check looks like a
+// fault.
 #pragma once
 
 #include <atomic>
@@ -26,7 +27,7 @@ struct VerifyReport {
   uint64_t channels = 0;
   uint64_t files = 0;
   uint64_t problems = 0;
-  std::vector<std::string> examples = {};  // The first of them, with the row's key.
+  std::vector<std::string> examples = {};  // The first problems, with the key of the row.
 };
 
 // All outlive the call.
@@ -37,7 +38,7 @@ struct VerifyParts {
   ChannelIndex* index = nullptr;
 };
 
-// Fails only when it cannot read. `rows` counts up meanwhile.
+// Fails only when a store cannot be read. `rows` counts the rows while it runs.
 Result<VerifyReport> VerifyArchive(const VerifyParts& parts, std::atomic<uint64_t>* rows);
 
 }  // namespace tidemark::archive

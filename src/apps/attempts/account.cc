@@ -16,18 +16,16 @@ namespace {
 using item::Number;
 using item::TextIn;
 
-// Sorts before every name: it is read first, so a write behind it is noticed.
-constexpr std::string_view kHeadKey = "!";
-// Left by a move from another store, and of no meaning here.
-constexpr std::string_view kGenerationsKey = "~";
 constexpr std::string_view kStateCount = "STATE";
 constexpr std::string_view kDevicePrefix = "DEVICE#KNOWN#";
+constexpr std::string_view kSucceededAt = "succeeded_at";
 constexpr size_t kMaxIds = 128;
 constexpr size_t kMaxSettled = 16;
 constexpr size_t kMaxDevices = 32;
-// For how long the head outlives what it is about.
+// How long the head row stays after the last other row has ended.
 constexpr EpochSeconds kHeadGraceSeconds = 86'400;
-// What is stored is not trusted to stay where sums of it stay numbers.
+// Stored numbers are clamped to this: another program may have written any number there, and sums
+// of clamped numbers cannot overflow.
 constexpr int64_t kMostOfAnything = 1'000'000'000'000;
 
 std::optional<int64_t> BoundedIntIn(const item::Map& row, std::string_view name) {
@@ -36,7 +34,7 @@ std::optional<int64_t> BoundedIntIn(const item::Map& row, std::string_view name)
   return std::clamp(*whole, -kMostOfAnything, kMostOfAnything);
 }
 
-// 0 for what is missing or below it.
+// 0 when the attribute is missing or negative.
 uint64_t CountIn(const item::Map& row, std::string_view name) {
   return static_cast<uint64_t>(std::max<int64_t>(0, BoundedIntIn(row, name).value_or(0)));
 }
@@ -55,7 +53,7 @@ void SetInt(std::string_view name, int64_t value, item::Map* row) {
   row->Set(name, Number::FromInt(value));
 }
 
-// Of names that were checked when they came in.
+// For names that were checked when they came in: SortKeyOf cannot fail for them.
 std::string KeyOf(const Name& name) { return SortKeyOf(name).value(); }
 
 Name LockNameOf(Name name) {
@@ -143,7 +141,7 @@ LockRow DecodeLock(const Name& name, const item::Item& row) {
       .notification_type = TextIn(row, "notification_type"),
       .method_type = TextIn(row, "mfa_method_type")};
   const std::string kind = TextIn(row, "block_type");
-  // A lock whose kind is not known holds all the same; without an end it holds for good.
+  // A lock of an unknown kind still holds. If it has no end, it is permanent.
   if (kind == ToString(LockKind::kReduced)) decoded.lock.kind = LockKind::kReduced;
   if (kind == ToString(LockKind::kPermanent)) {
     decoded.lock.kind = LockKind::kPermanent;
@@ -157,9 +155,19 @@ StateRow DecodeState(const std::string& sort_key, const item::Item& row) {
                    .value = TextIn(row, "intervention_state"),
                    .reason = TextIn(row, "reason"),
                    .last_updated = BoundedIntIn(row, "last_updated").value_or(0)};
-  // One that is called permanent stays, whatever else its writer put there.
+  // A row that says PERMANENT has no end, even if its writer also put a ttl there.
   if (TextIn(row, "block_type") != ToString(LockKind::kPermanent))
     decoded.until = BoundedIntIn(row, "ttl");
+  return decoded;
+}
+
+DeviceRow DecodeDevice(std::string lane, const item::Item& row) {
+  DeviceRow decoded{.lane = std::move(lane),
+                    .until = BoundedIntIn(row, "ttl").value_or(0),
+                    .failures_in_a_row = DecodeFailures(row)};
+  for (const item::Value& one : ListIn(row, kSucceededAt)) {
+    if (const auto* classifier = one.As<std::string>()) decoded.succeeded_at.insert(*classifier);
+  }
   return decoded;
 }
 
@@ -197,6 +205,7 @@ void EncodeInto(const StateRow& row, item::Item* item) {
 
 void EncodeInto(const DeviceRow& row, item::Item* item) {
   SetInt("ttl", row.until, item);
+  item->Set(kSucceededAt, item::List(row.succeeded_at.begin(), row.succeeded_at.end()));
   EncodeFailures(row.failures_in_a_row, item);
 }
 
@@ -210,6 +219,7 @@ std::optional<EpochSeconds> EndOf(const DeviceRow& row) { return row.until; }
 std::optional<uint64_t> CountRow::CountAt(std::string_view id) const {
   const auto found = std::find(ids.rbegin(), ids.rend(), id);
   if (found == ids.rend()) return std::nullopt;
+  // One id for each failure, the newest last: so many were counted after this one.
   const auto since = static_cast<uint64_t>(found - ids.rbegin());
   return count > since ? count - since : 0;
 }
@@ -217,8 +227,7 @@ std::optional<uint64_t> CountRow::CountAt(std::string_view id) const {
 const std::string& StateKey(AccountState state) {
   static const auto keys = [] {
     std::map<AccountState, std::string> made;
-    for (const AccountState one : {AccountState::kBlocked, AccountState::kSuspended,
-                                   AccountState::kResetPassword, AccountState::kReproveIdentity}) {
+    for (const AccountState one : kAccountStates) {
       made[one] = fmt::format("ACCOUNT_INTERVENTION#STATE#{}", ToString(one));
     }
     return made;
@@ -246,7 +255,11 @@ void Account::DecodeHead(const item::Item& row) {
   if (std::string version = TextIn(row, "version"); !version.empty()) {
     version_ = std::move(version);
   }
-  now_ = std::max(now_, BoundedIntIn(row, "seen_at").value_or(0));
+  // Another process may have decided with a clock that is ahead of ours. By our clock alone its
+  // lock could be over already, or an attempt could end before it began.
+  const EpochSeconds seen_at = BoundedIntIn(row, "seen_at").value_or(0);
+  if (seen_at - now_ > kMaxLeadSeconds) excessive_lead_ = seen_at - now_;
+  if (excessive_lead_ == 0) now_ = std::max(now_, seen_at);
   failures_in_a_row_ = DecodeFailures(row);
   for (const item::Value& one : ListIn(row, "open")) {
     const auto* map = one.As<item::Map>();
@@ -262,9 +275,7 @@ void Account::DecodeHead(const item::Item& row) {
 
 bool Account::DecodeRow(const std::string& sort_key, const item::Item& row) {
   if (sort_key.starts_with(kDevicePrefix)) {
-    rows_.emplace(sort_key, DeviceRow{.lane = sort_key.substr(kDevicePrefix.size()),
-                                      .until = BoundedIntIn(row, "ttl").value_or(0),
-                                      .failures_in_a_row = DecodeFailures(row)});
+    rows_.emplace(sort_key, DecodeDevice(sort_key.substr(kDevicePrefix.size()), row));
     return true;
   }
   const auto name = ParseSortKey(sort_key);
@@ -287,6 +298,7 @@ bool Account::IsLive(const Row& row) const {
   return !end || tidemark::IsLive(*end, now_);
 }
 
+// All reading goes through Find and FindAll, so no rule ever sees an expired row.
 template <typename T>
 const T* Account::Find(const std::string& sort_key) const {
   const auto found = rows_.find(sort_key);
@@ -356,7 +368,10 @@ const DeviceRow* Account::FindDevice(const std::string& lane) const {
   return Find<DeviceRow>(DeviceKey(lane));
 }
 
-bool Account::KnowsDevice(const std::string& lane) const { return FindDevice(lane) != nullptr; }
+bool Account::KnowsDevice(const std::string& lane, const std::string& classifier) const {
+  const DeviceRow* device = FindDevice(lane);
+  return device != nullptr && device->succeeded_at.contains(classifier);
+}
 
 std::set<std::string> Account::ClassifiersAt(uint64_t failures) const {
   std::set<std::string> classifiers;
@@ -421,6 +436,7 @@ void Account::Close(const Settled& settled) {
 }
 
 void Account::Remember(Settled settled) {
+  // A caller settles by id and count alone: FindSettled ignores method and lane.
   settled.name.method.clear();
   settled.name.lane.clear();
   settled_.push_back(std::move(settled));
@@ -428,12 +444,14 @@ void Account::Remember(Settled settled) {
   head_changed_ = true;
 }
 
-void Account::RememberDevice(const std::string& lane, EpochSeconds until) {
+void Account::RememberDevice(const std::string& lane, const std::string& classifier,
+                             EpochSeconds until) {
   const DeviceRow* known = FindDevice(lane);
   DeviceRow device = known ? *known : DeviceRow{.lane = lane};
   device.until = until;
+  device.succeeded_at.insert(classifier);
   Put(DeviceKey(lane), std::move(device));
-  // A device that is forgotten tries like everybody.
+  // Only so many devices are kept. A device that is dropped shares the common budget again.
   const std::vector<const DeviceRow*> devices = FindAll<DeviceRow>();
   if (devices.size() <= kMaxDevices) return;
   const auto first = std::min_element(
@@ -478,6 +496,21 @@ bool Account::ForgetFailures() {
   return forgot;
 }
 
+bool Account::ForgetFailuresOf(const std::string& classifier) {
+  bool forgot = failures_in_a_row_.erase(classifier) > 0;
+  head_changed_ |= forgot;
+  std::vector<DeviceRow> failed;
+  for (const DeviceRow* device : FindAll<DeviceRow>()) {
+    if (device->failures_in_a_row.contains(classifier)) failed.push_back(*device);
+  }
+  for (DeviceRow& device : failed) {
+    device.failures_in_a_row.erase(classifier);
+    Put(DeviceKey(device.lane), device);
+    forgot = true;
+  }
+  return forgot;
+}
+
 void Account::RemoveCount(const Name& name) { Remove(KeyOf(name)); }
 
 void Account::RemoveLock(const Name& name) { Remove(KeyOf(LockNameOf(name))); }
@@ -486,7 +519,9 @@ void Account::RemoveState(const std::string& sort_key) { Remove(sort_key); }
 
 // ---- Writing ----
 
-// nullopt: something stays for good.
+// When the last row ends. nullopt: something never ends by itself. An open attempt is such a thing,
+// because it must be booked as a failure before it is forgotten; failures in a row are another,
+// because otherwise waiting would forgive them.
 std::optional<EpochSeconds> Account::EndOfAll() const {
   if (!failures_in_a_row_.empty() || !open_.empty()) return std::nullopt;
   EpochSeconds end = now_;
@@ -521,35 +556,20 @@ item::Item Account::Encode(const std::string& sort_key, const Row& row) const {
   return item;
 }
 
-tables::PutRequest Account::PutHead(const std::string& table, const std::string& version) const {
-  tables::PutRequest put{.table = table, .item = EncodeHead(version)};
-  put.names = {{"#version", "version"}};
-  if (!version_) {
-    put.condition = "attribute_not_exists(#version)";
-    return put;
-  }
-  put.condition = "#version = :version";
-  put.values = {{":version", *version_}};
-  return put;
-}
-
-std::vector<tables::TransactAction> Account::Writes(const std::string& table,
-                                                    const std::string& version) const {
-  std::vector<tables::TransactAction> actions;
-  actions.emplace_back(PutHead(table, version));
+// The head row is part of every change, even when only another row differs. Its new version makes
+// the write of another decision that was made from the same rows fail, so that it is made again.
+AccountChange Account::ChangeTo(const std::string& version) const {
+  AccountChange change{
+      .subject = subject_, .loaded_version = version_, .head = EncodeHead(version)};
   for (const std::string& sort_key : touched_) {
     const auto row = rows_.find(sort_key);
     if (row != rows_.end()) {
-      actions.emplace_back(
-          tables::PutRequest{.table = table, .item = Encode(sort_key, row->second)});
+      change.puts.push_back(Encode(sort_key, row->second));
     } else {
-      actions.emplace_back(
-          tables::DeleteRequest{.table = table,
-                                .key = {{std::string(kPartitionAttribute), subject_.text()},
-                                        {std::string(kSortAttribute), sort_key}}});
+      change.removals.push_back(sort_key);
     }
   }
-  return actions;
+  return change;
 }
 
 }  // namespace tidemark::attempts

@@ -1,10 +1,14 @@
-// An Account is all that is known of one subject, as of one moment, and what is to change: every
-// row of its partition, decoded (docs/formats/attempts.md). Rules work on it and know nothing of
-// tables.
+// An Account is all that is known of one subject at one moment, and what is to change: all rows of
+// the subject, decoded (docs/formats/attempts.md). Rules work on it and know nothing of stores.
 //
-// What has expired is not there, swept or not. Time never goes back for a subject: the head row
-// remembers the latest moment in which anything was decided. A row that cannot be read is left
-// out, and named.
+//   Account account = Account::Decode(subject, rows, clock.NowSeconds(), &skipped);
+//   Decision decision = Reserve(policy, action, id, &account);      // rules.h
+//   if (account.IsChanged()) store.Write(account.ChangeTo(new_version));
+//
+// Expired rows are absent, whether the sweeper has deleted them or not. Time never goes back for a
+// subject: the head row remembers the latest time at which anything was decided. But a time that is
+// further ahead than clocks differ came from a broken clock and is forgotten. A row that cannot
+// be read is left out, and its sort key is reported.
 //
 // A value; one thread at a time.
 #pragma once
@@ -18,22 +22,22 @@
 #include <variant>
 #include <vector>
 
+#include "apps/attempts/account_store.h"
 #include "apps/attempts/decision.h"
 #include "apps/attempts/names.h"
 #include "base/clock.h"
-#include "base/result.h"
 #include "item/value.h"
-#include "tables/requests.h"
 
 namespace tidemark::attempts {
 
-inline constexpr std::string_view kPartitionAttribute = "subject_id";
-inline constexpr std::string_view kSortAttribute = "sk";
-// Attempts that one subject may have under way at once, over all counts.
+// How many attempts of one subject may be open at once, over all counts.
 inline constexpr size_t kMaxOpen = 64;
+// A time further ahead of our clock than this was seen by a broken clock. One jump must not move
+// the locks of a subject for ever.
+inline constexpr EpochSeconds kMaxLeadSeconds = 86'400;
 
-// Reserved, and not settled yet. It is kept in the head row and not with its count, whose life
-// may end before it does.
+// An attempt that is reserved and not settled yet. It is kept in the head row and not in the row of
+// its count: the count may expire while the attempt is open, and its slot must not expire with it.
 struct OpenAttempt {
   std::string id;
   EpochSeconds at = 0;
@@ -42,12 +46,12 @@ struct OpenAttempt {
   std::string method_type = {};
 };
 
-// How an attempt ended, remembered so that doing it again gives the same answer.
+// How an attempt ended. It is remembered so that a repeated call gets the same answer.
 struct Settled {
   std::string id;
-  Name name;  // Its journey, count and classifier.
+  Name name;  // Journey, count and classifier; method and lane are empty.
   bool right = false;
-  bool reached = false;  // It was the one that reached the limit.
+  bool reached = false;  // This attempt reached the limit.
 };
 
 struct CountRow {
@@ -55,24 +59,24 @@ struct CountRow {
   uint64_t count = 0;
   EpochSeconds until = 0;
   EpochSeconds last_updated = 0;
-  std::vector<std::string> ids = {};  // Of what was counted, the newest last; bounded.
+  std::vector<std::string> ids = {};  // Of the attempts counted, the newest last; at most 128.
   std::string notification_type = {};
   std::string method_type = {};
 
-  // What the count was when this id was counted; nullopt when it was not, or long ago.
+  // The count right after this id was counted; nullopt when the id is not in the list.
   std::optional<uint64_t> CountAt(std::string_view id) const;
 };
 
 struct LockRow {
   Lock lock;
-  int64_t length = 0;  // Seconds; 0 for a permanent one.
+  int64_t length = 0;  // Seconds; 0 for a permanent lock.
   EpochSeconds last_updated = 0;
-  // Of the attempt that set it.
+  // Of the attempt that set the lock.
   std::string notification_type = {};
   std::string method_type = {};
 };
 
-// A state of the account or of an e-mail address; `value` is the seed's intervention_state.
+// A state of the account or of an e-mail address; `value` is the attribute intervention_state.
 struct StateRow {
   std::string sort_key;
   std::string value;
@@ -81,21 +85,23 @@ struct StateRow {
   EpochSeconds last_updated = 0;
 };
 
-// Failures with no success between them, by classifier: being right about one secret says nothing
-// about another.
+// Failures since the last success, by classifier: a right password must not reset the failures at
+// guessing codes.
 using FailuresInARow = std::map<std::string, uint64_t, std::less<>>;
 
-// A device that has succeeded before, with a budget of its own.
+// A device that has succeeded before. It has counts and locks of its own: its lane. The lane is for
+// the classifiers at which the device has succeeded; for all others it shares the common counts.
 struct DeviceRow {
   std::string lane;
+  std::set<std::string> succeeded_at = {};
   EpochSeconds until = 0;
   FailuresInARow failures_in_a_row = {};
 };
 
-// What became of a lock, a state or a count, for the audit.
+// A change of a lock, a state or a count, for the audit log.
 struct AuditEvent {
   std::string what;
-  // Told before it is done, for what nobody could look up afterwards; empty: nothing is.
+  // Logged before the write, for a value that the write destroys; empty: nothing is logged then.
   std::string ahead = {};
   std::string name;
   std::string reason = {};
@@ -105,33 +111,42 @@ struct AuditEvent {
 
 class Account {
  public:
-  // Of the rows of one partition. `skipped` gets the sort keys of those that cannot be read.
+  // From all rows of the subject. `skipped` gets the sort keys of rows that cannot be read.
   static Account Decode(const Subject& subject, const std::vector<item::Item>& rows,
                         EpochSeconds clock_now, std::vector<std::string>* skipped);
 
   const Subject& subject() const { return subject_; }
   EpochSeconds now() const { return now_; }
-  // Of the head row; nullopt when there is none.
+  // How far the time that was seen last is ahead of our clock; 0 when it is not too far ahead.
+  int64_t excessive_lead() const { return excessive_lead_; }
+  // From now on everything is judged and changed as at this time, until it is set again. For
+  // attempts whose end is booked later than it happened.
+  void SetNow(EpochSeconds now) { now_ = now; }
+  // Of the head row as loaded; nullopt when there is none.
   const std::optional<std::string>& version() const { return version_; }
 
-  // ---- What is there, and live ----
+  // ---- Rows that exist and have not expired ----
 
   const CountRow* FindCount(const Name& name) const;
   std::vector<const CountRow*> Counts() const;
-  // The count itself, and that of each of its methods.
+  // The count without a method, and the count of each method.
   std::vector<const CountRow*> MethodsOf(const Name& name) const;
   const std::vector<OpenAttempt>& open() const { return open_; }
-  // In whatever lane, and by whatever method.
+  // By id, journey, count and classifier, in any lane and by any method.
   const OpenAttempt* FindOpen(std::string_view id, const Name& name) const;
   const Settled* FindSettled(std::string_view id, const Name& name) const;
   const Lock* FindLock(const Name& name) const;
   std::vector<Lock> Locks() const;
   bool HasState(AccountState state) const;
   const StateRow* FindState(const std::string& sort_key) const;
-  bool KnowsDevice(const std::string& lane) const;
-  // Of the name's lane and classifier.
+  // Whether the device has succeeded at this classifier. A right password says nothing about who
+  // holds the second factor.
+  bool KnowsDevice(const std::string& lane, const std::string& classifier) const;
+  // Whether the device has succeeded at anything.
+  bool HasLane(const std::string& lane) const { return FindDevice(lane) != nullptr; }
+  // Failures in a row of the name's lane and classifier.
   uint64_t FailuresOf(const Name& name) const;
-  // The classifiers with so many failures in a row or more, in whatever lane.
+  // The classifiers with at least so many failures in a row, in any lane.
   std::set<std::string> ClassifiersAt(uint64_t failures) const;
 
   // ---- Changes ----
@@ -140,22 +155,23 @@ class Account {
   void Set(LockRow row);
   void Set(StateRow row);
   void Open(OpenAttempt attempt);
-  // The attempt is over; what it was is remembered.
+  // Removes the open attempt and remembers how it ended.
   void Close(const Settled& settled);
   void Remember(Settled settled);
-  void RememberDevice(const std::string& lane, EpochSeconds until);
+  void RememberDevice(const std::string& lane, const std::string& classifier, EpochSeconds until);
   void SetFailures(const Name& name, uint64_t failures);
-  // Of all lanes and classifiers; false when there were none.
+  // In all lanes, for all classifiers; false when there were none.
   bool ForgetFailures();
+  // In all lanes; false when there were none.
+  bool ForgetFailuresOf(const std::string& classifier);
   void RemoveCount(const Name& name);
   void RemoveLock(const Name& name);
   void RemoveState(const std::string& sort_key);
   void Audit(AuditEvent event) { audit_.push_back(std::move(event)); }
 
   bool IsChanged() const { return head_changed_ || !touched_.empty(); }
-  // To be written as one: applied only if nobody wrote since. `version` is new.
-  std::vector<tables::TransactAction> Writes(const std::string& table,
-                                             const std::string& version) const;
+  // All changes as one write. `version` is the new version of the head row.
+  AccountChange ChangeTo(const std::string& version) const;
   const std::vector<AuditEvent>& audit() const { return audit_; }
 
  private:
@@ -167,7 +183,7 @@ class Account {
   bool IsLive(const Row& row) const;
   template <typename T>
   const T* Find(const std::string& sort_key) const;
-  // In the order of their keys.
+  // In the order of their sort keys.
   template <typename T>
   std::vector<const T*> FindAll() const;
   const DeviceRow* FindDevice(const std::string& lane) const;
@@ -176,21 +192,21 @@ class Account {
   std::optional<EpochSeconds> EndOfAll() const;
   item::Item EncodeHead(const std::string& version) const;
   item::Item Encode(const std::string& sort_key, const Row& row) const;
-  tables::PutRequest PutHead(const std::string& table, const std::string& version) const;
 
   Subject subject_;
   EpochSeconds now_;
+  int64_t excessive_lead_ = 0;
   std::optional<std::string> version_;
   FailuresInARow failures_in_a_row_;
   std::vector<OpenAttempt> open_;
-  std::vector<Settled> settled_;  // The newest last; bounded.
+  std::vector<Settled> settled_;  // The newest last; at most 16.
   std::map<std::string, Row> rows_;
   bool head_changed_ = false;
   std::set<std::string> touched_;
   std::vector<AuditEvent> audit_;
 };
 
-// Where states are kept.
+// The sort keys of states.
 const std::string& StateKey(AccountState state);
 inline constexpr std::string_view kFraudBlocked = "EMAIL_FRAUD#STATE#BLOCKED";
 inline constexpr std::string_view kFraudAllowed = "EMAIL_FRAUD#STATE#ALLOWED";

@@ -18,12 +18,14 @@ namespace {
 constexpr size_t kMaxIdBytes = 128;
 constexpr size_t kMaxReasonBytes = 256;
 constexpr std::chrono::seconds kDefaultLife(900);
+// How long a device is known after its last success.
+constexpr std::chrono::seconds kDeviceLife = std::chrono::hours(90 * 24);
 constexpr int64_t kMaxLifeSeconds = 366LL * 86'400;
 
 Status CheckAttemptId(const std::string& id) {
   if (!id.empty() && id.size() <= kMaxIdBytes) return Done{};
-  return Invalid(
-      fmt::format("an attempt has an id of 1 to {} bytes, different for each try", kMaxIdBytes));
+  return Invalid(fmt::format("attempt_id should have 1 to {} bytes, and be a new one for each try",
+                             kMaxIdBytes));
 }
 
 Status CheckLength(std::string_view what, std::chrono::seconds length) {
@@ -34,7 +36,7 @@ Status CheckLength(std::string_view what, std::chrono::seconds length) {
 
 Status CheckReason(const std::string& reason) {
   if (reason.size() <= kMaxReasonBytes) return Done{};
-  return Invalid(fmt::format("a reason has at most {} bytes", kMaxReasonBytes));
+  return Invalid(fmt::format("a reason should have at most {} bytes", kMaxReasonBytes));
 }
 
 Count CountOf(const Account& account, const CountRow& row) {
@@ -46,40 +48,29 @@ Count CountOf(const Account& account, const CountRow& row) {
 
 }  // namespace
 
-Attempts::Attempts(AttemptsOptions options, Policy policy, tables::Tables* tables,
-                   const Clock* clock, Random* random, const Logger* logger, Metrics* metrics)
-    : policy_(std::move(policy)),
-      engine_(std::make_unique<Engine>(std::move(options), &policy_, tables, clock, random, logger,
-                                       metrics)) {}
+Attempts::Attempts(Policy policy, AccountStore* store, const Runtime& runtime)
+    : policy_(std::move(policy)), engine_(std::make_unique<Engine>(&policy_, store, runtime)) {}
 
 Attempts::~Attempts() = default;
 
-Status Attempts::CreateTable() { return engine_->CreateTable(); }
-
 Result<Decision> Attempts::Reserve(const ReserveRequest& request) {
   TRY(CheckAttemptId(request.attempt_id));
-  return engine_->Counted(engine_->Change(
+  return engine_->CountVerdict(engine_->Change(
       request.subject, [&](Account* account) { return ReserveIn(request, account); }));
 }
 
-void Attempts::Reserve(ReserveRequest request, Later<Decision> done) {
-  if (auto valid = CheckAttemptId(request.attempt_id); !valid) {
-    return done(Result<Decision>(valid.error()));
-  }
+Later<Decision> Attempts::Reserve(ReserveRequest request, WorkerPool* workers) {
+  TRY(CheckAttemptId(request.attempt_id));
   const Subject subject = request.subject;
-  engine_->Change<Decision>(
-      subject,
-      [this, request = std::move(request)](Account* account) {
-        return ReserveIn(request, account);
-      },
-      [this, done = std::move(done)](Outcome<Decision> outcome) {
-        if (auto* now = std::get_if<Result<Decision>>(&outcome)) {
-          return done(engine_->Counted(std::move(*now)));
-        }
-        done([this, rest = std::get<Rest<Decision>>(std::move(outcome))] {
-          return engine_->Counted(rest());
-        });
-      });
+  return engine_
+      ->Change<Decision>(
+          subject,
+          [this, request = std::move(request)](Account* account) {
+            return ReserveIn(request, account);
+          },
+          workers)
+      .Then(
+          [this](Result<Decision> decision) { return engine_->CountVerdict(std::move(decision)); });
 }
 
 Result<Decision> Attempts::ReserveIn(const ReserveRequest& request, Account* account) const {
@@ -103,13 +94,13 @@ Result<SettleReply> Attempts::Settle(const SettleRequest& request) {
                          [&](Account* account) { return SettleIn(request, account); });
 }
 
-void Attempts::Settle(SettleRequest request, Later<SettleReply> done) {
-  if (auto valid = CheckSettle(request); !valid) return done(Result<SettleReply>(valid.error()));
+Later<SettleReply> Attempts::Settle(SettleRequest request, WorkerPool* workers) {
+  TRY(CheckSettle(request));
   const Subject subject = request.subject;
-  engine_->Change<SettleReply>(
+  return engine_->Change<SettleReply>(
       subject,
       [this, request = std::move(request)](Account* account) { return SettleIn(request, account); },
-      std::move(done));
+      workers);
 }
 
 Result<SettleReply> Attempts::SettleIn(const SettleRequest& request, Account* account) const {
@@ -124,14 +115,14 @@ Result<SettleReply> Attempts::SettleIn(const SettleRequest& request, Account* ac
       account);
   if (settled.settled && settled.right && !request.device.empty()) {
     account->RememberDevice(engine_->LaneOf(request.subject, request.device),
-                            account->now() + engine_->options().device_life.count());
+                            action.name.classifier, account->now() + kDeviceLife.count());
   }
   return SettleReply{.known = settled.known, .right = settled.right, .decision = settled.decision};
 }
 
 Result<Decision> Attempts::Spend(const ReserveRequest& request) {
   TRY(CheckAttemptId(request.attempt_id));
-  return engine_->Counted(
+  return engine_->CountVerdict(
       engine_->Change(request.subject, [&](Account* account) -> Result<Decision> {
         const Action action = TRY(engine_->ActionOf(*account, request));
         return attempts::Spend(policy_, action, request.attempt_id, account);
@@ -139,7 +130,18 @@ Result<Decision> Attempts::Spend(const ReserveRequest& request) {
 }
 
 Result<Decision> Attempts::Decide(const ReserveRequest& request) {
-  Account account = TRY(engine_->Load(request.subject));
+  return DecideFor(TRY(engine_->Load(request.subject)), request);
+}
+
+Later<Decision> Attempts::SubmitDecide(ReserveRequest request) {
+  Later<Account> loaded = engine_->SubmitLoad(request.subject);
+  return std::move(loaded).Then(
+      [this, request = std::move(request)](Result<Account> account) -> Result<Decision> {
+        return DecideFor(TRY(std::move(account)), request);
+      });
+}
+
+Result<Decision> Attempts::DecideFor(Account account, const ReserveRequest& request) const {
   const Action action = TRY(engine_->ActionOf(account, request));
   BookAbandoned(policy_, &account);
   return Judge(account, policy_, action);
@@ -147,7 +149,8 @@ Result<Decision> Attempts::Decide(const ReserveRequest& request) {
 
 Result<Decision> Attempts::DecideJourney(const std::vector<Subject>& subjects,
                                          const std::string& journey) {
-  if (subjects.empty()) return Invalid("a decision needs somebody: give a subject or pairwise id");
+  if (subjects.empty())
+    return Invalid("the request has no subject: give a subject or a pairwise id");
   const std::string resolved = TRY(policy_.ResolveJourney(journey));
   std::vector<Account> accounts;
   for (const Subject& subject : std::set<Subject>(subjects.begin(), subjects.end())) {
@@ -206,7 +209,7 @@ Result<std::vector<Count>> Attempts::GetAll(const Subject& subject) {
   for (const CountRow* row : account.Counts()) {
     if (row->count == 0) continue;
     if (!policy_.Resolve(row->name)) {
-      engine_->Warn("a count is of no kind that the policy knows; it is passed over",
+      engine_->Warn("the policy does not know the name of a count; it is left out",
                     SortKeyOf(row->name).value());
       continue;
     }
@@ -231,8 +234,15 @@ Result<Lock> Attempts::SetLock(const Subject& subject, const Lock& lock,
   TRY(CheckReason(lock.reason));
   Lock wanted = lock;
   wanted.name = TRY(policy_.ResolveLock(lock.name));
+  TRY(policy_.CheckEnforced(wanted.name));
   return engine_->Change(subject, [&](Account* account) -> Result<Lock> {
-    if (const Lock* known = account->FindLock(wanted.name)) return *known;
+    if (!wanted.name.lane.empty() && !account->HasLane(wanted.name.lane)) {
+      return Invalid(fmt::format("the subject has no known device \"{}\"", wanted.name.lane));
+    }
+    const Lock* known = account->FindLock(wanted.name);
+    // An existing lock keeps its end. Only a permanent lock replaces a lock that ends.
+    const bool is_more = known != nullptr && known->until && wanted.kind == LockKind::kPermanent;
+    if (known != nullptr && !is_more) return *known;
     Lock set = wanted;
     set.until = std::nullopt;
     if (set.kind != LockKind::kPermanent) set.until = account->now() + length.count();
@@ -251,7 +261,11 @@ Status Attempts::Unlock(const Subject& subject, const Name& name) {
 }
 
 Result<std::vector<Lock>> Attempts::Locks(const Subject& subject) {
-  return TRY(engine_->Load(subject)).Locks();
+  const Account account = TRY(engine_->Load(subject));
+  std::vector<Lock> locks = account.Locks();
+  const std::vector<Lock> holds = HoldsOf(account, policy_);
+  locks.insert(locks.end(), holds.begin(), holds.end());
+  return locks;
 }
 
 Status Attempts::SetState(const Subject& subject, AccountState state, const std::string& reason) {
@@ -277,8 +291,7 @@ Status Attempts::ClearState(const Subject& subject, AccountState state) {
 Result<std::vector<AccountState>> Attempts::States(const Subject& subject) {
   const Account account = TRY(engine_->Load(subject));
   std::vector<AccountState> states;
-  for (const AccountState state : {AccountState::kBlocked, AccountState::kSuspended,
-                                   AccountState::kResetPassword, AccountState::kReproveIdentity}) {
+  for (const AccountState state : kAccountStates) {
     if (account.HasState(state)) states.push_back(state);
   }
   return states;
@@ -300,7 +313,9 @@ Status Attempts::SetEmailFraud(const Subject& email, EmailFraud state,
     };
     if (state == EmailFraud::kDeny) set(kFraudBlocked, "FRAUD_BLOCKED", life);
     if (state == EmailFraud::kAllow) set(kFraudAllowed, "FRAUD_ALLOWED", life);
-    // A block that ends leaves an address that was looked at: allowed, and not pending again.
+    // A person has checked this address. When the block ends, the address must be allowed, not
+    // pending like an address that was never checked. So both rows are written now, and no answer
+    // depends on the sweeper.
     if (state == EmailFraud::kDeny && life) set(kFraudAllowed, "FRAUD_ALLOWED", std::nullopt);
     return Done{};
   });

@@ -1,4 +1,4 @@
-// What may be answered to somebody who wants to try.
+// The answers of attempts: a decision whether somebody may try, and the counts and locks behind it.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace tidemark::attempts {
 
 enum class Verdict {
   kPermitted,
-  kBusy,                // All slots are taken by attempts under way; nothing is locked.
+  kBusy,                // All slots are taken by open attempts; nothing is locked.
   kTemporarilyLocked,   // Until a time.
-  kIndefinitelyLocked,  // The ceiling of failures in a row: until somebody lifts it.
-  kBlocked,             // By a state of the account.
+  kIndefinitelyLocked,  // Until somebody lifts it: a permanent lock, or too many failures in a row.
+  kBlocked,             // A state of the account forbids it.
 };
 std::string_view ToString(Verdict verdict);
 
@@ -36,7 +36,7 @@ struct Lock {
 struct Count {
   Name name;
   uint64_t count = 0;      // Failures booked.
-  uint64_t under_way = 0;  // Reserved and not settled.
+  uint64_t under_way = 0;  // Attempts that are reserved and not settled.
   EpochSeconds until = 0;
   friend bool operator==(const Count&, const Count&) = default;
 };
@@ -44,11 +44,11 @@ struct Count {
 struct Decision {
   Verdict verdict = Verdict::kPermitted;
   uint64_t count = 0;
-  uint64_t remaining = 0;                            // Attempts, when permitted.
-  std::optional<Lock> lock = std::nullopt;           // When temporarily locked.
-  int64_t remaining_seconds = 0;                     // Likewise; never below 0.
+  uint64_t remaining = 0;                            // How many attempts are left, when permitted.
+  std::optional<Lock> lock = std::nullopt;           // When a lock is the reason.
+  int64_t remaining_seconds = 0;                     // Until the lock ends; never below 0.
   std::optional<AccountState> state = std::nullopt;  // When blocked.
-  bool just_reached = false;                         // This very call reached the limit.
+  bool just_reached = false;                         // This call reached the limit.
   std::vector<Count> blocking = {};                  // The counts that are at their limit.
 };
 

@@ -1,4 +1,4 @@
-// The policy of the spec, in the words in which a file would give it.
+// The policy of the spec, as a policy file.
 #include "apps/attempts/policy.h"
 #include "base/check.h"
 
@@ -15,6 +15,7 @@ constexpr std::string_view kDefaultPolicy = R"json({
                 "MFA_CODE_REQUEST", "VERIFY_EMAIL", "VERIFY_PHONE_NUMBER", "MFA_SMS",
                 "RESET_PASSWORD", "RESET_PASSWORD_WITH_CODE",
                 "VERIFY_CHANGE_HOW_GET_SECURITY_CODES"],
+"method_types": ["AUTH_APP", "EMAIL", "PASSKEY", "SMS", "VOICE"],
 "aliases": {"LOGIN": "SIGN_IN", "REGISTRATION": "ACCOUNT_CREATION"},
 "lock_seconds": {"STANDARD": 900, "REDUCED": 300},
 "ceiling": 100,
@@ -62,7 +63,7 @@ constexpr std::string_view kDefaultPolicy = R"json({
 {"journey": "ACCOUNT_RECOVERY", "count": "ERROR_COUNT", "classifier": "EMAIL_CODE_ENTRY",
  "clears": ["EMAIL_CODE_ENTRY"], "space": 1000000},
 {"journey": "ACCOUNT_RECOVERY", "count": "ERROR_COUNT", "classifier": "MFA_CODE_ENTRY",
- "lock": "REDUCED", "clears": ["MFA_CODE_ENTRY"], "space": 1000000},
+ "lock": "REDUCED", "clears": ["MFA_CODE_ENTRY"], "lifts": ["SIGN_IN#LOCK#MFA_CODE_ENTRY"]},
 {"journey": "ACCOUNT_RECOVERY", "count": "ERROR_COUNT", "classifier": "MFA_CODE_ENTRY",
  "method_type": "AUTH_APP", "limit": 999999, "lock": "REDUCED", "clears": ["MFA_CODE_ENTRY"]},
 {"journey": "ACCOUNT_RECOVERY", "count": "CODE_REQUEST_COUNT", "classifier": "EMAIL_CODE",

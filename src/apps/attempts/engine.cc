@@ -1,27 +1,24 @@
 #include "apps/attempts/engine.h"
 
-#include <iterator>
-
 #include <fmt/format.h>
 
 #include "base/hashing.h"
-#include "tables/ensure_table.h"
+#include "item/attributes.h"
 
 namespace tidemark::attempts {
 
 namespace {
 
+using item::TextIn;
+
 constexpr size_t kVersionBytes = 8;
 constexpr size_t kIdBytes = 16;
 constexpr size_t kLaneDigits = 16;
-// How often a decision is made anew because somebody else changed the account meanwhile. Each
-// time somebody came through, so few are enough for as many as may come through at all.
-constexpr int kMaxConflicts = 256;
 
-// Whoever asks has done nothing wrong when the store refuses us: that is no refusal of theirs, and
-// no mistake in what they asked.
+// When the store refuses our request, the caller has made no mistake. An error of the store must
+// not look like one of the caller's (400, 404), nor like a denial of the user (403).
 Error CannotDecide(const Error& error) {
-  const std::string message = "the store of attempts fails: " + error.message;
+  const std::string message = "the store of attempts failed: " + error.message;
   switch (error.code) {
     case ErrorCode::kInvalid:
     case ErrorCode::kNotFound:
@@ -31,6 +28,9 @@ Error CannotDecide(const Error& error) {
     case ErrorCode::kConflict:
       return {ErrorCode::kUnavailable, message};
     case ErrorCode::kUnavailable:
+    case ErrorCode::kThrottled:
+    case ErrorCode::kUnreachable:
+    case ErrorCode::kCancelled:
     case ErrorCode::kUnknown:
     case ErrorCode::kCorrupt:
     case ErrorCode::kInternal:
@@ -41,132 +41,109 @@ Error CannotDecide(const Error& error) {
 
 }  // namespace
 
-Engine::Engine(AttemptsOptions options, const Policy* policy, tables::Tables* tables,
-               const Clock* clock, Random* random, const Logger* logger, Metrics* metrics)
-    : options_(std::move(options)),
-      policy_(*policy),
-      tables_(*tables),
-      clock_(*clock),
-      random_(*random),
-      logger_(logger) {
-  if (metrics == nullptr) return;
+Engine::Engine(const Policy* policy, AccountStore* store, const Runtime& runtime)
+    : policy_(*policy),
+      store_(*store),
+      runtime_(runtime),
+      locks_(
+          runtime.metrics.AddCounter({.name = "tidemark_attempts_locks_total",
+                                      .help = "Locks that were set because a limit was reached."})),
+      conflicts_(runtime.metrics.AddCounter(
+          {.name = "tidemark_attempts_conflicts_total",
+           .help = "Decisions made again because another request changed the account first."})),
+      errors_(runtime.metrics.AddCounter(
+          {.name = "tidemark_attempts_errors_total",
+           .help = "Changes of accounts that failed, and not because the request was wrong."})),
+      seconds_(runtime.metrics.AddHistogram(
+          {.metric = {.name = "tidemark_attempts_change_seconds",
+                      .help = "Time to change an account: to reserve, settle, count or clear."},
+           .bounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5}})) {
   for (const Verdict verdict : {Verdict::kPermitted, Verdict::kBusy, Verdict::kTemporarilyLocked,
                                 Verdict::kIndefinitelyLocked, Verdict::kBlocked}) {
     decisions_[verdict] =
-        &metrics->AddCounter({.name = "tidemark_attempts_decisions_total",
-                              .help = "Decisions about attempts, by verdict.",
-                              .labels = {{"verdict", std::string(ToString(verdict))}}});
+        &runtime_.metrics.AddCounter({.name = "tidemark_attempts_decisions_total",
+                                      .help = "Decisions about attempts, by verdict.",
+                                      .labels = {{"verdict", std::string(ToString(verdict))}}});
   }
-  locks_ = &metrics->AddCounter(
-      {.name = "tidemark_attempts_locks_total", .help = "Locks that reaching a limit set."});
-  conflicts_ =
-      &metrics->AddCounter({.name = "tidemark_attempts_conflicts_total",
-                            .help = "Decisions made anew because the account changed meanwhile."});
-}
-
-Status Engine::CreateTable() {
-  return tables::EnsureTable(
-      tables_,
-      {.table = options_.table,
-       .keys = {.partition = {.name = std::string(kPartitionAttribute)},
-                .sort = item::KeyAttribute{.name = std::string(kSortAttribute)}}},
-      "ttl");
 }
 
 Result<Account> Engine::Load(const Subject& subject) {
-  tables::QueryRequest query{.table = options_.table,
-                             .key_condition = "subject_id = :subject",
-                             .values = {{":subject", subject.text()}},
-                             .consistent = true};
-  std::vector<item::Item> rows;
-  for (;;) {
-    auto page = tables_.Query(query);
-    if (!page) return CannotDecide(page.error());
-    std::move(page->items.begin(), page->items.end(), std::back_inserter(rows));
-    if (!page->last) break;
-    query.start_after = std::move(page->last);
-  }
+  return DecodeAccount(subject, store_.Load(subject));
+}
+
+Later<Account> Engine::SubmitLoad(const Subject& subject) {
+  return store_.SubmitLoad(subject).Then([this, subject](Result<std::vector<item::Item>> rows) {
+    return DecodeAccount(subject, rows);
+  });
+}
+
+Result<Account> Engine::DecodeAccount(const Subject& subject,
+                                      const Result<std::vector<item::Item>>& rows) const {
+  if (!rows) return CannotDecide(rows.error());
   std::vector<std::string> skipped;
-  Account account = Account::Decode(subject, rows, clock_.NowSeconds(), &skipped);
+  Account account = Account::Decode(subject, *rows, runtime_.clock.NowSeconds(), &skipped);
   for (const std::string& sort_key : skipped) {
-    Warn("a row of attempts cannot be read; it is passed over", sort_key);
+    Warn("a row of attempts cannot be read; it is ignored", sort_key);
+  }
+  if (account.excessive_lead() > 0) {
+    runtime_.logger.Log(
+        LogLevel::kWarning,
+        "a clock was far ahead when this subject was decided about; that time is "
+        "ignored, and locks that were set then may end too late: 'tidemark attempts unlock' "
+        "lifts them",
+        {{"subject", subject.ForLog()}, {"seconds_ahead", account.excessive_lead()}});
   }
   return account;
 }
 
 void Engine::Warn(std::string_view message, const std::string& sort_key) const {
-  if (logger_ != nullptr) logger_->Log(LogLevel::kWarning, message, {{"sk", sort_key}});
+  runtime_.logger.Log(LogLevel::kWarning, message, {{"sk", sort_key}});
 }
 
-namespace {
-
-// The head alone, as in every Reserve, needs no transaction.
-tables::PutRequest* HeadAlone(std::vector<tables::TransactAction>* actions) {
-  return actions->size() == 1 ? std::get_if<tables::PutRequest>(actions->data()) : nullptr;
-}
-
-// False: somebody else wrote meanwhile.
-Result<bool> AppliedBy(const Result<tables::WriteReply>& reply) {
-  if (reply) return reply->applied;
-  if (reply.error().code == ErrorCode::kConflict) return false;
-  return CannotDecide(reply.error());
-}
-
-Result<bool> AppliedBy(const Result<tables::TransactWriteReply>& reply) {
-  if (!reply && reply.error().code == ErrorCode::kConflict) return false;
-  if (!reply) return CannotDecide(reply.error());
-  for (const tables::CancellationReason& reason : reply->reasons) {
-    if (reason.code == tables::CancellationCode::kValidationError) {
-      return CannotDecide(Invalid(reason.message));
-    }
-  }
-  return reply->outcome == tables::TransactOutcome::kApplied;
-}
-
-}  // namespace
-
-Result<bool> Engine::Write(const Draft& draft) {
-  auto actions = draft.account.Writes(options_.table, draft.version);
-  if (const auto* put = HeadAlone(&actions)) return AppliedBy(tables_.Put(*put));
-  return AppliedBy(tables_.TransactWrite({.actions = std::move(actions)}));
-}
-
-void Engine::Submit(const Draft& draft, std::function<void(Result<bool>)> done) {
-  const auto hear = [done = std::move(done)](const auto& reply) { done(AppliedBy(reply)); };
-  auto actions = draft.account.Writes(options_.table, draft.version);
-  if (auto* put = HeadAlone(&actions)) {
-    return tables_.Submit(tables::Tables::WriteRequest(std::move(*put)), hear);
-  }
-  tables_.Submit(tables::TransactWriteRequest{.actions = std::move(actions)}, hear);
-}
-
-std::optional<Engine::Draft> Engine::Drafted(Account account, Progress* progress) {
-  // What was written without a reply is told once it is seen to be there.
+std::optional<Engine::Draft> Engine::DraftWrite(Account account, Progress* progress) {
+  // A write without a reply was stored if the account has its version, or if deciding again has
+  // changed nothing: then the rule found its own attempt. Only now is it known to have happened, so
+  // only now is it audited.
   const auto& lost = progress->lost;
-  if (lost && !progress->told && (account.version() == lost->version || !account.IsChanged())) {
-    Tell(lost->account);
-    progress->told = true;
+  const bool is_lost_one_stored =
+      lost && (account.version() == TextIn(lost->change.head, "version") || !account.IsChanged());
+  if (is_lost_one_stored && !progress->lost_is_audited) {
+    AuditDone(lost->account);
+    progress->lost_is_audited = true;
   }
   if (!account.IsChanged()) return std::nullopt;
-  TellAhead(account);
-  return Draft{.account = std::move(account), .version = random_.Hex(kVersionBytes)};
+  AuditAhead(account);
+  AccountChange change = account.ChangeTo(runtime_.random.Hex(kVersionBytes));
+  return Draft{.account = std::move(account), .change = std::move(change)};
 }
 
-std::optional<Status> Engine::Ended(Draft draft, const Result<bool>& written, Progress* progress) {
+Result<bool> Engine::FinishWrite(Draft draft, const Result<bool>& written, Progress* progress) {
   if (written && *written) {
-    Tell(draft.account);
-    return Done{};
+    AuditDone(draft.account);
+    return true;
   }
   if (!written) {
-    // A second loss is one too many: the caller asks again, under the same id.
-    if (written.error().code != ErrorCode::kUnknown || progress->lost) return written.error();
+    // After a lost reply the next round looks whether the write is stored. After a second one the
+    // caller is told, and asks again under the same attempt id.
+    if (written.error().code != ErrorCode::kUnknown || progress->lost) {
+      return CannotDecide(written.error());
+    }
     progress->lost = std::move(draft);
-    return std::nullopt;
+    return false;
   }
-  if (conflicts_ != nullptr) conflicts_->Add();
-  if (++progress->conflicts < kMaxConflicts) return std::nullopt;
-  return Error{ErrorCode::kUnavailable,
-               "too many change this account at once, so that nothing can be decided; try again"};
+  conflicts_.Add();
+  return false;
+}
+
+void Engine::Measure(std::chrono::nanoseconds began, const Error* error) {
+  const std::chrono::duration<double> taken = runtime_.clock.Monotonic() - began;
+  seconds_.Observe(taken.count());
+  if (error != nullptr && error->code != ErrorCode::kInvalid) errors_.Add();
+}
+
+Error Engine::TooManyRounds() {
+  return {ErrorCode::kUnavailable,
+          "too many requests change this account at once, so nothing was decided; try again"};
 }
 
 Status Engine::ClearCounts(const Subject& subject) {
@@ -187,29 +164,28 @@ Status Engine::FinishJourney(const Subject& subject, const std::string& journey)
   return Done{};
 }
 
-void Engine::TellAhead(const Account& account) const {
+void Engine::AuditAhead(const Account& account) const {
   for (const AuditEvent& event : account.audit()) {
     if (!event.ahead.empty()) Log(account, event, event.ahead);
   }
 }
 
-void Engine::Tell(const Account& account) const {
+void Engine::AuditDone(const Account& account) const {
   for (const AuditEvent& event : account.audit()) {
-    if (locks_ != nullptr && event.limit > 0) locks_->Add();
+    if (event.limit > 0) locks_.Add();
     Log(account, event, event.what);
   }
 }
 
-// No secret and no address is in any of this.
+// None of these fields can contain a secret or an address.
 void Engine::Log(const Account& account, const AuditEvent& event, const std::string& what) const {
-  if (logger_ == nullptr) return;
-  logger_->Log(LogLevel::kInfo, "attempts audit",
-               {{"event", what},
-                {"subject", account.subject().ForLog()},
-                {"name", event.name},
-                {"reason", event.reason},
-                {"count", event.count},
-                {"limit", event.limit}});
+  runtime_.logger.Log(LogLevel::kInfo, "attempts audit",
+                      {{"event", what},
+                       {"subject", account.subject().ForLog()},
+                       {"name", event.name},
+                       {"reason", event.reason},
+                       {"count", event.count},
+                       {"limit", event.limit}});
 }
 
 std::string Engine::LaneOf(const Subject& subject, const std::string& device) const {
@@ -221,7 +197,7 @@ Result<Name> Engine::NameOf(const Name& name, const std::string& notification_ty
   Name resolved = TRY(policy_.Resolve(name));
   if (resolved.method.empty()) resolved.method = method_type;
   if (!notification_type.empty()) TRY(CheckPart("notification type", notification_type));
-  if (!method_type.empty()) TRY(CheckPart("method type", method_type));
+  TRY(policy_.CheckMethodType(method_type));
   return resolved;
 }
 
@@ -234,18 +210,19 @@ Result<Action> Engine::ActionOf(const Account& account, const ReserveRequest& re
     return Invalid(fmt::format("the policy has no rule for {}#{} in the journey {}",
                                action.name.count, action.name.classifier, action.name.journey));
   }
-  // Whose lane it is, is for the account to say.
+  // A device has a lane of its own only after a success. Otherwise somebody who invents a new
+  // device for each guess would never reach a limit.
   action.name.lane.clear();
   if (!request.device.empty()) {
     const std::string lane = LaneOf(request.subject, request.device);
-    if (account.KnowsDevice(lane)) action.name.lane = lane;
+    if (account.KnowsDevice(lane, action.name.classifier)) action.name.lane = lane;
   }
   return action;
 }
 
-std::string Engine::NewId() { return random_.Hex(kIdBytes); }
+std::string Engine::NewId() { return runtime_.random.Hex(kIdBytes); }
 
-Result<Decision> Engine::Counted(Result<Decision> decision) {
+Result<Decision> Engine::CountVerdict(Result<Decision> decision) {
   if (!decision) return decision;
   if (const auto counter = decisions_.find(decision->verdict); counter != decisions_.end()) {
     counter->second->Add();

@@ -1,6 +1,8 @@
-// The Engine makes decisions about accounts and writes them: it loads the rows of a subject, lets a
-// rule decide, and writes what that changed on the condition that nobody else wrote meanwhile;
-// otherwise it begins anew. When a reply was lost, the next round finds what was written.
+// The Engine makes decisions about accounts and writes them. One round loads the rows of a subject,
+// lets a rule decide, and writes the change on the condition that no other writer changed the
+// subject since the load. When another writer did, or when the reply to the write was lost, the
+// next round begins with a new load. Rules find their own attempt by its id, so a change that was
+// written without a reply is not made twice.
 //
 //   Decision decision = TRY(engine.Change(subject, [&](Account* account) -> Result<Decision> {
 //     return Reserve(policy, action, id, account);
@@ -9,6 +11,7 @@
 // May be called from any thread.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,139 +19,168 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "apps/attempts/account.h"
+#include "apps/attempts/account_store.h"
 #include "apps/attempts/attempts.h"
 #include "apps/attempts/rules.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/later.h"
 #include "base/metrics.h"
-#include "base/random.h"
 #include "base/result.h"
-#include "tables/tables.h"
+#include "base/runtime.h"
+#include "base/worker_pool.h"
+#include "tables/plan_again.h"
 
 namespace tidemark::attempts {
 
 class Engine {
  public:
-  Engine(AttemptsOptions options, const Policy* policy, tables::Tables* tables, const Clock* clock,
-         Random* random, const Logger* logger, Metrics* metrics);
+  // Policy and store outlive this.
+  Engine(const Policy* policy, AccountStore* store, const Runtime& runtime);
 
-  Status CreateTable();
   Result<Account> Load(const Subject& subject);
+  // Does not block.
+  Later<Account> SubmitLoad(const Subject& subject);
 
-  // The rule gets an account and gives a Result or Status. It may be asked several times.
-  template <typename Rule>
-  auto Change(const Subject& subject, const Rule& decide) -> decltype(decide(nullptr)) {
+  // `decide` gets an account, may change it, and returns a Result or Status. It is called once in
+  // each round. Blocks.
+  template <typename Decide>
+  auto Change(const Subject& subject, const Decide& decide) -> decltype(decide(nullptr)) {
     Progress progress;
-    return Continue(subject, decide, &progress);
+    const auto began = runtime_.clock.Monotonic();
+    auto reply = RunRounds(subject, decide, &progress);
+    Measure(began, reply ? nullptr : &reply.error());
+    return reply;
   }
-  // The same without waiting for the first write, which is the only one unless somebody else
-  // changes the account meanwhile.
+  // The same for a caller that does not wait for the disk. The first round loads the account on
+  // this thread, and waits for its write without a thread. Usually it is the only round. All
+  // further ones block, so they run on one of the workers.
   template <typename Reply>
-  void Change(const Subject& subject, std::function<Result<Reply>(Account*)> decide,
-              Later<Reply> done);
+  Later<Reply> Change(const Subject& subject, std::function<Result<Reply>(Account*)> decide,
+                      WorkerPool* workers) {
+    const auto began = runtime_.clock.Monotonic();
+    return BeginRounds(subject, std::move(decide), workers)
+        .Then([this, began](Result<Reply> reply) {
+          Measure(began, reply ? nullptr : &reply.error());
+          return reply;
+        });
+  }
 
-  // kInvalid when the name is not known or has no rule.
+  // kInvalid when the policy does not know the name or has no rule for it.
   Result<Action> ActionOf(const Account& account, const ReserveRequest& request) const;
-  // kInvalid when the name is not known. Different types of methods are counted apart.
+  // kInvalid when the policy does not know the name. A name without a method gets the type of the
+  // method in its place, so that different types are counted separately.
   Result<Name> NameOf(const Name& name, const std::string& notification_type,
                       const std::string& method_type) const;
-  // Both in as many writes as it takes.
+  // Both make as many writes as they need: one write has room for a hundred rows.
   Status ClearCounts(const Subject& subject);
   Status FinishJourney(const Subject& subject, const std::string& journey);
   void Warn(std::string_view message, const std::string& sort_key) const;
   std::string LaneOf(const Subject& subject, const std::string& device) const;
   std::string NewId();
-  Result<Decision> Counted(Result<Decision> decision);
-
-  const AttemptsOptions& options() const { return options_; }
+  // Counts the verdict for the metrics, and returns the decision unchanged.
+  Result<Decision> CountVerdict(Result<Decision> decision);
 
  private:
-  // What one round would write.
+  // How often a decision is made again because another request changed the account first. Each time
+  // another request succeeded, and the limits let only few succeed, so the bound is far away. The
+  // pauses are short: a person waits.
+  static constexpr RetryPolicy kRounds = {.max_retries = 255,
+                                          .first_wait = std::chrono::milliseconds(1),
+                                          .longest_wait = std::chrono::milliseconds(8),
+                                          .jitter = 1};
+
+  // What one round writes.
   struct Draft {
     Account account;
-    std::string version;
+    AccountChange change;
   };
-  // What a change has been through so far.
+  // What happened in the rounds of one change so far.
   struct Progress {
-    int conflicts = 0;
-    std::optional<Draft> lost = std::nullopt;  // Written without a reply.
-    bool told = false;                         // Of what was lost.
+    std::optional<Draft> lost = std::nullopt;  // Written without a reply; it may be stored.
+    bool lost_is_audited = false;
   };
 
-  template <typename Rule>
-  auto Continue(const Subject& subject, const Rule& decide, Progress* progress)
+  template <typename Decide>
+  auto RunRounds(const Subject& subject, const Decide& decide, Progress* progress)
       -> decltype(decide(nullptr));
-  // What is to be written after a decision; nullopt when that is nothing.
-  std::optional<Draft> Drafted(Account account, Progress* progress);
-  // How the change ended with this write; nullopt when it is to be made anew.
-  std::optional<Status> Ended(Draft draft, const Result<bool>& written, Progress* progress);
+  // The first round, without waiting; the further ones on a worker.
+  template <typename Reply>
+  Later<Reply> BeginRounds(const Subject& subject, std::function<Result<Reply>(Account*)> decide,
+                           WorkerPool* workers);
+  // Counts a change for the metrics. `error` is null if it succeeded.
+  void Measure(std::chrono::nanoseconds began, const Error* error);
+  // The write for what `decide` changed; nullopt when it changed nothing.
+  std::optional<Draft> DraftWrite(Account account, Progress* progress);
+  // True when the write was applied, and the change is complete. False: another round is needed.
+  // An error ends the change.
+  Result<bool> FinishWrite(Draft draft, const Result<bool>& written, Progress* progress);
 
-  // False when somebody else wrote since the account was loaded.
-  Result<bool> Write(const Draft& draft);
-  void Submit(const Draft& draft, std::function<void(Result<bool>)> done);
-  // What is about to be lost is told before it is, and all of it once it is done.
-  void TellAhead(const Account& account) const;
-  void Tell(const Account& account) const;
+  static Error TooManyRounds();
+
+  Result<Account> DecodeAccount(const Subject& subject,
+                                const Result<std::vector<item::Item>>& rows) const;
+  // Events whose old value the write destroys are logged before it, and all events after it.
+  void AuditAhead(const Account& account) const;
+  void AuditDone(const Account& account) const;
   void Log(const Account& account, const AuditEvent& event, const std::string& what) const;
 
-  const AttemptsOptions options_;
   const Policy& policy_;
-  tables::Tables& tables_;
-  const Clock& clock_;
-  Random& random_;
-  const Logger* const logger_;
+  AccountStore& store_;
+  const Runtime runtime_;
   std::map<Verdict, Counter*> decisions_;
-  Counter* locks_ = nullptr;  // May be null, like the next.
-  Counter* conflicts_ = nullptr;
+  Counter& locks_;
+  Counter& conflicts_;
+  Counter& errors_;
+  Histogram& seconds_;
 };
 
-template <typename Rule>
-auto Engine::Continue(const Subject& subject, const Rule& decide, Progress* progress)
+template <typename Decide>
+auto Engine::RunRounds(const Subject& subject, const Decide& decide, Progress* progress)
     -> decltype(decide(nullptr)) {
-  for (;;) {
+  tables::Rounds rounds(kRounds, runtime_);
+  do {
     Account account = TRY(Load(subject));
     auto reply = decide(&account);
     if (!reply) return reply;
-    auto draft = Drafted(std::move(account), progress);
+    auto draft = DraftWrite(std::move(account), progress);
     if (!draft) return reply;
-    const Result<bool> written = Write(*draft);
-    if (const auto end = Ended(*std::move(draft), written, progress)) {
-      if (!*end) return end->error();
-      return reply;
-    }
-  }
+    const Result<bool> written = store_.Write(draft->change);
+    if (TRY(FinishWrite(*std::move(draft), written, progress))) return reply;
+  } while (rounds.WaitForNext());
+  return TooManyRounds();
 }
 
 template <typename Reply>
-void Engine::Change(const Subject& subject, std::function<Result<Reply>(Account*)> decide,
-                    Later<Reply> done) {
+Later<Reply> Engine::BeginRounds(const Subject& subject,
+                                 std::function<Result<Reply>(Account*)> decide,
+                                 WorkerPool* workers) {
+  Account account = TRY(Load(subject));
+  Result<Reply> reply = decide(&account);
+  if (!reply) return reply;
+  Progress progress;
+  auto draft = DraftWrite(std::move(account), &progress);
+  if (!draft) return reply;
+  // What is needed once the write is answered.
   struct Round {
-    Subject subject;
     std::function<Result<Reply>(Account*)> decide;
-    Later<Reply> done;
     Result<Reply> reply;
     Draft draft;
     Progress progress;
   };
-  Result<Account> account = Load(subject);
-  if (!account) return done(Result<Reply>(account.error()));
-  Result<Reply> reply = decide(&*account);
-  if (!reply) return done(std::move(reply));
-  Progress progress;
-  auto draft = Drafted(*std::move(account), &progress);
-  if (!draft) return done(std::move(reply));
   auto round = std::make_shared<Round>(
-      Round{subject, std::move(decide), std::move(done), std::move(reply), *std::move(draft), {}});
-  Submit(round->draft, [this, round](const Result<bool>& written) {
-    const auto end = Ended(std::move(round->draft), written, &round->progress);
-    if (end) return round->done(*end ? std::move(round->reply) : Result<Reply>(end->error()));
-    round->done(std::function<Result<Reply>()>(
-        [this, round] { return Continue(round->subject, round->decide, &round->progress); }));
-  });
+      Round{std::move(decide), std::move(reply), *std::move(draft), std::move(progress)});
+  return store_.Submit(round->draft.change)
+      .Then([this, round, workers](const Result<bool>& written) -> Later<Reply> {
+        const Subject subject = round->draft.change.subject;
+        if (TRY(FinishWrite(std::move(round->draft), written, &round->progress))) {
+          return std::move(round->reply);
+        }
+        // This is a thread of the store and must not block, and a new round does.
+        return workers->Run(
+            [this, round, subject] { return RunRounds(subject, round->decide, &round->progress); });
+      });
 }
 
 }  // namespace tidemark::attempts

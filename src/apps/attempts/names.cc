@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxSubjectBytes = 256;
 constexpr size_t kMaxPartBytes = 64;
-// The '~' between the kind of an identifier and the identifier is in none of them.
+// An identifier cannot contain the '~' that follows its kind, so kinds cannot be confused.
 constexpr std::string_view kPairwiseKind = "pairwise~";
 constexpr std::string_view kSessionKind = "session~";
 constexpr std::string_view kEmailKind = "email~";
@@ -33,10 +33,10 @@ bool HasOnly(std::string_view text, std::string_view others) {
 
 Status CheckIdentifier(std::string_view what, std::string_view text) {
   if (text.empty())
-    return Invalid(fmt::format("the {} is empty: say whose attempts these are", what));
+    return Invalid(fmt::format("the {} is empty: it must say whose attempts these are", what));
   if (text.size() <= kMaxSubjectBytes && HasOnly(text, "_.:-/+=")) return Done{};
   return Invalid(
-      fmt::format("a {} has up to {} letters, digits and any of _.:-/+=; this one does not", what,
+      fmt::format("the {} should have at most {} characters: letters, digits and _.:-/+=", what,
                   kMaxSubjectBytes));
 }
 
@@ -58,7 +58,7 @@ std::vector<std::string_view> Split(std::string_view text, char mark) {
   }
 }
 
-// Without the method. It is made several times for every decision, so by hand and not by fmt.
+// The sort key without the method. Every decision makes several of these, and fmt would be slower.
 std::string KeyOfAllMethods(const Name& name) {
   std::string key;
   key.reserve(name.journey.size() + name.lane.size() + name.count.size() + name.classifier.size() +
@@ -94,10 +94,12 @@ Result<Subject> Subject::OfSession(std::string_view session_id) {
 Result<Subject> Subject::OfEmail(std::string_view email, const Secret& key) {
   const size_t at = email.find('@');
   if (at == 0 || at == std::string_view::npos || at + 1 == email.size()) {
-    return Invalid("an e-mail address has something before and behind its @");
+    return Invalid("an e-mail address needs text before and after its @");
   }
   if (key.empty()) {
-    return Invalid("attempts.email-key is not set: addresses are kept as a keyed hash alone");
+    return Invalid(
+        "attempts.email-key is not set: without a key an address cannot be hashed, and it is never "
+        "stored as it is");
   }
   const std::string lower = InLowerCase(email);
   return Subject(fmt::format("{}{}", kEmailKind, ToHex(HmacSha256(key, {lower}))));
@@ -111,8 +113,8 @@ Result<Subject> Subject::Parse(std::string_view text) {
   const bool is_hex = digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
   if (is_hex && digits.size() == kEmailDigits) return Subject(std::string(text));
   return Invalid(fmt::format(
-      "an e-mail address is known by email~ and the {} hexadecimal digits of its keyed hash, "
-      "never by itself",
+      "the id of an e-mail address is email~ and the {} hexadecimal digits of its keyed hash, not "
+      "the address itself",
       kEmailDigits));
 }
 
@@ -124,8 +126,8 @@ bool IsSameCount(const Name& left, const Name& right) {
 Status CheckPart(std::string_view what, std::string_view text) {
   if (!text.empty() && text.size() <= kMaxPartBytes && HasOnly(text, "_.-")) return Done{};
   return Invalid(
-      fmt::format("the {} of a count has 1 to {} letters, digits and any of _.-; this one has not",
-                  what, kMaxPartBytes));
+      fmt::format("the {} of a count should have 1 to {} characters: letters, digits and _.-", what,
+                  kMaxPartBytes));
 }
 
 Result<std::string> SortKeyOf(const Name& name) {
@@ -142,8 +144,8 @@ Result<std::string> SortKeyOf(const Name& name) {
 Result<Name> ParseSortKey(std::string_view sort_key) {
   const std::vector<std::string_view> parts = Split(sort_key, kPartMark);
   if (parts.size() != 3 && parts.size() != 4) {
-    return Invalid(
-        fmt::format("\"{}\" is not JOURNEY#TYPE#CLASSIFIER or with a #METHOD behind", sort_key));
+    return Invalid(fmt::format(
+        "\"{}\" should be JOURNEY#TYPE#CLASSIFIER or JOURNEY#TYPE#CLASSIFIER#METHOD", sort_key));
   }
   const size_t lane = parts[0].find(kLaneMark);
   Name name{.journey = std::string(parts[0].substr(0, lane)),
@@ -151,7 +153,7 @@ Result<Name> ParseSortKey(std::string_view sort_key) {
             .classifier = std::string(parts[2])};
   if (lane != std::string_view::npos) name.lane = parts[0].substr(lane + 1);
   if (parts.size() == 4) name.method = parts[3];
-  // A mark with nothing behind it is not what this name is kept under.
+  // "SIGN_IN@#…": an '@' without a lane after it would be lost when the key is made again.
   if (TRY(SortKeyOf(name)) != sort_key) return Invalid("a part of the sort key is empty");
   return name;
 }

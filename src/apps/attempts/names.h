@@ -1,31 +1,33 @@
-// How subjects and counts are named: the table's two keys. Parts are checked before they become
-// part of a key, so none can hold the '#' between them.
+// The names of subjects and counts: the partition key and the sort key of the table. Every part is
+// checked before it becomes part of a key, so no part can contain the '#' that separates them.
 #pragma once
 
 #include <compare>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "base/secret.h"
 
 namespace tidemark::attempts {
 
-// Whose attempts: the table's partition key.
+// The person or session whose attempts are counted: the partition key.
 class Subject {
  public:
-  // kInvalid when it is empty, too long, or has anything but letters, digits and "_.:-/+=".
+  // kInvalid when the id is empty, too long, or contains anything but letters, digits and
+  // "_.:-/+=".
   static Result<Subject> Of(std::string_view subject_id);
   static Result<Subject> OfPairwise(std::string_view pairwise_id);
-  // What ends with a session is counted under it.
+  // For counts that end with a session.
   static Result<Subject> OfSession(std::string_view session_id);
-  // Kept as a keyed hash of the address in lower case: the address itself is nowhere.
+  // A keyed hash of the address in lower case. The address itself is never stored.
   static Result<Subject> OfEmail(std::string_view email, const Secret& key);
-  // From the text of one that was made: "ann", "pairwise~…", "session~…" or "email~…".
+  // From the text of a subject: "ann", "pairwise~…", "session~…" or "email~…".
   static Result<Subject> Parse(std::string_view text);
-  // As it stands in the table, from Of and its kin.
+  // The partition key.
   const std::string& text() const { return text_; }
-  // The same, but for a session, whose id opens it: that is left out.
+  // The same, but without the id of a session: a person who knows that id can use the session.
   std::string ForLog() const;
 
   friend bool operator==(const Subject&, const Subject&) = default;
@@ -37,11 +39,11 @@ class Subject {
 };
 
 inline constexpr std::string_view kGeneral = "GENERAL";
-// In the place of a count: the name is that of a lock.
+// The name of a lock has this as its count.
 inline constexpr std::string_view kLockCount = "LOCK";
 
-// JOURNEY#COUNT#CLASSIFIER, and #METHOD when there is one: the table's sort key. `lane` names the
-// known device whose budget it is; empty is everybody's.
+// The sort key: JOURNEY#COUNT#CLASSIFIER, followed by #METHOD when there is one. `lane` is the
+// known device that the count belongs to; when it is empty, all other devices share the count.
 struct Name {
   std::string journey;
   std::string count;
@@ -52,16 +54,17 @@ struct Name {
   friend auto operator<=>(const Name&, const Name&) = default;
 };
 
-// The same journey, count and classifier, whatever the method and lane.
+// Whether journey, count and classifier are the same; method and lane may differ.
 bool IsSameCount(const Name& left, const Name& right);
 
-// kInvalid when it is no text to be part of a key; `what` is for the message.
+// kInvalid when the text cannot be part of a sort key; `what` names it in the message.
 Status CheckPart(std::string_view what, std::string_view text);
-// kInvalid when a part is empty or has anything but letters, digits and "_.-". Whether the names
-// are known is the policy's to say.
+// kInvalid when a part is empty or contains anything but letters, digits and "_.-". Whether the
+// policy knows the names is not checked here.
 Result<std::string> SortKeyOf(const Name& name);
 Result<Name> ParseSortKey(std::string_view sort_key);
-// "JOURNEY#COUNT#CLASSIFIER#": what all methods of one count begin with, and no longer name does.
+// "JOURNEY#COUNT#CLASSIFIER#": the sort keys of all methods of one count begin with this. The '#'
+// at the end matters: without it the prefix would also match a longer classifier.
 std::string MethodsPrefix(const Name& name);
 
 }  // namespace tidemark::attempts

@@ -9,8 +9,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What the table and the API call a subject is what comes back as the same one.
-TEST(SubjectTest, IsReadFromItsOwnText) {
+// The text in the table and in the API parses to the same subject.
+TEST(SubjectTest, ParsesItsOwnText) {
   for (const Subject& subject :
        {*Subject::Of("urn:x/1"), *Subject::OfPairwise("p1"), *Subject::OfSession("s1"),
         *Subject::OfEmail("ann@example.com", Secret("k"))}) {
@@ -18,8 +18,8 @@ TEST(SubjectTest, IsReadFromItsOwnText) {
   }
 }
 
-// Nobody else makes ids of these kinds; an address given as one is refused and not repeated.
-TEST(SubjectTest, IsReadFromNothingElse) {
+// An address in place of an id is refused, and the message does not contain it.
+TEST(SubjectTest, RefusesOtherTexts) {
   for (const char* text : {"", "a~b", "pairwise~", "session~", "email~", "email~ann@example.com",
                            "ann@example.com", "other~x"}) {
     const auto subject = Subject::Parse(text);

@@ -18,19 +18,19 @@ using std::chrono::seconds;
 
 constexpr int64_t kMaxSeconds = 366LL * 86'400;
 constexpr int64_t kMaxLimit = 999'999;
-constexpr size_t kShownBytes = 64;  // Of a text that is not known, in a message.
+constexpr size_t kShownBytes = 64;  // How much of an unknown name an error message shows.
 constexpr std::string_view kEveryJourney = "*";
-// In the place of a count in sort keys: rows of other kinds.
+// Sort keys of locks, states and devices have these words where a count has its name.
 constexpr std::array<std::string_view, 3> kReservedCounts = {kLockCount, "STATE", "KNOWN"};
 
-constexpr std::array<std::pair<AccountState, std::string_view>, 4> kStates = {{
+constexpr std::array<std::pair<AccountState, std::string_view>, 4> kStateNames = {{
     {AccountState::kBlocked, "BLOCKED"},
     {AccountState::kSuspended, "SUSPENDED"},
     {AccountState::kResetPassword, "RESET_PASSWORD"},
     {AccountState::kReproveIdentity, "REPROVE_IDENTITY"},
 }};
 
-// One object of the file, with errors that say where in it they are.
+// One object of the policy file. Errors say where in the file they are.
 class Fields {
  public:
   static Result<Fields> Of(const Json& json, std::string where,
@@ -38,7 +38,7 @@ class Fields {
     if (!json.IsObject()) return Invalid(where + " should be an object");
     for (const auto& [name, value] : json.Members()) {
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      return Invalid(fmt::format("{} has a field \"{}\" that is not known", where, name));
+      return Invalid(fmt::format("{} has an unknown field \"{}\"", where, name));
     }
     return Fields(json, std::move(where));
   }
@@ -47,7 +47,7 @@ class Fields {
     const auto value = json_.Find(name);
     if (!value) return std::string(otherwise);
     if (const auto text = value->AsString()) return std::string(*text);
-    return Invalid(fmt::format("{}.{} should be a text", where_, name));
+    return Invalid(fmt::format("{}.{} should be a string", where_, name));
   }
   Result<int64_t> Integer(std::string_view name, int64_t otherwise, int64_t most) const {
     const auto value = json_.Find(name);
@@ -63,12 +63,12 @@ class Fields {
     if (!list->IsArray()) return Invalid(fmt::format("{}.{} should be a list", where_, name));
     for (const Json element : list->Elements()) {
       const auto text = element.AsString();
-      if (!text) return Invalid(fmt::format("{}.{} should be a list of texts", where_, name));
+      if (!text) return Invalid(fmt::format("{}.{} should be a list of strings", where_, name));
       texts.emplace_back(*text);
     }
     return texts;
   }
-  // The value under one of the names.
+  // The value whose name the field has.
   template <typename T>
   Result<T> Choice(std::string_view name, std::string_view otherwise,
                    std::initializer_list<std::pair<std::string_view, T>> choices) const {
@@ -161,34 +161,37 @@ std::string_view ToString(LockKind kind) {
 }
 
 std::string_view ToString(AccountState state) {
-  for (const auto& [known, text] : kStates) {
+  for (const auto& [known, text] : kStateNames) {
     if (known == state) return text;
   }
   return "BLOCKED";
 }
 
 std::optional<AccountState> ParseAccountState(std::string_view text) {
-  for (const auto& [state, known] : kStates) {
+  for (const auto& [state, known] : kStateNames) {
     if (known == text) return state;
   }
   return std::nullopt;
 }
 
+bool Rule::HasCeiling() const { return space > 0 && on_limit != OnLimit::kReset; }
+
 Result<Policy> Policy::Parse(std::string_view json) {
   const JsonDocument document = TRY(JsonDocument::Parse(json).WithContext("the policy"));
   const Fields fields =
       TRY(Fields::Of(document.root(), "policy",
-                     {"journeys", "counts", "classifiers", "aliases", "lock_seconds", "ceiling",
-                      "verification_seconds", "states", "rules"}));
+                     {"journeys", "counts", "classifiers", "method_types", "aliases",
+                      "lock_seconds", "ceiling", "verification_seconds", "states", "rules"}));
   Policy policy;
   policy.journeys_ = TRY(ReadNames(fields, "journeys"));
   policy.counts_ = TRY(ReadNames(fields, "counts"));
   for (const std::string_view reserved : kReservedCounts) {
     if (!policy.counts_.contains(reserved)) continue;
-    return Invalid(
-        fmt::format("policy.counts cannot have \"{}\": such rows are no counts", reserved));
+    return Invalid(fmt::format(
+        "policy.counts cannot contain \"{}\": this name is used for other rows", reserved));
   }
   policy.classifiers_ = TRY(ReadNames(fields, "classifiers"));
+  if (fields.Find("method_types")) policy.method_types_ = TRY(ReadNames(fields, "method_types"));
   policy.ceiling_ = static_cast<uint32_t>(TRY(fields.Integer("ceiling", 100, kMaxLimit)));
   policy.verification_deadline_ = seconds(TRY(fields.Integer("verification_seconds", 60, 3'600)));
   TRY(policy.ReadAliases(fields.Find("aliases")));
@@ -207,7 +210,8 @@ Status Policy::ReadAliases(const std::optional<Json>& json) {
       return Invalid(fmt::format("policy.aliases.{} should be the name of a journey", alias));
     }
     if (journeys_.contains(alias)) {
-      return Invalid(fmt::format("policy.aliases.{} is a journey itself", alias));
+      return Invalid(
+          fmt::format("policy.aliases.{} is the name of a journey and cannot be an alias", alias));
     }
     aliases_.emplace(alias, *text);
   }
@@ -227,7 +231,7 @@ Status Policy::ReadStates(const std::optional<Json>& json) {
   TRY(RequireObject(*json, "policy.states"));
   for (const auto& [text, journeys] : json->Members()) {
     const auto state = ParseAccountState(text);
-    if (!state) return Invalid(fmt::format("policy.states.{} is no state of an account", text));
+    if (!state) return Invalid(fmt::format("policy.states.{} is not a state of an account", text));
     const std::string where = fmt::format("policy.states.{}", text);
     if (!journeys.IsArray()) return Invalid(where + " should be a list of journeys");
     for (const Json one : journeys.Elements()) {
@@ -240,7 +244,7 @@ Status Policy::ReadStates(const std::optional<Json>& json) {
   return Done{};
 }
 
-// Whatever becomes part of a key later is known to be one.
+// Checks all names now, so that a sort key made from them later cannot be wrong.
 Status Policy::CheckRule(Rule* rule) const {
   const Name name = TRY(
       Resolve({.journey = rule->journey, .count = rule->count, .classifier = rule->classifier}));
@@ -257,7 +261,7 @@ Status Policy::CheckRule(Rule* rule) const {
     }
     lock = TRY(ResolveLock(lock).WithContext("lifts"));
   }
-  if (!rule->method_type.empty()) TRY(CheckPart("method_type", rule->method_type));
+  TRY(CheckMethodType(rule->method_type));
   return Done{};
 }
 
@@ -268,7 +272,7 @@ Status Policy::ReadRules(const std::optional<Json>& json) {
     TRY(CheckRule(&rule).WithContext(fmt::format("policy.rules[{}]", rules_.size())));
     const auto is_same = [&](const Rule& other) { return KeyOf(other) == KeyOf(rule); };
     if (std::any_of(rules_.begin(), rules_.end(), is_same)) {
-      return Invalid(fmt::format("policy.rules has {} twice", KeyOf(rule)));
+      return Invalid(fmt::format("policy.rules has two rules for {}", KeyOf(rule)));
     }
     rules_.push_back(std::move(rule));
   }
@@ -279,7 +283,7 @@ Result<std::string> Policy::ResolveJourney(const std::string& journey) const {
   const auto alias = aliases_.find(journey);
   const std::string& resolved = alias != aliases_.end() ? alias->second : journey;
   if (journeys_.contains(resolved)) return resolved;
-  return Invalid(fmt::format("\"{}\" is no journey that the policy knows; it knows {}",
+  return Invalid(fmt::format("the policy has no journey \"{}\"; it has {}",
                              resolved.substr(0, kShownBytes), fmt::join(journeys_, ", ")));
 }
 
@@ -291,10 +295,16 @@ Result<Name> Policy::Resolve(const Name& name) const {
       {&counts_, &resolved.count}, {&classifiers_, &resolved.classifier}};
   for (const auto& [known, part] : parts) {
     if (known->contains(*part)) continue;
-    return Invalid(fmt::format("\"{}\" is not a name that the policy knows; it knows {}", *part,
+    return Invalid(fmt::format("the policy does not know the name \"{}\"; it knows {}", *part,
                                fmt::join(*known, ", ")));
   }
   return resolved;
+}
+
+Status Policy::CheckMethodType(const std::string& type) const {
+  if (type.empty() || method_types_.contains(type)) return Done{};
+  return Invalid(fmt::format("the policy's method_types do not contain \"{}\"; they are {}",
+                             type.substr(0, kShownBytes), fmt::join(method_types_, ", ")));
 }
 
 Result<Name> Policy::ResolveLock(const Name& name) const {
@@ -321,6 +331,17 @@ const Rule* Policy::FindRule(const Name& name, std::string_view method_type) con
   return general;
 }
 
+Status Policy::CheckEnforced(const Name& lock) const {
+  std::set<std::string> enforced;
+  for (const Rule& rule : rules_) {
+    if (rule.journey == lock.journey) enforced.insert(rule.lock_classifier);
+  }
+  if (enforced.contains(lock.classifier)) return Done{};
+  return Invalid(fmt::format(
+      "no rule asks for the lock {} of the journey {}, so it would do nothing; its locks are {}",
+      lock.classifier, lock.journey, fmt::join(enforced, ", ")));
+}
+
 bool Policy::Allows(AccountState state, const std::string& journey) const {
   const auto allowed = allowed_in_.find(state);
   return allowed != allowed_in_.end() &&
@@ -339,8 +360,9 @@ std::chrono::seconds Policy::LockLength(LockKind kind) const {
   return kind == LockKind::kReduced ? reduced_lock_ : standard_lock_;
 }
 
-// The best that a guesser can do with one rule: take all that there is, wait for the lock to end,
-// and so on; or take one less than that in each life of the count, and never be locked.
+// The best that a guesser can do with one rule. Either use all attempts, wait until the lock ends,
+// and begin again; or use one attempt less than the limit in each life of the count, and never be
+// locked.
 double Policy::GuessesAYear(const Rule& rule) const {
   constexpr double kYear = 365.0 * 86'400;
   const auto periods = [](seconds length) {
@@ -349,8 +371,8 @@ double Policy::GuessesAYear(const Rule& rule) const {
   const double at_once = rule.total_limit.value_or(rule.limit);
   const double unlocked = (at_once - 1) * periods(rule.life);
   switch (rule.on_limit) {
-    case OnLimit::kReset:  // Nothing makes anybody wait.
-      return ceiling_;
+    case OnLimit::kReset:  // The count starts again at once, so nothing slows a guesser down.
+      return at_once * kYear;
     case OnLimit::kHold:
       return at_once * periods(rule.life);
     case OnLimit::kLock:
@@ -364,8 +386,8 @@ std::vector<Odds> Policy::YearlyOdds() const {
   std::vector<Odds> all;
   for (const Rule& rule : rules_) {
     if (rule.space == 0) continue;
-    Odds odds{.rule = KeyOf(rule),
-              .guesses_a_year = std::min<double>(GuessesAYear(rule), ceiling_)};
+    Odds odds{.rule = KeyOf(rule), .guesses_a_year = GuessesAYear(rule)};
+    if (rule.HasCeiling()) odds.guesses_a_year = std::min<double>(odds.guesses_a_year, ceiling_);
     odds.a_year =
         -std::expm1(odds.guesses_a_year * std::log1p(-1.0 / static_cast<double>(rule.space)));
     all.push_back(std::move(odds));

@@ -1,12 +1,13 @@
-// The Policy says what is counted, how far, and what follows: data, not code. New journeys, counts,
-// classifiers and methods need a line in a file and no change of the table.
+// The Policy says what is counted, what the limits are, and what happens at a limit. It is data: a
+// new journey, count, classifier or method needs a line in a file, and no change of code or table.
 //
 //   Policy policy = TRY(Policy::Parse(text));    // JSON; docs/attempts-policy.md has its fields
-//   const Rule* rule = policy.FindRule(name);
+//   const Rule* rule = policy.FindRule(name, method_type);
 //
 // Immutable once made; may be read from any thread.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -23,83 +24,98 @@
 namespace tidemark::attempts {
 
 enum class Window {
-  kFixed,    // Counts end together, a life after the first.
-  kSliding,  // Each count begins the life anew.
+  kFixed,    // A count expires one life after its first failure.
+  kSliding,  // A count expires one life after its last failure.
 };
 
 enum class AccountState { kBlocked, kSuspended, kResetPassword, kReproveIdentity };
+// All of them, the strongest first: of several states the strongest one is reported.
+inline constexpr std::array kAccountStates = {AccountState::kBlocked, AccountState::kSuspended,
+                                              AccountState::kResetPassword,
+                                              AccountState::kReproveIdentity};
 std::string_view ToString(AccountState state);
 std::optional<AccountState> ParseAccountState(std::string_view text);
 
 enum class LockKind { kStandard, kReduced, kPermanent };
 std::string_view ToString(LockKind kind);
 
-// What reaching the limit does.
+// What happens when a count reaches its limit.
 enum class OnLimit {
   kLock,   // Sets a lock and removes the count.
-  kReset,  // Removes the count, and answers "too many" this once.
-  kHold,   // Keeps the count, which refuses the whole journey for as long as it lives.
+  kReset,  // Removes the count and refuses this one call.
+  kHold,   // Keeps the count. It refuses the whole journey until it expires.
 };
 
 struct Rule {
   std::string journey;
   std::string count;
   std::string classifier;
-  std::string method_type = {};  // Only for methods of this type; empty: for all others.
-  uint32_t limit = 6;            // Of one method.
-  // Over all methods together, such as the devices of one person.
+  std::string method_type = {};  // Only methods of this type; empty: all types without a rule.
+  uint32_t limit = 6;            // For one method.
+  // For all methods of the count together, such as several devices of one person.
   std::optional<uint32_t> total_limit = std::nullopt;
   std::chrono::seconds life = std::chrono::seconds(900);
   Window window = Window::kFixed;
   OnLimit on_limit = OnLimit::kLock;
   LockKind lock = LockKind::kStandard;
   std::string lock_classifier = {};  // Empty: the count's own.
-  // What a success clears: classifiers of this journey and count; empty keeps the count as it is.
+  // Classifiers of this journey and count whose counts a success clears; empty: it clears nothing.
   std::vector<std::string> clears = {};
-  // Locks that go when the journey is finished, with the counts that lead to them, whatever their
-  // method and lane.
+  // Locks that finishing the journey lifts, in all methods and lanes, with the counts that lead to
+  // them.
   std::vector<Name> lifts = {};
-  // How many different secrets an attempt guesses among; 0: none is guessed.
+  // How many different secrets there are to guess from; 0: nothing can be guessed here.
   uint64_t space = 0;
+
+  // Whether failures in a row may lock permanently: only where a secret can be guessed, and where a
+  // limit slows the guesser down before. Without the second, anybody could lock a stranger's
+  // account within seconds.
+  bool HasCeiling() const;
 };
 
-// How likely it is that somebody who guesses all year is right once. Where the owner succeeds in
-// the same lane meanwhile the ceiling begins anew, and this is the chance between two successes.
+// How likely it is that somebody who guesses for a whole year is right once. A success of the owner
+// in the same lane resets the ceiling; then this is the chance between two successes.
 struct Odds {
   std::string rule;  // "SIGN_IN#ERROR_COUNT#MFA_CODE_ENTRY"
   double guesses_a_year = 0;
-  double a_year = 0;  // The chance that one of them is right.
+  double a_year = 0;  // The probability that one of them is right.
 };
 
 class Policy {
  public:
-  // That of the spec.
+  // The policy of the spec.
   static const Policy& Default();
-  // The same as the text of a file, to begin one's own with.
+  // The same as the text of a policy file, to start your own from.
   static std::string_view DefaultText();
-  // kInvalid, naming the field, when it is no policy.
+  // kInvalid, naming the field, when the text is not a valid policy.
   static Result<Policy> Parse(std::string_view json);
 
-  // With aliases resolved ("LOGIN" is "SIGN_IN"); kInvalid when a name is not known.
+  // The name with aliases resolved ("LOGIN" is "SIGN_IN"); kInvalid when a part is not known.
   Result<Name> Resolve(const Name& name) const;
   Result<std::string> ResolveJourney(const std::string& journey) const;
-  // Likewise for a lock, whose count is "LOCK" whatever the name says.
+  // The same for the name of a lock: its count is ignored and becomes "LOCK".
   Result<Name> ResolveLock(const Name& name) const;
-  // nullptr when nothing is counted under the name. The name is a resolved one.
+  // kInvalid when the policy does not list the type. An empty one is not checked. Each type is
+  // counted separately, so a caller that could invent types would never reach a limit.
+  Status CheckMethodType(const std::string& type) const;
+  // The name is resolved. nullptr when there is no rule for it.
   const Rule* FindRule(const Name& name, std::string_view method_type) const;
-  // Whether the state lets the journey go on.
+  // kInvalid, with the locks of the journey, when no rule asks for this lock: it would do nothing.
+  Status CheckEnforced(const Name& lock) const;
+  // Whether an account in this state may use the journey.
   bool Allows(AccountState state, const std::string& journey) const;
   // Whether finishing the journey lifts the lock.
   bool IsLifted(const Name& lock, const std::string& journey) const;
   const std::vector<Rule>& rules() const { return rules_; }
 
   std::chrono::seconds LockLength(LockKind kind) const;
-  // So many failures in a row, of one lane and classifier, lock until somebody lifts it.
+  // So many failures in a row, in one lane and for one classifier, lock the account until somebody
+  // lifts the lock or a journey that lifts it is finished. For rules with a ceiling.
   uint32_t ceiling() const { return ceiling_; }
-  // What is not settled by then is booked as a failure.
+  // An attempt that is not settled within this time is booked as a failure.
   std::chrono::seconds verification_deadline() const { return verification_deadline_; }
 
-  // For each rule that has a space.
+  // One entry for each rule with a space.
   std::vector<Odds> YearlyOdds() const;
 
  private:
@@ -113,6 +129,8 @@ class Policy {
   std::set<std::string, std::less<>> journeys_;
   std::set<std::string, std::less<>> counts_;
   std::set<std::string, std::less<>> classifiers_;
+  std::set<std::string, std::less<>> method_types_ = {"AUTH_APP", "EMAIL", "PASSKEY", "SMS",
+                                                      "VOICE"};
   std::map<std::string, std::string, std::less<>> aliases_;
   std::map<AccountState, std::set<std::string, std::less<>>> allowed_in_;
   std::vector<Rule> rules_;
@@ -122,7 +140,7 @@ class Policy {
   std::chrono::seconds verification_deadline_ = std::chrono::seconds(60);
 };
 
-// kInvalid when a rule's odds a year are above the bound, naming it, its odds and what helps.
+// kInvalid when the yearly odds of a rule are above the bound; the message names the rule.
 Status CheckOdds(const Policy& policy, double bound);
 
 }  // namespace tidemark::attempts

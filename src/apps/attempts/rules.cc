@@ -1,7 +1,6 @@
 #include "apps/attempts/rules.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
@@ -11,18 +10,14 @@ namespace tidemark::attempts {
 
 namespace {
 
-// How far clocks of processes may differ.
+// How far the clocks of two processes may differ.
 constexpr EpochSeconds kSkewSeconds = 2;
-// A transaction has room for a hundred rows; an attempt that is booked may change three.
+// A transaction has room for a hundred rows. One booked attempt can change three of them.
 constexpr size_t kMaxBookedAtOnce = 32;
 constexpr size_t kMaxClearedAtOnce = 64;
 constexpr size_t kMaxLiftedAtOnce = 32;
 
-// The strongest first.
-constexpr std::array kStates = {AccountState::kBlocked, AccountState::kSuspended,
-                                AccountState::kResetPassword, AccountState::kReproveIdentity};
-
-// ---- How far the counts are ----
+// ---- How many attempts are left ----
 
 uint64_t FailuresOf(const std::vector<const CountRow*>& rows) {
   uint64_t sum = 0;
@@ -30,7 +25,8 @@ uint64_t FailuresOf(const std::vector<const CountRow*>& rows) {
   return sum;
 }
 
-// At most as many as may be removed at once; the rest counts on until then.
+// The names of the rows, but at most as many as one write may remove. The others stay until the
+// next write.
 std::vector<Name> NamesOf(const std::vector<const CountRow*>& rows) {
   std::vector<Name> names;
   for (const CountRow* row : rows) {
@@ -47,7 +43,10 @@ uint64_t CountOpen(const Account& account, const Matches& matches) {
 
 uint64_t LeftOf(uint64_t limit, uint64_t used) { return limit > used ? limit - used : 0; }
 
-// An attempt under way may still fail: it takes a place in everything a failure would count in.
+// How many more attempts may be reserved. An open attempt may still fail, so it takes a place in
+// every limit that a failure would count towards: the method, all methods, and the ceiling. This is
+// what makes the limits exact: fifty guesses at once find the slots taken, although none of them
+// has failed yet.
 uint64_t Remaining(const Account& account, const Policy& policy, const Action& action) {
   const Name& name = action.name;
   const Rule& rule = *action.rule;
@@ -63,22 +62,25 @@ uint64_t Remaining(const Account& account, const Policy& policy, const Action& a
   const uint64_t same_secret = CountOpen(account, [&](const OpenAttempt& one) {
     return one.name.classifier == name.classifier && one.name.lane == name.lane;
   });
-  remaining = std::min(remaining, LeftOf(policy.ceiling(), account.FailuresOf(name) + same_secret));
+  if (rule.HasCeiling()) {
+    remaining =
+        std::min(remaining, LeftOf(policy.ceiling(), account.FailuresOf(name) + same_secret));
+  }
   return std::min<uint64_t>(remaining, LeftOf(kMaxOpen, account.open().size()));
 }
 
-Decision Permitted(const Account& account, const Policy& policy, const Action& action) {
+Decision PermittedDecision(const Account& account, const Policy& policy, const Action& action) {
   const CountRow* row = account.FindCount(action.name);
   return {.verdict = Verdict::kPermitted,
           .count = row ? row->count : 0,
           .remaining = Remaining(account, policy, action)};
 }
 
-// ---- What refuses ----
+// ---- Reasons to refuse ----
 
 std::optional<Decision> JudgeState(const Account& account, const Policy& policy,
                                    const std::string& journey) {
-  for (const AccountState state : kStates) {
+  for (const AccountState state : kAccountStates) {
     if (!account.HasState(state) || policy.Allows(state, journey)) continue;
     return Decision{.verdict = Verdict::kBlocked, .state = state};
   }
@@ -93,7 +95,18 @@ Decision LockedBy(const Account& account, const Lock& lock) {
   return decision;
 }
 
-// Of one method, or of all.
+std::optional<Decision> JudgeCeiling(const Account& account, const Policy& policy,
+                                     const Action& action) {
+  const uint64_t failures = account.FailuresOf(action.name);
+  if (!action.rule->HasCeiling() || failures < policy.ceiling()) return std::nullopt;
+  Lock lock{.name = action.name, .kind = LockKind::kPermanent, .reason = "failures in a row"};
+  lock.name.count = kLockCount;
+  Decision decision = LockedBy(account, lock);
+  decision.count = failures;
+  return decision;
+}
+
+// Whether a lock is for one method, or for all methods.
 enum class Scope { kMethod, kAll };
 
 Name LockName(const Name& name, const Rule& rule, Scope scope) {
@@ -131,7 +144,7 @@ Decision HeldBy(const Account& account, std::vector<Count> blocking) {
   return decision;
 }
 
-// Counts of the journey that hold it for as long as they live.
+// Counts of the journey that are at their limit and refuse it until they expire (OnLimit::kHold).
 std::optional<Decision> JudgeHolds(const Account& account, const Policy& policy,
                                    const Action& action) {
   std::vector<Count> blocking;
@@ -149,14 +162,15 @@ std::optional<Decision> JudgeHolds(const Account& account, const Policy& policy,
   return HeldBy(account, std::move(blocking));
 }
 
-// ---- What reaching a limit does ----
+// ---- What happens at a limit ----
 
 struct Reached {
   uint64_t count = 0;
   uint64_t limit = 0;
 };
 
-// An existing lock is never moved.
+// An existing lock keeps its end. If every further failure moved it, anybody could keep the owner
+// out for ever.
 void SetLock(const Policy& policy, const Action& action, Scope scope, const Reached& reached,
              std::chrono::seconds length, Account* account) {
   const Rule& rule = *action.rule;
@@ -179,8 +193,8 @@ void SetLock(const Policy& policy, const Action& action, Scope scope, const Reac
   account->Set(std::move(row));
 }
 
-// The failures of a method that is locked still count towards the total of all methods, but not
-// beyond the lock: then the method begins anew.
+// The failures of a locked method still count towards the total of all methods, but only until the
+// lock ends. Then the method starts from zero.
 void KeepForTotal(const Action& action, Account* account) {
   CountRow row = *account->FindCount(action.name);
   const Lock* lock = account->FindLock(LockName(action.name, *action.rule, Scope::kMethod));
@@ -199,7 +213,7 @@ void EndCounts(const Action& action, Scope scope, Account* account) {
   }
 }
 
-// True when a limit is reached, with what follows from it done.
+// Does what the rule says when a limit is reached. False when none is.
 bool ApplyLimits(const Policy& policy, const Action& action, std::chrono::seconds lock_length,
                  Account* account) {
   const Rule& rule = *action.rule;
@@ -232,7 +246,7 @@ CountRow RowToChange(const Account& account, const Action& action, std::chrono::
   return row;
 }
 
-// Counts one failure and what follows from it; true when it reached a limit.
+// Counts one failure. True when it reached a limit.
 bool Book(const Policy& policy, const Action& action, const std::string& id,
           std::chrono::seconds lock_length, Account* account) {
   CountRow row = RowToChange(*account, action, action.rule->life, action.rule->window);
@@ -242,16 +256,19 @@ bool Book(const Policy& policy, const Action& action, const std::string& id,
   return ApplyLimits(policy, action, lock_length, account);
 }
 
-// The ceiling rises by every wrong answer, whatever becomes of the counts.
-void RaiseCeiling(const Policy& policy, const Name& name, Account* account) {
+// Failures in a row grow with every wrong answer. Unlike counts they do not expire and are not
+// removed by a lock, so they bound a guesser who waits for every lock to end. True when they have
+// reached the ceiling.
+bool AddFailureInARow(const Policy& policy, const Name& name, Account* account) {
   const uint64_t failures = account->FailuresOf(name) + 1;
   account->SetFailures(name, failures);
-  if (failures != policy.ceiling()) return;
+  if (failures != policy.ceiling()) return false;
   account->Audit({.what = "locked indefinitely",
                   .name = SortKeyOf(name).value(),
                   .reason = "failures in a row",
                   .count = failures,
                   .limit = policy.ceiling()});
+  return true;
 }
 
 Action ActionOf(const Policy& policy, const OpenAttempt& open) {
@@ -261,13 +278,15 @@ Action ActionOf(const Policy& policy, const OpenAttempt& open) {
           .method_type = open.method_type};
 }
 
-// Of an attempt under way; true when it reached a limit.
+// Ends an open attempt as a failure. True when it reached a limit.
 bool BookFailure(const Policy& policy, const Action& action, const Verification& verification,
                  Account* account) {
-  RaiseCeiling(policy, action.name, account);
-  // Without a rule (the policy has changed) there is nothing to count it in.
-  const bool reached = action.rule != nullptr &&
-                       Book(policy, action, verification.id, verification.lock_length, account);
+  // The policy may have changed since the reservation. Without a rule there is no count to raise.
+  bool reached = false;
+  if (action.rule != nullptr) {
+    reached = Book(policy, action, verification.id, verification.lock_length, account);
+    if (action.rule->HasCeiling()) reached |= AddFailureInARow(policy, action.name, account);
+  }
   account->Close({.id = verification.id, .name = action.name, .reached = reached});
   return reached;
 }
@@ -282,6 +301,17 @@ void BookSuccess(const Action& action, const std::string& id, Account* account) 
     const std::vector<Name> names = NamesOf(account->MethodsOf(cleared));
     for (const Name& name : names) ClearCount(name, account);
   }
+}
+
+int64_t DeadlineSeconds(const Policy& policy) {
+  return policy.verification_deadline().count() + kSkewSeconds;
+}
+
+// Also when it was reserved by a clock that was far ahead: by our clock it would stay open for
+// ever.
+bool IsAbandoned(const Policy& policy, const Account& account, const OpenAttempt& open) {
+  return open.at + DeadlineSeconds(policy) <= account.now() ||
+         open.at > account.now() + kMaxLeadSeconds;
 }
 
 bool IsOver(const Account& account, const Action& action, const std::string& id) {
@@ -326,22 +356,38 @@ uint64_t UnderWay(const Account& account, const Name& name) {
 
 Decision Judge(const Account& account, const Policy& policy, const Action& action) {
   if (auto decision = JudgeState(account, policy, action.name.journey)) return *decision;
-  const uint64_t failures = account.FailuresOf(action.name);
-  if (failures >= policy.ceiling()) {
-    return {.verdict = Verdict::kIndefinitelyLocked, .count = failures};
-  }
+  if (auto decision = JudgeCeiling(account, policy, action)) return *decision;
   if (auto decision = JudgeLocks(account, action)) return *decision;
   if (auto decision = JudgeHolds(account, policy, action)) return *decision;
-  Decision decision = Permitted(account, policy, action);
+  Decision decision = PermittedDecision(account, policy, action);
   if (decision.remaining == 0) decision.verdict = Verdict::kBusy;
   return decision;
 }
+
+namespace {
+
+// Locks and ceilings of any step of the journey. A lock of one method leaves the others.
+std::optional<Decision> JudgeLocksOf(const Account& account, const Policy& policy,
+                                     const std::string& journey) {
+  for (const Rule& rule : policy.rules()) {
+    if (rule.journey != journey) continue;
+    const Action action{
+        .name = {.journey = journey, .count = rule.count, .classifier = rule.classifier},
+        .rule = &rule};
+    if (auto decision = JudgeCeiling(account, policy, action)) return decision;
+    if (auto decision = JudgeLocks(account, action)) return decision;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 Decision JudgeJourney(const std::vector<Account>& accounts, const Policy& policy,
                       const std::string& journey) {
   std::map<Name, Count> sums;
   for (const Account& account : accounts) {
     if (auto decision = JudgeState(account, policy, journey)) return *decision;
+    if (auto decision = JudgeLocksOf(account, policy, journey)) return *decision;
     for (const CountRow* row : account.Counts()) {
       if (row->name.journey != journey || !row->name.lane.empty()) continue;
       Name name = row->name;
@@ -364,27 +410,41 @@ Decision JudgeJourney(const std::vector<Account>& accounts, const Policy& policy
   return HeldBy(accounts.front(), std::move(blocking));
 }
 
-void BookAbandoned(const Policy& policy, Account* account) {
-  const EpochSeconds last = account->now() - policy.verification_deadline().count() - kSkewSeconds;
+bool BookAbandoned(const Policy& policy, Account* account) {
   std::vector<OpenAttempt> abandoned;
   for (const OpenAttempt& one : account->open()) {
-    if (one.at <= last && abandoned.size() < kMaxBookedAtOnce) abandoned.push_back(one);
+    if (IsAbandoned(policy, *account, one)) abandoned.push_back(one);
   }
+  std::stable_sort(
+      abandoned.begin(), abandoned.end(),
+      [](const OpenAttempt& left, const OpenAttempt& right) { return left.at < right.at; });
+  if (abandoned.size() > kMaxBookedAtOnce) abandoned.resize(kMaxBookedAtOnce);
+  bool reached = false;
+  const EpochSeconds now = account->now();
   for (const OpenAttempt& one : abandoned) {
-    BookFailure(policy, ActionOf(policy, one), {.id = one.id}, account);
+    // Booked with the time of its deadline: it belongs to the count and the lock of that time,
+    // which may have ended by now.
+    account->SetNow(std::min(now, one.at + DeadlineSeconds(policy)));
+    reached |= BookFailure(policy, ActionOf(policy, one), {.id = one.id}, account);
   }
+  account->SetNow(now);
+  return reached;
 }
 
 Decision Reserve(const Policy& policy, const Action& action, const std::string& id,
                  Account* account) {
-  BookAbandoned(policy, account);
+  const bool reached = BookAbandoned(policy, account);
+  // The same call again: its reply was lost. It keeps the slot it has.
   if (account->FindOpen(id, action.name) != nullptr) {
     const auto blocked = JudgeState(*account, policy, action.name.journey);
-    return blocked ? *blocked : Permitted(*account, policy, action);
+    return blocked ? *blocked : PermittedDecision(*account, policy, action);
   }
   Decision decision = Judge(*account, policy, action);
+  // The caller must be told about a lock that this call has set, even if other attempts led to it.
+  decision.just_reached = reached && decision.lock.has_value();
   if (decision.verdict != Verdict::kPermitted) return decision;
-  // Its slot was for one verification.
+  // The id was used before. A slot is for one verification only: otherwise a guesser could settle
+  // and reserve again under the same id without a limit.
   if (IsOver(*account, action, id)) {
     decision.verdict = Verdict::kBusy;
     return decision;
@@ -394,13 +454,17 @@ Decision Reserve(const Policy& policy, const Action& action, const std::string& 
                  .name = action.name,
                  .notification_type = action.notification_type,
                  .method_type = action.method_type});
-  return Permitted(*account, policy, action);
+  return PermittedDecision(*account, policy, action);
 }
 
 Settlement Settle(const Policy& policy, const Action& action, const Verification& verification,
                   Account* account) {
+  // An answer after the deadline comes too late, also when there was no other reservation since.
+  BookAbandoned(policy, account);
   const OpenAttempt* open = account->FindOpen(verification.id, action.name);
   if (open == nullptr) {
+    // Settled before, by a call whose reply was lost, or booked as abandoned. The answer is what
+    // was recorded then, even if the caller says something else now.
     const Settled* before = account->FindSettled(verification.id, action.name);
     Settlement settlement{.known = IsOver(*account, action, verification.id),
                           .settled = false,
@@ -410,14 +474,15 @@ Settlement Settle(const Policy& policy, const Action& action, const Verification
     return settlement;
   }
   const Action reserved = ActionOf(policy, *open);
+  const bool right = verification.right && !IsAbandoned(policy, *account, *open);
   bool reached = false;
-  if (verification.right) {
+  if (right) {
     BookSuccess(reserved, verification.id, account);
   } else {
     reached = BookFailure(policy, reserved, verification, account);
   }
   Settlement settlement{
-      .right = verification.right,
+      .right = right,
       .decision = Judge(*account, policy, reserved.rule != nullptr ? reserved : action)};
   settlement.decision.just_reached = reached;
   return settlement;
@@ -428,18 +493,18 @@ Decision Spend(const Policy& policy, const Action& action, const std::string& id
   bool reached = false;
   if (IsOver(*account, action, id)) {
     const Settled* before = account->FindSettled(id, action.name);
-    if (before == nullptr) return Permitted(*account, policy, action);
+    if (before == nullptr) return PermittedDecision(*account, policy, action);
     reached = before->reached;
   } else {
     const Decision decision = Judge(*account, policy, action);
     if (decision.verdict != Verdict::kPermitted) return decision;
     reached = Book(policy, action, id, std::chrono::seconds(0), account);
-    if (!reached) return Permitted(*account, policy, action);
+    if (!reached) return PermittedDecision(*account, policy, action);
     account->Remember({.id = id, .name = action.name, .reached = true});
   }
   Decision decision = Judge(*account, policy, action);
   decision.just_reached = reached;
-  // Without a lock to refuse it the call is refused all the same, this once.
+  // The rule sets no lock (OnLimit::kReset), but this call is over the limit.
   if (decision.verdict == Verdict::kPermitted) decision.verdict = Verdict::kBusy;
   return decision;
 }
@@ -461,7 +526,7 @@ void LiftLock(const Name& lock, const std::string& reason, Account* account) {
   account->Audit({.what = "lock lifted", .name = SortKeyOf(lock).value(), .reason = reason});
 }
 
-// False when there are more than can be cleared at once.
+// False when there are more rows than one write may remove.
 bool ClearAll(const std::vector<const CountRow*>& rows, Account* account) {
   const bool are_all = rows.size() <= kMaxClearedAtOnce;
   const std::vector<Name> names = NamesOf(rows);
@@ -471,8 +536,24 @@ bool ClearAll(const std::vector<const CountRow*>& rows, Account* account) {
 
 }  // namespace
 
+std::vector<Lock> HoldsOf(const Account& account, const Policy& policy) {
+  std::vector<Lock> holds;
+  for (const CountRow* row : account.Counts()) {
+    const Rule* rule = policy.FindRule(row->name, row->method_type);
+    if (rule == nullptr || rule->on_limit != OnLimit::kHold) continue;
+    if (!IsAtLimit(*rule, row->count, FailuresOf(account.MethodsOf(row->name)))) continue;
+    holds.push_back({.name = LockName(row->name, *rule, Scope::kMethod),
+                     .reason = "too many errors",
+                     .until = row->until});
+  }
+  return holds;
+}
+
 void Unlock(const Policy& policy, const Name& lock, Account* account) {
-  if (account->FindLock(lock) == nullptr) return;
+  const std::vector<Lock> holds = HoldsOf(*account, policy);
+  const bool is_held =
+      std::any_of(holds.begin(), holds.end(), [&](const Lock& hold) { return hold.name == lock; });
+  if (account->FindLock(lock) == nullptr && !is_held) return;
   LiftLock(lock, "", account);
   const Scope scope = lock.method.empty() ? Scope::kAll : Scope::kMethod;
   std::vector<const CountRow*> led_to_it;
@@ -495,6 +576,23 @@ void ClearCount(const Name& name, Account* account) {
 
 bool ClearCounts(Account* account) { return ClearAll(account->Counts(), account); }
 
+namespace {
+
+// A person who has finished a recovery has proved their identity. Failures from before no longer
+// count.
+void LiftCeilings(const Policy& policy, const std::string& journey, Account* account) {
+  for (const Rule& rule : policy.rules()) {
+    const Name name{.journey = rule.journey, .count = rule.count, .classifier = rule.classifier};
+    if (!policy.IsLifted(LockName(name, rule, Scope::kAll), journey)) continue;
+    if (!account->ForgetFailuresOf(rule.classifier)) continue;
+    account->Audit({.what = "ceiling lifted",
+                    .name = SortKeyOf(name).value(),
+                    .reason = journey + " finished"});
+  }
+}
+
+}  // namespace
+
 bool FinishJourney(const Policy& policy, const std::string& journey, Account* account) {
   std::vector<Lock> locks = account->Locks();
   std::erase_if(
@@ -509,6 +607,7 @@ bool FinishJourney(const Policy& policy, const std::string& journey, Account* ac
     const Rule* rule = policy.FindRule(row->name, row->method_type);
     return rule == nullptr || !policy.IsLifted(LockName(row->name, *rule, Scope::kAll), journey);
   });
+  LiftCeilings(policy, journey, account);
   return ClearAll(rows, account) && are_all;
 }
 

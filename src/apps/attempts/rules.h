@@ -1,5 +1,5 @@
-// What a policy makes of an account: pure functions, which decide and note what is to change. They
-// read no clock and no table, so that every schedule can be played through.
+// The rules: pure functions that decide about an account by a policy, and change the account. They
+// read no clock and no store, so that a test can run every order of calls.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace tidemark::attempts {
 
-// What somebody wants to do: a resolved name with its lane, and the rule for it.
+// What the caller wants to do: a resolved name with its lane, and the rule for it.
 struct Action {
   Name name;
   const Rule* rule = nullptr;
@@ -21,39 +21,43 @@ struct Action {
   std::string method_type = {};
 };
 
-// Whether it may be done now.
+// Whether the action is permitted now.
 Decision Judge(const Account& account, const Policy& policy, const Action& action);
 
-// Whether the journey may go on for a person who is known under several identifiers: their counts
-// are summed, over all methods.
+// Whether a person who has several identifiers may use the journey. A lock of any of its steps
+// refuses it. The counts of all identifiers
+// are added up, over all methods.
 Decision JudgeJourney(const std::vector<Account>& accounts, const Policy& policy,
                       const std::string& journey);
 
-// Books attempts that were reserved and never settled, once their time is over, as failures.
-void BookAbandoned(const Policy& policy, Account* account);
+// Books attempts that were reserved and not settled in time as failures, each at the time of its
+// deadline. True when one of them reached a limit.
+bool BookAbandoned(const Policy& policy, Account* account);
 
-// Takes a slot when the judgement permits. The id of an attempt under way gets its slot again; that
-// of one that is over gets none.
+// Takes a slot when the action is permitted. The id of an open attempt gets the same slot again;
+// the id of an attempt that is over gets none.
 Decision Reserve(const Policy& policy, const Action& action, const std::string& id,
                  Account* account);
 
 struct Verification {
   std::string id;
   bool right = false;
-  // Of a lock that this sets; 0: the policy's.
+  // The length of the lock that this failure may set; 0: the policy's.
   std::chrono::seconds lock_length = std::chrono::seconds(0);
 };
 struct Settlement {
-  bool known = true;    // There is such an attempt.
-  bool settled = true;  // It was under way until now.
-  bool right = false;   // How it is recorded.
+  bool known = true;    // There is such an attempt, open or over.
+  bool settled = true;  // It was open, and this call ended it.
+  bool right = false;   // As recorded.
   Decision decision = {};
 };
-// What was reserved decides about the method and the lane; of the action only the count is used.
+// Ends an open attempt. Method and lane are those of the reservation; the action only names the
+// count.
 Settlement Settle(const Policy& policy, const Action& action, const Verification& verification,
                   Account* account);
 
-// Counts what has no outcome; the call that reaches the limit is refused.
+// Counts an action that cannot be wrong, such as sending a code. The call that reaches the limit is
+// refused.
 Decision Spend(const Policy& policy, const Action& action, const std::string& id, Account* account);
 
 struct Increment {
@@ -61,21 +65,27 @@ struct Increment {
   std::chrono::seconds life;
   Window window = Window::kFixed;
 };
-// Counts, and nothing follows from it. The same id again gives what it gave the first time.
+// Counts one, and sets no lock. The same id again returns the same count again.
 uint64_t CountOne(const Action& action, const Increment& increment, Account* account);
 
-// The lock goes, and with it the counts that led to it: whoever was locked begins anew.
+// Removes the lock and the counts that led to it. If the counts stayed, the next failure would lock
+// again at once.
 void Unlock(const Policy& policy, const Name& lock, Account* account);
 
-// Removes a count; the audit gets what it was, before it is gone.
+// The counts that hold a journey until they expire, as the locks that Unlock lifts.
+std::vector<Lock> HoldsOf(const Account& account, const Policy& policy);
+
+// Removes a count. The audit log gets its value before it is removed.
 void ClearCount(const Name& name, Account* account);
-// Of all journeys and lanes. False when there are more than can be cleared at once.
+// Removes the counts of all journeys and lanes. False when there are more than one write may
+// remove: then the caller writes this change and calls again.
 bool ClearCounts(Account* account);
-// The whole journey has succeeded: its counts go, in all lanes, and the locks that it lifts, with
-// the counts that lead to them. A lock without an end stays, for whoever set it. False as above.
+// Called when a whole journey has succeeded. Removes its counts in all lanes, and the locks that
+// the journey lifts with the counts and the failures in a row that lead to them. A permanent lock
+// that somebody set stays: only they may lift it. False as above.
 bool FinishJourney(const Policy& policy, const std::string& journey, Account* account);
 
-// How many of this name are under way.
+// How many open attempts have exactly this name.
 uint64_t UnderWay(const Account& account, const Name& name);
 
 }  // namespace tidemark::attempts

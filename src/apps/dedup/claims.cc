@@ -3,48 +3,57 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "apps/dedup/content.h"
 #include "base/deadline.h"
 #include "item/number.h"
 #include "item/validate.h"
+#include "tables/ensure_table.h"
+#include "tables/plan_again.h"
 
 namespace tidemark::dedup {
 
 namespace {
 
 using item::Number;
+using tables::ConditionalReply;
 
-constexpr size_t kNonceBytes = 16;
-// How often a claim is judged anew because its rows changed under it.
-constexpr int kMaxRounds = 8;
+// How often a claim is judged again because another caller changed its rows between the judgement
+// and the write. Each time another caller got further, so a few rounds are enough.
+constexpr RetryPolicy kTakeRounds = {.max_retries = 7,
+                                     .first_wait = std::chrono::milliseconds(1),
+                                     .longest_wait = std::chrono::milliseconds(16),
+                                     .jitter = 1};
 
-// What the refused write showed. Where it did not object, what was known before still holds.
-Found Refreshed(Found found, const WriteOutcome& outcome, EpochSeconds now) {
-  for (size_t i = 0; i < found.size() && i < outcome.refusals.size(); ++i) {
-    if (!outcome.refusals[i].refused) continue;
+// The rows as the refused write showed them. Where an action was not refused, what was known before
+// still holds.
+Found Refreshed(Found found, const ConditionalReply& reply, EpochSeconds now) {
+  for (size_t i = 0; i < found.size() && i < reply.refusals.size(); ++i) {
+    if (!reply.refusals[i].refused) continue;
     found[i].reset();
-    if (!outcome.refusals[i].item) continue;
-    Row row = DecodeRow(*outcome.refusals[i].item);
+    if (!reply.refusals[i].item) continue;
+    Row row = DecodeRow(*reply.refusals[i].item);
     if (!IsExpired(row, now)) found[i] = std::move(row);
   }
   return found;
 }
 
-// Of the first so many actions.
-bool IsAnyRefused(const WriteOutcome& outcome, size_t count) {
-  return std::any_of(outcome.refusals.begin(),
-                     outcome.refusals.begin() + static_cast<ptrdiff_t>(count),
-                     [](const WriteOutcome::Refusal& refusal) { return refusal.refused; });
+// Whether one of the first `count` actions was refused.
+bool IsAnyRefused(const ConditionalReply& reply, size_t count) {
+  return std::any_of(reply.refusals.begin(), reply.refusals.begin() + static_cast<ptrdiff_t>(count),
+                     [](const ConditionalReply::Refusal& refusal) { return refusal.refused; });
 }
 
 }  // namespace
 
-Claims::Claims(ClaimsOptions options, tables::Tables* tables, const Clock* clock, Random* random,
-               Sleeper* sleeper)
+Claims::Claims(ClaimsOptions options, tables::Tables* tables, const Runtime& runtime)
     : options_(std::move(options)),
       tables_(*tables),
-      clock_(*clock),
-      random_(*random),
-      writer_(tables, options_.retry, random, sleeper) {}
+      runtime_(runtime),
+      writer_(tables, options_.retry, runtime) {}
+
+// ---- Taking ----
 
 Result<ClaimReply> Claims::Take(const ClaimRequest& request) {
   return *TRY(TakeAs(request, RowStatus::kClaimed, {}));
@@ -59,34 +68,57 @@ Result<std::optional<ClaimReply>> Claims::MarkWith(const ClaimRequest& request,
   return TakeAs(request, RowStatus::kDone, effect);
 }
 
+// Nothing is read first. The first write assumes that all keys are free: usually they are, and one
+// write is all it takes. When it is refused it brings the stored rows back. These give the answer,
+// or the next write takes over exactly these rows.
 Result<std::optional<ClaimReply>> Claims::TakeAs(ClaimRequest request, RowStatus status,
                                                  const Effect& effect) {
-  if (request.nonce.empty()) request.nonce = random_.Hex(kNonceBytes);
-  const Attempt attempt = TRY(PrepareAttempt(request, status, terms(), clock_.NowSeconds()));
-  const Deadline deadline = Deadline::After(clock_, options_.deadline);
-  Found found(attempt.keys.size());  // At first all are hoped to be absent: one write decides.
-  for (int round = 0; round < kMaxRounds; ++round) {
-    const WriteOutcome outcome = TRY(writer_.Write(ActionsFor(attempt, found, effect), deadline));
-    if (outcome.applied) return Granted(attempt, RowFor(attempt, 0, found));
-    found = Refreshed(std::move(found), outcome, attempt.wish.now);
-    if (auto answer = AnswerOf(attempt, found)) return answer;
-    if (!IsAnyRefused(outcome, attempt.keys.size())) return std::optional<ClaimReply>();
-  }
+  using Answer = std::optional<ClaimReply>;
+  if (request.nonce.empty()) request.nonce = runtime_.random.Hex(kNonceBytes);
+  const EpochSeconds now = runtime_.clock.NowSeconds();
+  const ClaimAttempt attempt = TRY(PrepareAttempt(request, status, terms(), now));
+  const Deadline deadline = Deadline::After(runtime_.clock, options_.deadline);
+  Found found(attempt.keys.size());
+  const auto round = [&]() -> Result<std::optional<Answer>> {
+    const ConditionalReply reply =
+        TRY(writer_.Write({.actions = ActionsFor(attempt, found, effect)}, deadline));
+    if (reply.IsWritten()) return Answer(Granted(attempt, RowFor(attempt, 0, found)));
+    found = Refreshed(std::move(found), reply, attempt.now);
+    if (Answer answer = AnswerOf(attempt, found)) return std::optional<Answer>(std::move(answer));
+    // The claim's own rows are free, so a condition of the effect was the one that failed.
+    if (!IsAnyRefused(reply, attempt.keys.size())) return std::optional<Answer>(Answer());
+    return std::optional<Answer>();
+  };
+  std::optional<Answer> answer =
+      TRY(tables::PlanAgain<Answer>(kTakeRounds, runtime_, round, deadline));
+  if (answer) return *std::move(answer);
   return ClaimReply{.outcome = ClaimOutcome::kRunning,
-                    .reason = "Others are claiming it at this very moment"};
+                    .reason = "Other callers are claiming it at the same time"};
 }
 
-void Claims::TryMarkWith(const ClaimRequest& request, const Effect& effect, Granting done) {
-  auto attempt = PrepareAttempt(request, RowStatus::kDone, terms(), clock_.NowSeconds());
-  if (!attempt) return done(std::nullopt);
-  const Found absent(attempt->keys.size());
-  writer_.TryWrite(
-      ActionsFor(*attempt, absent, effect),
-      [granted = Granted(*attempt, RowFor(*attempt, 0, absent)), done = std::move(done)](
-          bool applied) { done(applied ? std::optional(granted) : std::nullopt); });
+Later<std::optional<ClaimReply>> Claims::TryMarkWith(const ClaimRequest& request,
+                                                     const Effect& effect) {
+  const ClaimAttempt attempt =
+      TRY(PrepareAttempt(request, RowStatus::kDone, terms(), runtime_.clock.NowSeconds()));
+  const Found absent(attempt.keys.size());
+  tables::ConditionalWrite write{.actions = ActionsFor(attempt, absent, effect),
+                                 .is_ours =
+                                     [nonce = request.nonce](const item::Item& stored) {
+                                       const Row row = DecodeRow(stored);
+                                       return row.owner == nonce && row.status == RowStatus::kDone;
+                                     },
+                                 .own_actions = attempt.keys.size()};
+  // Half of the time is left to the caller, who asks MarkWith when this comes to nothing.
+  return writer_.Submit(std::move(write), Deadline::After(runtime_.clock, options_.deadline / 2))
+      .Then([granted = Granted(attempt, RowFor(attempt, 0, absent))](
+                const Result<ConditionalReply>& reply) -> std::optional<ClaimReply> {
+        if (!reply || !reply->IsWritten()) return std::nullopt;
+        return granted;
+      });
 }
 
-std::vector<tables::TransactAction> Claims::ActionsFor(const Attempt& attempt, const Found& found,
+std::vector<tables::TransactAction> Claims::ActionsFor(const ClaimAttempt& attempt,
+                                                       const Found& found,
                                                        const Effect& effect) const {
   std::vector<tables::TransactAction> actions;
   actions.reserve(attempt.keys.size() + effect.size());
@@ -97,7 +129,8 @@ std::vector<tables::TransactAction> Claims::ActionsFor(const Attempt& attempt, c
   return actions;
 }
 
-tables::PutRequest Claims::PutFor(const Attempt& attempt, size_t index, const Found& found) const {
+tables::PutRequest Claims::PutFor(const ClaimAttempt& attempt, size_t index,
+                                  const Found& found) const {
   tables::PutRequest put{.table = options_.table,
                          .item = EncodeRow(RowFor(attempt, index, found)),
                          .on_failure = tables::OnConditionFailure::kAllOld};
@@ -105,10 +138,11 @@ tables::PutRequest Claims::PutFor(const Attempt& attempt, size_t index, const Fo
   if (!old) {
     put.condition = "attribute_not_exists(event_key) OR #ttl <= :now";
     put.names = {{"#ttl", "ttl"}};
-    put.values = {{":now", Number::FromInt(attempt.wish.now)}};
+    put.values = {{":now", Number::FromInt(attempt.now)}};
     return put;
   }
-  // A take-over: only of the very row that was judged. A renewal would have moved its lease.
+  // Take over exactly the row that was judged. If its owner renewed or settled it in the meantime,
+  // the lease or the status differs, and the condition fails.
   put.condition =
       "#owner = :owner AND #generation = :generation AND #status = :status AND #lease = :lease";
   put.names = {{"#owner", "owner"},
@@ -124,18 +158,20 @@ tables::PutRequest Claims::PutFor(const Attempt& attempt, size_t index, const Fo
 
 // ---- Settling ----
 
-// What becomes of a claim's rows, beyond the proof that they are still its own.
+// What to change in the rows of a claim. UpdateFor adds the condition that the claim still holds
+// them.
 struct Claims::Change {
   std::string update;
   RowStatus status = RowStatus::kClaimed;  // Afterwards.
   tables::Names names = {};
   tables::Values values = {};
-  std::string condition = {};  // A further one, or empty.
+  std::string condition = {};  // A further condition, or empty.
 };
 
 namespace {
 
-// Not in the middle of a character, and without what no table stores.
+// The beginning of the text, up to the limit, not cut in the middle of a character. Bytes that are
+// not UTF-8, which no table stores, become question marks.
 std::string Shortened(std::string_view text) {
   size_t length = std::min(text.size(), kMaxTextBytes);
   while (length < text.size() && length > 0 && (text[length] & 0xC0) == 0x80) --length;
@@ -155,7 +191,7 @@ tables::UpdateRequest Claims::UpdateFor(const Claim& claim, const std::string& k
       .table = options_.table,
       .key = {{"event_key", key}},
       .update = change.update,
-      // An expired row counts as absent here too, so that no answer depends on the sweeper.
+      // An expired row counts as absent here too, whether or not the sweeper has deleted it.
       .condition =
           "#owner = :owner AND #generation = :generation AND #status = :claimed"
           " AND #ttl > :now" +
@@ -168,7 +204,7 @@ tables::UpdateRequest Claims::UpdateFor(const Claim& claim, const std::string& k
   update.values.insert({{":owner", claim.nonce},
                         {":generation", Number::FromInt(claim.generation)},
                         {":claimed", std::string(ToString(RowStatus::kClaimed))},
-                        {":now", Number::FromInt(clock_.NowSeconds())}});
+                        {":now", Number::FromInt(runtime_.clock.NowSeconds())}});
   return update;
 }
 
@@ -176,19 +212,20 @@ Result<Claims::Applied> Claims::Apply(const Claim& claim, const Change& change) 
   TRY(VerifyKeys(claim.keys));
   std::vector<tables::TransactAction> updates;
   for (const std::string& key : claim.keys) updates.emplace_back(UpdateFor(claim, key, change));
-  const EpochSeconds now = clock_.NowSeconds();
-  const WriteOutcome outcome =
-      TRY(writer_.Write(updates, Deadline::After(clock_, options_.deadline)));
-  if (outcome.applied) return Applied::kNow;
+  const EpochSeconds now = runtime_.clock.NowSeconds();
+  const ConditionalReply reply = TRY(writer_.Write(
+      {.actions = std::move(updates)}, Deadline::After(runtime_.clock, options_.deadline)));
+  if (reply.IsWritten()) return Applied::kNow;
   bool before = true;
   bool held = true;
-  for (const WriteOutcome::Refusal& refusal : outcome.refusals) {
+  for (const ConditionalReply::Refusal& refusal : reply.refusals) {
     const Row row = refusal.item ? DecodeRow(*refusal.item) : Row{};
     const bool own = refusal.item && IsHeldBy(row, claim) && !IsExpired(row, now);
     before &= own && row.status == change.status;
     held &= own && row.status == RowStatus::kClaimed;
   }
-  // Of a renewal the two cannot be told apart, nor need they: it would have been applied again.
+  // A repeated renewal never gets here: a renewal does not change what its condition looks at, so
+  // it is applied once more.
   if (held) return Applied::kNo;
   return before ? Applied::kBefore : Applied::kSuperseded;
 }
@@ -200,8 +237,11 @@ Result<SettleOutcome> Claims::Settle(const Claim& claim, const Change& change) {
 }
 
 Result<SettleOutcome> Claims::Renew(Claim* claim) {
-  const EpochSeconds now = clock_.NowSeconds();
-  const EpochSeconds lease_until = std::max(claim->lease_until, now + options_.lease.count());
+  const EpochSeconds now = runtime_.clock.NowSeconds();
+  // A renewal does not shorten a lease that was taken longer than usual. The time comes from the
+  // claim as its owner shows it, so it counts only as far as a lease may reach.
+  const EpochSeconds shown = std::min(claim->lease_until, now + kMaxLease.count());
+  const EpochSeconds lease_until = std::max(shown, now + options_.lease.count());
   const EpochSeconds expires = ExpiryOf(lease_until, terms(), now);
   const Change change{
       .update = "SET #lease = :lease, #ttl = :expires",
@@ -219,7 +259,7 @@ Claims::Change Claims::CompletionChange(std::string_view result) {
   Change change{.update = "SET #status = :done, completed_at = :at",
                 .status = RowStatus::kDone,
                 .values = {{":done", std::string(ToString(RowStatus::kDone))},
-                           {":at", Number::FromInt(clock_.NowSeconds())}}};
+                           {":at", Number::FromInt(runtime_.clock.NowSeconds())}}};
   if (!result.empty()) {
     change.update += ", #result = :result";
     change.names.emplace("#result", "result");
@@ -240,7 +280,8 @@ std::vector<tables::TransactAction> Claims::Completion(const Claim& claim) {
   return updates;
 }
 
-// The row stays, so that a copy of the first write that arrives late finds it taken.
+// The row is not deleted: a late copy of the write that made the claim must still find a row, and
+// fail.
 Result<SettleOutcome> Claims::Release(const Claim& claim) {
   return Settle(claim, {.update = "SET #status = :released",
                         .status = RowStatus::kReleased,
@@ -260,13 +301,79 @@ Claims::Change Claims::FailureChange(RowStatus status, std::string_view why) {
 }
 
 Result<SettleOutcome> Claims::Fail(const Claim& claim, std::string_view why) {
-  // The rows know how often it failed, the claim does not: so the usual case is tried first.
+  // Only the rows know how often it has failed. So try the usual case first, on the condition that
+  // another failure is allowed.
   Change change = FailureChange(RowStatus::kReleased, why);
   change.condition = " AND (attribute_not_exists(failures) OR failures < :last)";
   change.values.emplace(":last", Number::FromInt(int64_t{options_.max_failures} - 1));
   const Applied applied = options_.max_failures > 1 ? TRY(Apply(claim, change)) : Applied::kNo;
   if (applied == Applied::kNow || applied == Applied::kBefore) return SettleOutcome::kSettled;
   return Settle(claim, FailureChange(RowStatus::kFailed, why));
+}
+
+// ---- The table as a whole ----
+
+namespace {
+
+item::KeySchema TableKeys() { return {.partition = {"event_key", item::Type::kString}}; }
+
+Status VerifyTable(const tables::TableDescription& table) {
+  if (table.keys == TableKeys()) return Done{};
+  return Invalid(
+      fmt::format("table {} has the key {}, but the claims need a table with the single string "
+                  "key event_key: name another table in dedup.table (DEDUP_TABLE_NAME)",
+                  table.name, table.keys.partition.name));
+}
+
+}  // namespace
+
+Status Claims::CreateTable() {
+  return tables::EnsureTable(tables_,
+                             {.table = options_.table,
+                              .keys = TableKeys(),
+                              .tags = {{"Application", "slack-classify-bot"}}},
+                             "ttl");
+}
+
+Status Claims::CheckTable() {
+  const Result<tables::TableDescription> table = tables_.DescribeTable(options_.table);
+  if (table) return VerifyTable(*table);
+  if (table.error().code != ErrorCode::kNotFound) return table.error();
+  return Error{ErrorCode::kNotFound,
+               fmt::format("the table of processed events, {}, is missing: create it, or name "
+                           "another in dedup.table (DEDUP_TABLE_NAME)",
+                           options_.table)};
+}
+
+Result<Claims::HistoryPage> Claims::ListHistory(const std::optional<std::string>& after,
+                                                uint32_t limit) {
+  tables::ScanRequest scan{.table = options_.table, .limit = limit};
+  if (after) scan.start_after = item::Item{{"event_key", *after}};
+  const tables::Page page = TRY(tables_.Scan(scan));
+  HistoryPage history;
+  const EpochSeconds now = runtime_.clock.NowSeconds();
+  for (const item::Item& item : page.items) {
+    Row row = DecodeRow(item);
+    if (!IsExpired(row, now) && !IsContentKey(row.key)) history.rows.push_back(std::move(row));
+  }
+  if (page.last) history.last = DecodeRow(*page.last).key;
+  return history;
+}
+
+// ---- The window ----
+
+std::chrono::seconds ShortestWindow(const WindowNeeds& needs) {
+  return needs.longest_redelivery + needs.longest_outage + 2 * needs.skew;
+}
+
+Status CheckWindow(std::chrono::seconds window, const WindowNeeds& needs) {
+  const std::chrono::seconds shortest = ShortestWindow(needs);
+  if (window >= shortest) return Done{};
+  return Invalid(fmt::format(
+      "events are remembered for {} s, but Slack may deliver one again up to {} s later, "
+      "and it would then be handled twice: set dedup.window to {} s or more, or turn "
+      "Delayed Events off in the Slack app",
+      window.count(), shortest.count(), shortest.count()));
 }
 
 }  // namespace tidemark::dedup

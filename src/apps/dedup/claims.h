@@ -1,51 +1,53 @@
-// Claims decides, in one table, who handles an event: claim → renew → complete, release or fail.
+// Claims decides, in one table, who handles an event: Take it, Renew it during long work, and then
+// Complete, Release or Fail it.
 //
 //   ClaimReply reply = TRY(claims.Take({.keys = {event_id}}));
 //   if (reply.outcome == ClaimOutcome::kNew) { Work(); TRY(claims.Complete(*reply.claim)); }
 //
-// A claim of one key is one conditional write in which an expired row counts as absent. Each
-// carries a random nonce and a generation; whoever settles must show both, so a worker that lost
-// its lease changes nothing and is told. A write whose reply was lost is repeated, and recognised
-// by its nonce. Throttling is retried with growing waits under one deadline.
+// Taking one key is one conditional write, in which an expired row counts as absent. Each claim has
+// a random nonce and a generation. The caller that settles it must give both, so a worker that lost
+// its lease changes nothing and is told so. When the reply to a write is lost, the write is sent
+// again, and the row tells by its nonce that the first one was applied. Throttled writes are
+// retried with growing waits, under one deadline.
 //
-// What is promised: at least once with an overlap of at most the clocks' skew beyond the lease;
-// exactly once for an effect that is written in the same transaction as Completion.
+// The promise: the work is done at least once, and two workers overlap only when the first goes on
+// after its lease has ended. An effect that is written in the same transaction as Completion
+// happens exactly once.
 //
-// Errors are the store's: kUnavailable or kUnknown after the retries, anything else at once.
+// Errors come from the store: kUnavailable or kUnknown after the retries, any other at once.
 // May be called from any thread.
 #pragma once
 
 #include <chrono>
-#include <functional>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "apps/dedup/attempt.h"
 #include "apps/dedup/claim.h"
+#include "apps/dedup/claim_rules.h"
 #include "apps/dedup/row.h"
-#include "apps/dedup/row_writer.h"
-#include "base/clock.h"
-#include "base/random.h"
+#include "base/later.h"
 #include "base/result.h"
 #include "base/retry.h"
-#include "base/sleeper.h"
+#include "base/runtime.h"
+#include "tables/conditional_writer.h"
 #include "tables/tables.h"
 
 namespace tidemark::dedup {
 
 inline constexpr std::string_view kDefaultTable = "slack-classify-bot-processed-events";
 
-// What is to happen exactly once: actions on other rows than those of claims.
+// What has to happen exactly once: actions on rows that are not claims.
 using Effect = std::vector<tables::TransactAction>;
 
 struct ClaimsOptions {
   std::string table = std::string(kDefaultTable);
   std::chrono::seconds window = std::chrono::hours(6);  // How long a key is remembered.
   std::chrono::seconds lease = std::chrono::seconds(60);
-  // How far clocks of processes may differ: the owner stops this much before the lease ends, a
-  // taker waits this much longer.
+  // How far the clocks of two processes may differ. Another process takes a claim over only when
+  // its lease has ended for this long; an owner should stop this long before the end.
   std::chrono::seconds skew = std::chrono::seconds(2);
   uint32_t max_failures = 5;
   RetryPolicy retry = {.max_retries = 4,
@@ -57,45 +59,45 @@ struct ClaimsOptions {
 
 class Claims {
  public:
-  // All outlive this.
-  Claims(ClaimsOptions options, tables::Tables* tables, const Clock* clock, Random* random,
-         Sleeper* sleeper);
+  // The tables outlive this.
+  Claims(ClaimsOptions options, tables::Tables* tables, const Runtime& runtime);
 
-  // Makes the table as the seed lays it out unless it is there; kInvalid when one of that name
-  // is keyed in another way.
+  // Creates the table with the seed's layout, unless it exists. kInvalid when a table of that name
+  // has other keys.
   Status CreateTable();
-  // kNotFound, with what to do, when it is missing; kInvalid when it is keyed in another way.
+  // kNotFound, with what to do, when the table is missing; kInvalid when it has other keys.
   Status CheckTable();
 
   Result<ClaimReply> Take(const ClaimRequest& request);
-  // The seed's one call: claims and completes at once. kNew, or why not.
+  // The seed's single call: claims and completes at once. kNew, or why not.
   Result<ClaimReply> Mark(const ClaimRequest& request);
-  // As Mark, in one transaction with an effect: both happen or neither. nullopt when a condition of
-  // the effect did not hold; nothing was written then, and the caller may come with another.
+  // Like Mark, in one transaction with an effect: both are applied or neither. nullopt when a
+  // condition of the effect did not hold; nothing was written then, and the caller may try another
+  // effect.
   Result<std::optional<ClaimReply>> MarkWith(const ClaimRequest& request, const Effect& effect);
-  // The usual case of MarkWith, without waiting: the key is new and the effect's conditions hold.
-  // `done` gets kNew, or nullopt when it is not the usual case or not known to be: MarkWith
-  // says what it is. It is called on this thread or another, and must not block.
-  using Granting = std::function<void(std::optional<ClaimReply>)>;
-  void TryMarkWith(const ClaimRequest& request, const Effect& effect, Granting done);
+  // MarkWith for the usual case, without blocking: the key is new and the conditions of the effect
+  // hold. Answers kNew, also after a lost reply. nullopt means that it was another case or is not
+  // certain: call MarkWith with the same nonce, which finds out.
+  Later<std::optional<ClaimReply>> TryMarkWith(const ClaimRequest& request, const Effect& effect);
 
-  // On success the claim's lease_until is moved on, and its window begins anew.
+  // On success claim->lease_until is later, and the window starts again.
   Result<SettleOutcome> Renew(Claim* claim);
-  // `result` is kept with the claim and given to those who come later; at most 1 KB.
+  // `result` is stored with the claim and given to later callers; at most 1 KB.
   Result<SettleOutcome> Complete(const Claim& claim, std::string_view result = {});
-  // Free again, as if it had never been claimed.
+  // Makes the keys free, as if they had never been claimed.
   Result<SettleOutcome> Release(const Claim& claim);
-  // Free again, unless it has failed too often: then it is kFailed until it expires.
+  // Makes the keys free, unless the work has failed too often: then they stay kFailed until they
+  // expire.
   Result<SettleOutcome> Fail(const Claim& claim, std::string_view why);
 
-  // What Complete would write, as actions for a transaction with the effect itself. When the
-  // transaction is cancelled by one of them, the claim was superseded.
+  // The writes of Complete, as actions for a transaction with the effect. When one of them cancels
+  // the transaction, the claim was superseded.
   std::vector<tables::TransactAction> Completion(const Claim& claim);
 
-  // Rows of claims that have not expired, in no order, from behind `after` (a page's `last`) on.
+  // Claims that have not expired, in no particular order, starting after the key `after`.
   struct HistoryPage {
     std::vector<Row> rows;
-    std::optional<std::string> last;  // Set when there may be more.
+    std::optional<std::string> last;  // Where the next page starts. Set when there may be more.
   };
   Result<HistoryPage> ListHistory(const std::optional<std::string>& after, uint32_t limit);
 
@@ -107,21 +109,37 @@ class Claims {
   Terms terms() const { return {options_.window, options_.lease, options_.skew}; }
   Result<std::optional<ClaimReply>> TakeAs(ClaimRequest request, RowStatus status,
                                            const Effect& effect);
-  std::vector<tables::TransactAction> ActionsFor(const Attempt& attempt, const Found& found,
+  std::vector<tables::TransactAction> ActionsFor(const ClaimAttempt& attempt, const Found& found,
                                                  const Effect& effect) const;
-  tables::PutRequest PutFor(const Attempt& attempt, size_t index, const Found& found) const;
+  tables::PutRequest PutFor(const ClaimAttempt& attempt, size_t index, const Found& found) const;
   tables::UpdateRequest UpdateFor(const Claim& claim, const std::string& key, const Change& change);
   Change CompletionChange(std::string_view result);
   Change FailureChange(RowStatus status, std::string_view why);
+  // The outcome of a change: applied now, applied by an earlier copy of the call, refused by its
+  // extra condition although the claim still holds, or refused because the claim is not ours any
+  // more.
   enum class Applied { kNow, kBefore, kNo, kSuperseded };
   Result<Applied> Apply(const Claim& claim, const Change& change);
   Result<SettleOutcome> Settle(const Claim& claim, const Change& change);
 
   const ClaimsOptions options_;
   tables::Tables& tables_;
-  const Clock& clock_;
-  Random& random_;
-  RowWriter writer_;
+  const Runtime runtime_;
+  tables::ConditionalWriter writer_;
 };
+
+// How long the window has to be. Slack's three retries come within minutes. With Delayed Events on,
+// Slack retries hourly for a day, and may itself be two hours late.
+struct WindowNeeds {
+  std::chrono::seconds longest_redelivery = std::chrono::hours(24);
+  std::chrono::seconds longest_outage = std::chrono::hours(2);
+  std::chrono::seconds skew = std::chrono::seconds(2);
+};
+
+// redelivery + outage + 2 × skew.
+std::chrono::seconds ShortestWindow(const WindowNeeds& needs);
+
+// kInvalid, with what may go wrong and what to set, when the window is shorter than that.
+Status CheckWindow(std::chrono::seconds window, const WindowNeeds& needs);
 
 }  // namespace tidemark::dedup

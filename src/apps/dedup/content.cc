@@ -22,22 +22,22 @@ constexpr std::string_view kNearPrefix = "near#";
 constexpr int kBands = 4;
 constexpr int kBandBits = 16;
 constexpr int kMaxDistance = 3;
-// Texts remembered under one quarter. The oldest go first.
+// How many texts are remembered for one value of a quarter. The oldest are dropped first.
 constexpr size_t kMaxBandEntries = 64;
 
 // One text in the row of a band: "expires simhash key".
-struct Entry {
+struct NearEntry {
   EpochSeconds expires = 0;
   uint64_t hash = 0;
   std::string key;
 };
 
-std::string Encode(const Entry& entry) {
+std::string Encode(const NearEntry& entry) {
   return fmt::format("{} {:016x} {}", entry.expires, entry.hash, entry.key);
 }
 
-Entry Decode(std::string_view text) {
-  Entry entry;
+NearEntry Decode(std::string_view text) {
+  NearEntry entry;
   const char* const end = text.data() + text.size();
   const auto expires = std::from_chars(text.data(), end, entry.expires);
   if (expires.ptr == end) return {};
@@ -47,15 +47,15 @@ Entry Decode(std::string_view text) {
   return entry;
 }
 
-// The entries of a band's row as it was before.
+// The entries of a row as it was before the update.
 std::vector<std::string> EntriesIn(const std::optional<item::Item>& row) {
   const item::Value* value = row ? row->Find("entries") : nullptr;
   const auto* entries = value ? value->As<item::StringSet>() : nullptr;
   return entries ? entries->members() : std::vector<std::string>();
 }
 
-// Texts that the row need not keep: expired ones, and the oldest of too many. The members are in
-// the order of their expiry, as long as that has as many digits as today.
+// The entries to remove: expired ones, and the oldest when there are too many. A set sorts its
+// members as texts, and an entry begins with its expiry, so the oldest come first.
 std::vector<std::string> Stale(const std::vector<std::string>& entries, EpochSeconds now) {
   const size_t excess = entries.size() > kMaxBandEntries ? entries.size() - kMaxBandEntries : 0;
   std::vector<std::string> stale;
@@ -65,10 +65,10 @@ std::vector<std::string> Stale(const std::vector<std::string>& entries, EpochSec
   return stale;
 }
 
-void Collect(const std::vector<std::string>& entries, const Entry& own, EpochSeconds now,
+void Collect(const std::vector<std::string>& entries, const NearEntry& own, EpochSeconds now,
              std::vector<NearDuplicate>* near) {
   for (const std::string& text : entries) {
-    const Entry entry = Decode(text);
+    const NearEntry entry = Decode(text);
     const int distance = Distance(entry.hash, own.hash);
     if (!IsLive(entry.expires, now) || entry.key == own.key || distance > kMaxDistance) continue;
     const NearDuplicate found{entry.key, distance};
@@ -107,17 +107,20 @@ Result<std::optional<std::string>> Contents::NoteExact(const ContentNote& note) 
                        .on_failure = tables::OnConditionFailure::kAllOld}));
   const item::Value* first = reply.failed_on ? reply.failed_on->Find("main_key") : nullptr;
   const std::string* first_key = first ? first->As<std::string>() : nullptr;
-  // The same event come again, or our own write whose reply was lost, is no duplicate.
+  // The same key means that the same event came again, or that the reply to our own write was lost:
+  // not a duplicate.
   if (!first_key || *first_key == note.key) return std::optional<std::string>();
   return std::optional(*first_key);
 }
 
+// Adds the text to the row of each quarter of its hash. The update returns the row as it was
+// before: one write both stores the text and finds its neighbours.
 Result<std::vector<NearDuplicate>> Contents::NoteNear(const ContentNote& note) {
   std::vector<NearDuplicate> near;
   const uint64_t hash = SimHash(note.content);
-  if (hash == 0) return near;  // Nothing that could be compared.
+  if (hash == 0) return near;  // The text has no words to compare.
   const EpochSeconds now = clock_.NowSeconds();
-  const Entry own{now + options_.window.count(), hash, note.key};
+  const NearEntry own{now + options_.window.count(), hash, note.key};
   for (int band = 0; band < kBands; ++band) {
     const auto quarter = static_cast<uint16_t>(hash >> (band * kBandBits));
     const item::Item key{

@@ -1,15 +1,17 @@
-// Whether the same contents, or nearly the same, came under another key: advice beside the
-// verdict of the claims, never instead of it.
+// Contents finds out whether the same content, or nearly the same, came under another key before.
+// This is advice: it never changes what the claims decide.
 //
 //   ContentAdvice advice = TRY(contents.Note({.team = team, .key = key, .content = bytes}));
 //   if (advice.duplicate_of) log("content duplicate of " + *advice.duplicate_of);
 //
-// Equal contents are found by their SHA-256 hash. Near ones by a 64-bit SimHash: two texts are near
-// when at most three bits differ, and then one of the hash's four quarters is equal, under which
-// they are found. It is a guess: some near texts are missed, and some others reported.
+// Equal content is found by its SHA-256 hash. Near content is found by a 64-bit SimHash
+// (simhash.h): two texts are near when at most three bits differ. Then at least one of the four
+// quarters of the hash is equal, and texts are looked up by each quarter. It is a guess: some near
+// texts are missed, and some that are not near are reported.
 //
-// The rows lie in the table of the claims, under keys that no claim may have, for as long as its
-// window. May be called from any thread. Losing a race loses a piece of advice, nothing else.
+// The rows are in the table of the claims, for as long as its window, under keys that no claim may
+// use. May be called from any thread. When two calls race, a piece of advice may get lost, nothing
+// else.
 #pragma once
 
 #include <chrono>
@@ -25,7 +27,7 @@
 
 namespace tidemark::dedup {
 
-// Keys of the rows that are kept here, and that no claim may have.
+// Whether the key is that of a content row. Claims must not use such keys.
 bool IsContentKey(std::string_view key);
 
 struct ContentOptions {
@@ -37,7 +39,7 @@ struct ContentOptions {
 
 struct ContentNote {
   std::string team;
-  std::string key;  // Of the event that brought the contents.
+  std::string key;  // Of the event with the content.
   std::string_view content;
 };
 
@@ -48,8 +50,8 @@ struct NearDuplicate {
 };
 
 struct ContentAdvice {
-  std::optional<std::string> duplicate_of = std::nullopt;  // The first key with these contents.
-  std::vector<NearDuplicate> near = {};                    // The nearest first.
+  std::optional<std::string> duplicate_of = std::nullopt;  // The first key with this content.
+  std::vector<NearDuplicate> near = {};                    // Nearest first.
 };
 
 class Contents {
@@ -57,7 +59,7 @@ class Contents {
   // All outlive this.
   Contents(ContentOptions options, tables::Tables* tables, const Clock* clock);
 
-  // Remembers the contents and says what they are like.
+  // Remembers the content and says where the same or nearly the same came before.
   Result<ContentAdvice> Note(const ContentNote& note);
 
  private:

@@ -8,11 +8,12 @@
 
 #include <fmt/format.h>
 
+#include "apps/dedup/claim_rules.h"
 #include "apps/dedup/memory.h"
 #include "apps/dedup/observer.h"
 #include "apps/dedup/outage.h"
-#include "apps/dedup/pending.h"
-#include "apps/dedup/rollout.h"
+#include "base/bytes.h"
+#include "base/hashing.h"
 
 namespace tidemark::dedup {
 
@@ -20,35 +21,44 @@ namespace {
 
 using Settlement = Memory::Settlement;
 
-constexpr size_t kNonceBytes = 16;
 constexpr size_t kMaxPossibleDuplicates = 1000;
-// Marks that one call writes back for others, beside those of its own keys: few enough not to be
-// felt, and more than come in meanwhile.
+// How many pending writes a call writes back in addition to those of its own keys: few enough that
+// the caller does not notice, and more than the one that the call may add itself, so that the queue
+// shrinks.
 constexpr size_t kWrittenBackByACall = 16;
+
+// Whether the key belongs to the rollout share. The same key gives the same answer in every
+// process, and a key in a share is also in every larger share.
+bool IsInShare(std::string_view key, uint32_t percent) {
+  if (percent >= 100) return true;
+  const std::string hash = Sha256(key);
+  return Reader(hash).Fixed64() % 100 < percent;
+}
 
 }  // namespace
 
 class Deduplicator::State {
  public:
-  State(const DeduplicatorOptions& options, Claims* claims, const Clock* clock, Random* random,
-        const Logger* logger, Metrics* metrics)
+  State(const DeduplicatorOptions& options, Claims* claims, const Runtime& runtime)
       : options_(options),
         claims_(*claims),
-        clock_(*clock),
-        random_(*random),
-        observer_(logger, metrics),
+        clock_(runtime.clock),
+        random_(runtime.random),
+        observer_(claims->options().table, runtime.logger, runtime.metrics),
         memory_({.life = options.memory_life,
                  .lease = claims->options().lease,
                  .max_rows = options.max_memory,
                  .max_failures = claims->options().max_failures},
-                clock),
+                &clock_),
         pending_(options.max_memory),
-        outage_(options.outage, clock) {}
+        outage_(options.outage, &clock_) {}
 
-  // nullopt: an effect was refused.
+  // nullopt: a condition of the effect did not hold.
   using Answer = Result<std::optional<ClaimReply>>;
-  // How a check is put to the store, and what becomes of a key that is new there and in memory.
-  struct Manner {
+  // How Take, Mark and MarkWith differ: the call of the store, and the status that a new key gets
+  // in the store and in memory. With MarkWith a key is done in the store, but only claimed in
+  // memory, because memory cannot write the effect.
+  struct CheckKind {
     std::function<Answer(Claims&, const ClaimRequest&)> ask;
     RowStatus in_store;
     RowStatus in_memory;
@@ -61,14 +71,14 @@ class Deduplicator::State {
     return TRY(claims.Mark(request));
   }
 
-  Answer Check(ClaimRequest request, const Manner& manner);
-  void TryMarkWith(ClaimRequest request, const Effect& effect, Claims::Granting done);
+  Answer Check(ClaimRequest request, const CheckKind& kind);
+  Later<std::optional<ClaimReply>> TryMarkWith(ClaimRequest request, const Effect& effect);
   Result<SettleOutcome> Settle(Claim* claim, Settlement settlement, std::string_view text = {});
 
   std::vector<tables::TransactAction> Completion(const Claim& claim) {
     return claims_.Completion(claim);
   }
-  void Completed(const Claim& claim) {
+  void NoteCompletion(const Claim& claim) {
     const std::lock_guard lock(mutex_);
     memory_.Settle(claim, Settlement::kCompleted);
   }
@@ -82,27 +92,28 @@ class Deduplicator::State {
   }
 
  private:
-  Answer Decide(const ClaimRequest& request, const Manner& manner);
-  Answer DecideAlone(const ClaimRequest& request, const Manner& manner);
+  Answer Decide(const ClaimRequest& request, const CheckKind& kind);
+  Answer DecideAlone(const ClaimRequest& request, const CheckKind& kind);
   Result<ClaimReply> DecideInMemory(const ClaimRequest& request, RowStatus status);
   bool Reserve(const std::vector<std::string>& keys);
   void Unreserve(const std::vector<std::string>& keys);
   bool IsStoreCurrent() const;
   void Remember(const ClaimRequest& request, RowStatus status, const ClaimReply& reply);
-  Result<SettleOutcome> SettleAway(Claim* claim, const Pending& settled, Error error);
+  Result<SettleOutcome> SettleAway(Claim* claim, const PendingWrite& settled, Error error);
   SettleOutcome SettleInMemory(Claim* claim, Settlement settlement, std::string_view text);
   Result<SettleOutcome> SettleInStore(Claim* claim, Settlement settlement, std::string_view text);
 
   bool WriteBack(const std::vector<std::string>& keys, std::string_view except_nonce = {});
-  Result<SettleOutcome> Bring(const Pending& pending, Claim* granted);
-  Pending PendingOf(const Claim& claim);
-  void Keep(Pending pending);
+  Result<SettleOutcome> WriteToStore(const PendingWrite& pending, Claim* granted);
+  PendingWrite PendingOf(const Claim& claim);
+  void Keep(PendingWrite pending);
   void Report(const std::string& key, std::string reason);
 
   bool UsesStore(const std::vector<std::string>& keys) const {
     return IsInShare(keys.front(), options_.rollout_percent);
   }
-  // Whether the store answered, if only with a refusal. Keeps account of outages.
+  // Whether the store answered; an error that is the store's decision is an answer too. Starts and
+  // ends outages.
   template <typename T>
   bool Answered(const Result<T>& reply);
 
@@ -112,7 +123,7 @@ class Deduplicator::State {
   Random& random_;
   Observer observer_;
 
-  mutable std::mutex mutex_;  // Never held while the store is asked.
+  mutable std::mutex mutex_;  // Guards the members below. Never held during a call of the store.
   Memory memory_;
   PendingWrites pending_;
   Outage outage_;
@@ -122,84 +133,94 @@ class Deduplicator::State {
 
 // ---- Checks ----
 
-Deduplicator::State::Answer Deduplicator::State::Check(ClaimRequest request, const Manner& manner) {
+Deduplicator::State::Answer Deduplicator::State::Check(ClaimRequest request,
+                                                       const CheckKind& kind) {
   const auto start = clock_.Monotonic();
-  // Here and not in the claims: memory and the store must know the claim by the same nonce.
+  // The nonce is chosen here and not in Claims: memory and the store must know the claim by the
+  // same one.
   if (request.nonce.empty()) request.nonce = random_.Hex(kNonceBytes);
-  Answer answer = Decide(request, manner);
-  if (answer && !*answer) return answer;  // It comes again with another effect, and counts then.
+  Answer answer = Decide(request, kind);
+  if (answer && !*answer)
+    return answer;  // The caller comes again with another effect; count it then.
   const std::string_view key = request.keys.empty() ? std::string_view() : request.keys.front();
-  observer_.Checked(key, answer ? Result<ClaimReply>(**answer) : answer.error(),
-                    clock_.Monotonic() - start);
+  observer_.RecordCheck(key, answer ? Result<ClaimReply>(**answer) : answer.error(),
+                        clock_.Monotonic() - start);
   return answer;
 }
 
 Deduplicator::State::Answer Deduplicator::State::Decide(const ClaimRequest& request,
-                                                        const Manner& manner) {
+                                                        const CheckKind& kind) {
   TRY(VerifyKeys(request.keys));
   if (!UsesStore(request.keys)) {
     const std::lock_guard lock(mutex_);
-    return TRY(DecideInMemory(request, manner.in_memory));
+    return TRY(DecideInMemory(request, kind.in_memory));
   }
-  // Of two checks of a key at once one might be answered by the store and the other, which does
-  // not reach it, by memory; both would hear that it is new.
+  // One check of a key at a time. Otherwise the store could answer the first one, while the second
+  // one does not reach it and is answered by memory: both would get "new".
   if (!Reserve(request.keys)) {
     return ClaimReply{.outcome = ClaimOutcome::kRunning,
-                      .reason = "Another delivery of it is being checked here"};
+                      .reason = "Another delivery of the event is being checked in this process"};
   }
-  Answer answer = DecideAlone(request, manner);
+  Answer answer = DecideAlone(request, kind);
   Unreserve(request.keys);
   return answer;
 }
 
-void Deduplicator::State::TryMarkWith(ClaimRequest request, const Effect& effect,
-                                      Claims::Granting done) {
+// The usual case must not block, so it neither writes back nor falls back to memory: everything
+// else is left to MarkWith. The keys stay reserved until the answer is there.
+Later<std::optional<ClaimReply>> Deduplicator::State::TryMarkWith(ClaimRequest request,
+                                                                  const Effect& effect) {
   if (!VerifyKeys(request.keys) || !UsesStore(request.keys) || !IsStoreCurrent() ||
       !Reserve(request.keys)) {
-    return done(std::nullopt);
+    return std::optional<ClaimReply>();
   }
   const auto start = clock_.Monotonic();
   if (request.nonce.empty()) request.nonce = random_.Hex(kNonceBytes);
-  claims_.TryMarkWith(
-      request, effect,
-      [this, start, request, done = std::move(done)](std::optional<ClaimReply> reply) {
-        if (reply) {
-          Remember(request, RowStatus::kDone, *reply);
-          observer_.Checked(request.keys.front(), *reply, clock_.Monotonic() - start);
+  return claims_.TryMarkWith(request, effect)
+      .Then([this, start, request](Result<std::optional<ClaimReply>> reply) {
+        // Remembered before the keys are free again. Otherwise a second delivery that cannot reach
+        // the store would find neither, and memory would call the event new.
+        if (reply && *reply) {
+          Remember(request, RowStatus::kDone, **reply);
+          observer_.RecordCheck(request.keys.front(), **reply, clock_.Monotonic() - start);
         }
         Unreserve(request.keys);
-        done(std::move(reply));
+        return reply;
       });
 }
 
-// Whether the store is there, and knows all that was decided without it.
+// Whether the store is there and knows everything that was decided without it.
 bool Deduplicator::State::IsStoreCurrent() const {
   const std::lock_guard lock(mutex_);
   return !outage_.InEffect() && pending_.size() == 0;
 }
 
+// The store decides when it is there. Only when it does not answer does memory decide, and what it
+// decides is kept to be written back.
 Deduplicator::State::Answer Deduplicator::State::DecideAlone(const ClaimRequest& request,
-                                                             const Manner& manner) {
+                                                             const CheckKind& kind) {
+  // What memory decided about these keys in an outage is written first. Otherwise the store would
+  // call the same event new again.
   if (!in_fallback() && WriteBack(request.keys)) {
-    Answer answer = manner.ask(claims_, request);
+    Answer answer = kind.ask(claims_, request);
     if (Answered(answer)) {
-      if (answer && *answer) Remember(request, manner.in_store, **answer);
+      if (answer && *answer) Remember(request, kind.in_store, **answer);
       return answer;
     }
   }
   if (options_.policy == OutagePolicy::kRefuse) {
-    return ClaimReply{.outcome = ClaimOutcome::kRefused, .reason = "The store is away"};
+    return ClaimReply{.outcome = ClaimOutcome::kRefused, .reason = "The store is not available"};
   }
   const std::lock_guard lock(mutex_);
-  ClaimReply reply = TRY(DecideInMemory(request, manner.in_memory));
+  ClaimReply reply = TRY(DecideInMemory(request, kind.in_memory));
   if (!reply.claim) return reply;
-  Pending pending{.request = request};
-  if (manner.in_memory == RowStatus::kDone) pending.settlement = Settlement::kCompleted;
+  PendingWrite pending{.request = request};
+  if (kind.in_memory == RowStatus::kDone) pending.settlement = Settlement::kCompleted;
   Keep(std::move(pending));
   return reply;
 }
 
-// False, and nothing is reserved, when one of the keys is.
+// False when one of the keys is already reserved; then nothing is reserved.
 bool Deduplicator::State::Reserve(const std::vector<std::string>& keys) {
   const std::lock_guard lock(mutex_);
   for (const std::string& key : keys) {
@@ -243,13 +264,13 @@ Result<SettleOutcome> Deduplicator::State::Settle(Claim* claim, Settlement settl
     const std::lock_guard lock(mutex_);
     return SettleInMemory(claim, settlement, text);
   }
-  Pending settled = PendingOf(*claim);
+  PendingWrite settled = PendingOf(*claim);
   settled.settlement = settlement;
   settled.text = std::string(text);
-  Error error{ErrorCode::kUnavailable, "the store of claims is away"};
+  Error error{ErrorCode::kUnavailable, "the store of claims is not available"};
   if (!in_fallback() && WriteBack({}, claim->nonce)) {
     Claim granted = *claim;
-    Result<SettleOutcome> outcome = Bring(settled, &granted);
+    Result<SettleOutcome> outcome = WriteToStore(settled, &granted);
     if (Answered(outcome)) {
       const std::lock_guard lock(mutex_);
       if (!outcome) return outcome;
@@ -263,16 +284,17 @@ Result<SettleOutcome> Deduplicator::State::Settle(Claim* claim, Settlement settl
   return SettleAway(claim, settled, std::move(error));
 }
 
-// A local claim is settled in memory. Of one that the table granted only the table can say whether
-// it still stands: what is to become of it is kept, and the caller told that it is not certain.
-Result<SettleOutcome> Deduplicator::State::SettleAway(Claim* claim, const Pending& settled,
+// Settles while the store is away. A local claim is settled in memory. For a claim that the store
+// granted, only the store knows whether it still holds: the settlement is kept for later, and the
+// caller gets an error that says so.
+Result<SettleOutcome> Deduplicator::State::SettleAway(Claim* claim, const PendingWrite& settled,
                                                       Error error) {
   const std::lock_guard lock(mutex_);
   const SettleOutcome outcome = SettleInMemory(claim, *settled.settlement, settled.text);
   if (outcome == SettleOutcome::kSuperseded) return outcome;
   if (settled.settlement != Settlement::kRenewed) Keep(settled);
   if (claim->local) return outcome;
-  error.message += "; what became of the claim is written back when it returns";
+  error.message += "; the end of the claim is written when the store is back";
   return error;
 }
 
@@ -304,37 +326,39 @@ Result<SettleOutcome> Deduplicator::State::SettleInStore(Claim* claim, Settlemen
 
 // ---- Writing back ----
 
-// Writes what memory decided about the keys into the store before it is asked about them, and
-// a few others. False when it is away (again).
+// Before the store is asked about the keys, it must know what memory decided about them. Writes
+// that, and a few others. False when the store is away (again).
 bool Deduplicator::State::WriteBack(const std::vector<std::string>& keys,
                                     std::string_view except_nonce) {
-  std::vector<Pending> chosen;
+  std::vector<PendingWrite> chosen;
   {
     const std::lock_guard lock(mutex_);
     chosen = pending_.For(keys, kWrittenBackByACall);
   }
-  for (const Pending& pending : chosen) {
+  for (const PendingWrite& pending : chosen) {
     if (pending.request.nonce == except_nonce) continue;
     Claim granted;
-    const Result<SettleOutcome> outcome = Bring(pending, &granted);
+    const Result<SettleOutcome> outcome = WriteToStore(pending, &granted);
     if (!Answered(outcome)) return false;
-    // What is refused as such would be refused again. Anything else the caller is about to
-    // hear about itself.
+    // kInvalid would come again every time: report it and drop the write. Any other error the
+    // caller's own request is about to get as well.
     if (!outcome && outcome.error().code != ErrorCode::kInvalid) return true;
     const std::lock_guard lock(mutex_);
     const std::string& key = pending.request.keys.front();
     if (!outcome) Report(key, outcome.error().message);
     if (pending.store_claim && outcome && *outcome == SettleOutcome::kSuperseded) {
-      Report(key, "superseded: another took it over meanwhile");
+      Report(key, "superseded: another process took it over");
     }
     pending_.Remove(pending);
   }
   return true;
 }
 
-// Makes the store know the claim, and what became of it. `granted` is set to the claim as the
-// store knows it. When a local claim turns out to be another's, that is reported.
-Result<SettleOutcome> Deduplicator::State::Bring(const Pending& pending, Claim* granted) {
+// Writes a claim and its settlement into the store. `granted` is set to the claim as the store has
+// it. When the store has a claim of another process instead, that is reported as a possible
+// duplicate.
+Result<SettleOutcome> Deduplicator::State::WriteToStore(const PendingWrite& pending,
+                                                        Claim* granted) {
   if (pending.store_claim) {
     *granted = *pending.store_claim;
   } else {
@@ -354,40 +378,40 @@ Result<SettleOutcome> Deduplicator::State::Bring(const Pending& pending, Claim* 
   return SettleInStore(granted, *pending.settlement, pending.text);
 }
 
-Pending Deduplicator::State::PendingOf(const Claim& claim) {
+PendingWrite Deduplicator::State::PendingOf(const Claim& claim) {
   const std::lock_guard lock(mutex_);
-  if (const Pending* known = pending_.Find(claim.nonce)) return *known;
-  Pending pending{.request = {.keys = claim.keys, .nonce = claim.nonce}};
+  if (const PendingWrite* known = pending_.Find(claim.nonce)) return *known;
+  PendingWrite pending{.request = {.keys = claim.keys, .nonce = claim.nonce}};
   if (!claim.local) pending.store_claim = claim;
   return pending;
 }
 
-void Deduplicator::State::Keep(Pending pending) {
-  const std::optional<Pending> dropped = pending_.Set(std::move(pending));
-  if (dropped) Report(dropped->request.keys.front(), "not written back: too many were waiting");
+void Deduplicator::State::Keep(PendingWrite pending) {
+  const std::optional<PendingWrite> dropped = pending_.Set(std::move(pending));
+  if (dropped)
+    Report(dropped->request.keys.front(), "not written back: too many writes were pending");
 }
 
 void Deduplicator::State::Report(const std::string& key, std::string reason) {
-  observer_.MaybeDuplicate(key, reason);
+  observer_.RecordPossibleDuplicate(key, reason);
   possible_duplicates_.push_back({key, std::move(reason)});
   if (possible_duplicates_.size() > kMaxPossibleDuplicates) possible_duplicates_.pop_front();
 }
 
 template <typename T>
 bool Deduplicator::State::Answered(const Result<T>& reply) {
-  if (!reply) observer_.StoreFailed();
-  const bool away = !reply && IsAway(reply.error().code);
+  if (!reply) observer_.RecordStoreError();
+  const bool away = !reply && tables::IsAway(reply.error().code);
   const std::lock_guard lock(mutex_);
-  if (away && outage_.Begin()) observer_.OutageBegan(reply.error(), options_.outage);
-  if (!away && outage_.End()) observer_.OutageEnded();
+  if (away && outage_.Begin()) observer_.RecordOutage(reply.error(), options_.outage);
+  if (!away && outage_.End()) observer_.RecordRecovery();
   return !away;
 }
 
 // ---- The outside ----
 
-Deduplicator::Deduplicator(DeduplicatorOptions options, Claims* claims, const Clock* clock,
-                           Random* random, const Logger* logger, Metrics* metrics)
-    : state_(std::make_unique<State>(options, claims, clock, random, logger, metrics)) {}
+Deduplicator::Deduplicator(DeduplicatorOptions options, Claims* claims, const Runtime& runtime)
+    : state_(std::make_unique<State>(options, claims, runtime)) {}
 
 Deduplicator::~Deduplicator() = default;
 
@@ -409,8 +433,9 @@ Result<std::optional<ClaimReply>> Deduplicator::MarkWith(const ClaimRequest& req
                 .in_store = RowStatus::kDone,
                 .in_memory = RowStatus::kClaimed});
 }
-void Deduplicator::TryMarkWith(ClaimRequest request, const Effect& effect, Claims::Granting done) {
-  state_->TryMarkWith(std::move(request), effect, std::move(done));
+Later<std::optional<ClaimReply>> Deduplicator::TryMarkWith(ClaimRequest request,
+                                                           const Effect& effect) {
+  return state_->TryMarkWith(std::move(request), effect);
 }
 Result<SettleOutcome> Deduplicator::Renew(Claim* claim) {
   return state_->Settle(claim, Settlement::kRenewed);
@@ -431,7 +456,7 @@ Result<SettleOutcome> Deduplicator::Fail(const Claim& claim, std::string_view wh
 std::vector<tables::TransactAction> Deduplicator::Completion(const Claim& claim) {
   return state_->Completion(claim);
 }
-void Deduplicator::Completed(const Claim& claim) { state_->Completed(claim); }
+void Deduplicator::NoteCompletion(const Claim& claim) { state_->NoteCompletion(claim); }
 bool Deduplicator::in_fallback() const { return state_->in_fallback(); }
 std::vector<PossibleDuplicate> Deduplicator::PossibleDuplicates() const {
   return state_->possible_duplicates();

@@ -1,30 +1,32 @@
-// A Deduplicator is Claims with a plan for when the store is away: this process's memory decides
-// for a minute at a time, keeps to the same states, and afterwards writes its marks into the table
-// and reports which keys may have been handled twice.
+// A Deduplicator is Claims that go on working while the store is away. During an outage the memory
+// of this process decides, by the same rules, for a minute at a time. Afterwards its decisions are
+// written into the table, and keys that may have been handled twice are reported.
 //
-// Only kUnavailable and kUnknown after the retries count as "away"; what the store says no to is
-// passed on. Whether it is time to try the store again is a comparison of clocks. Memory is
-// bounded in age and number. Different processes' memories know nothing of each other: during an
-// outage two of them may both say new, which is what the report is for; the policy kRefuse says
-// no instead.
+// "Away" means kUnavailable or kUnknown after the retries. Any other error is the store's decision
+// and is passed on. Memory is bounded in age and number. The memories of two processes know nothing
+// of each other, so during an outage both may say "new" for one key: that is what the report is
+// for. With the policy kRefuse the answer is "refused" instead.
 //
-// Two checks of one key at the same moment in one process: the second is told kRunning.
+// A process checks a key once at a time. A second check at the same time gets kRunning.
 //
-// With a rollout share below 100, that share of the keys (stable by key) goes to the store, and
-// the rest is decided by memory alone.
+// With a rollout share below 100 only that share of the keys goes to the store (the same keys every
+// time), and memory alone decides about the rest.
 //
 // May be called from any thread.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/dedup/claim.h"
 #include "apps/dedup/claims.h"
-#include "base/log.h"
-#include "base/metrics.h"
+#include "base/later.h"
+#include "base/result.h"
+#include "base/runtime.h"
 
 namespace tidemark::dedup {
 
@@ -40,37 +42,36 @@ struct DeduplicatorOptions {
 
 struct PossibleDuplicate {
   std::string key;
-  std::string reason;  // What the store knew of it when the mark was written back.
+  std::string reason;  // What the store had for the key when memory's decision was written back.
 };
 
 class Deduplicator {
  public:
-  // All outlive this; logger and metrics may be null.
-  Deduplicator(DeduplicatorOptions options, Claims* claims, const Clock* clock, Random* random,
-               const Logger* logger, Metrics* metrics);
+  // The claims outlive this.
+  Deduplicator(DeduplicatorOptions options, Claims* claims, const Runtime& runtime);
   ~Deduplicator();
 
   // As in Claims.
   Result<ClaimReply> Take(const ClaimRequest& request);
   Result<ClaimReply> Mark(const ClaimRequest& request);
-  // As in Claims. When memory decided, the reply's claim is local and held: the effect is yet to be
-  // written by the caller, who then completes the claim.
+  // As in Claims. When memory decided, the reply's claim is local and not completed: the caller
+  // writes the effect and then completes the claim.
   Result<std::optional<ClaimReply>> MarkWith(const ClaimRequest& request, const Effect& effect);
-  // As in Claims. It is not the usual case while the store is away, or is yet to hear of what was
-  // decided without it.
-  void TryMarkWith(ClaimRequest request, const Effect& effect, Claims::Granting done);
+  // As in Claims. Also nullopt while the store is away, and until everything that memory decided is
+  // written back.
+  Later<std::optional<ClaimReply>> TryMarkWith(ClaimRequest request, const Effect& effect);
   Result<SettleOutcome> Renew(Claim* claim);
   Result<SettleOutcome> Complete(const Claim& claim, std::string_view result = {});
   Result<SettleOutcome> Release(const Claim& claim);
   Result<SettleOutcome> Fail(const Claim& claim, std::string_view why);
-  // For a claim that is not local.
+  // As in Claims, for a claim that is not local.
   std::vector<tables::TransactAction> Completion(const Claim& claim);
-  // To be told once a transaction with these was applied: so that the claim is known to be
-  // completed should the store go away.
-  void Completed(const Claim& claim);
+  // Call this when a transaction with the Completion was applied, so that memory knows that the
+  // claim is completed in case the store goes away.
+  void NoteCompletion(const Claim& claim);
 
   bool in_fallback() const;
-  // Keys that this process handled in fallback and that the store knew of, newest last; bounded.
+  // Keys that memory granted and that the store already had, newest last; bounded.
   std::vector<PossibleDuplicate> PossibleDuplicates() const;
 
  private:

@@ -6,7 +6,7 @@ namespace tidemark::dedup {
 
 namespace {
 
-// The row that the claim has when it is settled, from the row it had.
+// The row after the claim was settled.
 Row Settled(Row row, Memory::Settlement settlement, std::string_view text, uint32_t max_failures) {
   switch (settlement) {
     case Memory::Settlement::kRenewed:
@@ -19,7 +19,7 @@ Row Settled(Row row, Memory::Settlement settlement, std::string_view text, uint3
       row.status = RowStatus::kReleased;
       break;
     case Memory::Settlement::kFailed:
-      // Once more after the reply was lost is once.
+      // A repeated call counts as one failure: the row is no longer claimed then.
       if (row.status == RowStatus::kClaimed) ++row.failures;
       row.status = row.failures < max_failures ? RowStatus::kReleased : RowStatus::kFailed;
       row.failure = std::string(text);
@@ -28,7 +28,8 @@ Row Settled(Row row, Memory::Settlement settlement, std::string_view text, uint3
   return row;
 }
 
-bool IsSettledSo(const Row& row, Memory::Settlement settlement) {
+// Whether an earlier copy of the same call has settled the row.
+bool IsAlreadySettled(const Row& row, Memory::Settlement settlement) {
   switch (settlement) {
     case Memory::Settlement::kRenewed:
       return false;
@@ -44,9 +45,10 @@ bool IsSettledSo(const Row& row, Memory::Settlement settlement) {
 
 }  // namespace
 
+// No skew: all claims here are of this process and use one clock.
 Result<ClaimReply> Memory::Take(const ClaimRequest& request, RowStatus status) {
   const Terms terms{.window = options_.life, .lease = options_.lease, .skew = {}};
-  const Attempt attempt = TRY(PrepareAttempt(request, status, terms, clock_.NowSeconds()));
+  const ClaimAttempt attempt = TRY(PrepareAttempt(request, status, terms, clock_.NowSeconds()));
   Found found;
   for (const std::string& key : attempt.keys) {
     const Row* row = Find(key);
@@ -57,11 +59,13 @@ Result<ClaimReply> Memory::Take(const ClaimRequest& request, RowStatus status) {
   return Granted(attempt, RowFor(attempt, 0, found));
 }
 
+// Two passes: first all keys are checked, then all are changed. A claim is settled under all its
+// keys or under none.
 SettleOutcome Memory::Settle(const Claim& claim, Settlement settlement, std::string_view text) {
   for (const std::string& key : claim.keys) {
     const Row* row = Find(key);
     if (!row) continue;
-    const bool open = row->status == RowStatus::kClaimed || IsSettledSo(*row, settlement);
+    const bool open = row->status == RowStatus::kClaimed || IsAlreadySettled(*row, settlement);
     if (!IsHeldBy(*row, claim) || !open) return SettleOutcome::kSuperseded;
   }
   for (const std::string& key : claim.keys) {
@@ -89,6 +93,8 @@ void Memory::RememberClaim(const Claim& claim) {
   }
 }
 
+// Only done and failed are final. A claim of another process may end at any time, so it is not
+// remembered.
 void Memory::RememberOutcome(const std::vector<std::string>& keys, const ClaimReply& reply) {
   const bool done = reply.outcome == ClaimOutcome::kDone;
   if (!done && reply.outcome != ClaimOutcome::kFailed) return;
@@ -106,7 +112,7 @@ const Row* Memory::Find(const std::string& key) const {
   return IsExpired(found->second.row, clock_.NowSeconds()) ? nullptr : &found->second.row;
 }
 
-// What is stored anew is the youngest. The oldest go when they are too old or too many.
+// The row becomes the newest one. The oldest rows are dropped when they expired or are too many.
 void Memory::Store(Row row) {
   Forget(row.key);
   oldest_first_.push_back(row.key);
@@ -114,7 +120,7 @@ void Memory::Store(Row row) {
   rows_.emplace(key, Entry{std::move(row), std::prev(oldest_first_.end())});
   while (!oldest_first_.empty() &&
          (rows_.size() > options_.max_rows || !Find(oldest_first_.front()))) {
-    // A copy: the name goes with the row.
+    // A copy, because Forget destroys the name in the list.
     Forget(std::string(oldest_first_.front()));
   }
 }

@@ -1,18 +1,20 @@
-// Memory is the claims of this process alone, for while the table is away: the same rows, the
-// same states, bounded in age and number. It also remembers what the table decided lately, so that
-// an outage does not make this process forget what it knew.
+// Memory holds claims in this process, for the time while the table is away. It has the same rows
+// and follows the same rules as the table (claim_rules.h), but is bounded in age and number. It
+// also remembers what the table decided lately, so that an outage does not make the process forget
+// it.
 //
-// Guarded by its owner's lock. Nothing here is shared between processes, or survives one.
+// Guarded by its owner's lock. Other processes do not see it, and it ends with the process.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <list>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "apps/dedup/attempt.h"
 #include "apps/dedup/claim.h"
+#include "apps/dedup/claim_rules.h"
 #include "apps/dedup/row.h"
 #include "base/clock.h"
 #include "base/result.h"
@@ -31,15 +33,16 @@ class Memory {
   // The clock outlives this.
   Memory(MemoryOptions options, const Clock* clock) : options_(options), clock_(*clock) {}
 
-  // As Claims::Take and Claims::Mark. The request has its nonce.
+  // Like Claims::Take and Claims::Mark. The request must have a nonce.
   Result<ClaimReply> Take(const ClaimRequest& request, RowStatus status);
 
-  // What becomes of a claim.
+  // How a claim is changed.
   enum class Settlement { kRenewed, kCompleted, kReleased, kFailed };
-  // As in Claims. A claim whose rows were forgotten meanwhile is settled: nobody took them over.
+  // As in Claims. A claim whose rows were dropped from memory can still be settled: no other worker
+  // took it over.
   SettleOutcome Settle(const Claim& claim, Settlement settlement, std::string_view text = {});
 
-  // The table's word: the keys are held by this claim; or have this status, whoever settled them.
+  // What the table said: that this claim holds the keys, or that the keys are done or failed.
   void RememberClaim(const Claim& claim);
   void RememberOutcome(const std::vector<std::string>& keys, const ClaimReply& reply);
 

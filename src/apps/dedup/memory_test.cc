@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/manual_time.h"
+
 namespace tidemark::dedup {
 namespace {
 
@@ -19,7 +21,7 @@ class MemoryTest : public ::testing::Test {
 };
 
 // The same states as in the table.
-TEST_F(MemoryTest, KeepsToTheStatesOfClaims) {
+TEST_F(MemoryTest, HasTheSameStatesAsTheTable) {
   const Claim first = *Take("a").claim;
   EXPECT_EQ(Take("a").outcome, ClaimOutcome::kRunning);
   clock_.Advance(61s);
@@ -41,7 +43,7 @@ TEST_F(MemoryTest, ACompletedKeyIsNotReleased) {
   EXPECT_EQ(Take("a").result, "r");
 }
 
-TEST_F(MemoryTest, TheOldestRowsGo) {
+TEST_F(MemoryTest, TheOldestRowsAreDropped) {
   for (const char* key : {"a", "b", "c", "d"}) Take(key, RowStatus::kDone);
   EXPECT_EQ(memory_.size(), 3u);
   EXPECT_EQ(Take("b").outcome, ClaimOutcome::kDone);
@@ -51,7 +53,7 @@ TEST_F(MemoryTest, TheOldestRowsGo) {
   EXPECT_EQ(memory_.size(), 1u);
 }
 
-// Whose row had to go was not taken over by anybody.
+// A claim whose row was dropped was not taken over.
 TEST_F(MemoryTest, AForgottenClaimCanBeSettled) {
   const Claim claim = *Take("a").claim;
   for (const char* key : {"b", "c", "d"}) Take(key);

@@ -1,9 +1,9 @@
-// What the deduplicator tells: a log line and metrics for every check, and a line for each thing
-// that somebody should know. Both logger and metrics may be missing. May be used from any thread.
+// The Observer writes the log lines and metrics of a Deduplicator. May be used from any thread.
 #pragma once
 
 #include <array>
 #include <chrono>
+#include <string>
 #include <string_view>
 
 #include "apps/dedup/claim.h"
@@ -15,25 +15,25 @@ namespace tidemark::dedup {
 
 class Observer {
  public:
-  // Both may be null, and outlive this.
-  Observer(const Logger* logger, Metrics* metrics);
+  // Logger and metrics outlive this. `table` tells the outages of two tables apart.
+  Observer(const std::string& table, const Logger& logger, Metrics& metrics);
 
-  void Checked(std::string_view key, const Result<ClaimReply>& reply,
-               std::chrono::nanoseconds latency);
-  void StoreFailed();
-  void OutageBegan(const Error& error, std::chrono::seconds period);
-  void OutageEnded();
-  void MaybeDuplicate(std::string_view key, std::string_view reason);
+  void RecordCheck(std::string_view key, const Result<ClaimReply>& reply,
+                   std::chrono::nanoseconds latency);
+  void RecordStoreError();
+  void RecordOutage(const Error& error, std::chrono::seconds period);
+  void RecordRecovery();
+  void RecordPossibleDuplicate(std::string_view key, std::string_view reason);
 
  private:
   static constexpr size_t kResults = 8;
 
-  const Logger* const logger_;
-  std::array<Counter*, kResults> checks_ = {};
-  Counter* store_errors_ = nullptr;
-  Counter* possible_duplicates_ = nullptr;
-  Gauge* fallback_ = nullptr;
-  Histogram* seconds_ = nullptr;
+  const Logger& logger_;
+  std::array<Counter*, kResults> checks_ = {};  // In the order of ClaimOutcome; the last: errors.
+  Counter& store_errors_;
+  Counter& possible_duplicates_;
+  Gauge& fallback_;
+  Histogram& seconds_;
 };
 
 }  // namespace tidemark::dedup

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-
 #include "base/expiry.h"
 #include "item/attributes.h"
 
@@ -16,6 +14,7 @@ using item::IntIn;
 using item::MaybeTextIn;
 using item::TextIn;
 
+// The attributes of a claim itself: metadata must not overwrite them.
 constexpr std::array<std::string_view, 13> kOwnNames = {
     "event_key",    "processed_at", "ttl",          "status",   "owner",
     "generation",   "lease_until",  "completed_at", "failures", "failure",
@@ -33,6 +32,8 @@ void SetInt(item::Item* item, std::string_view name, int64_t number) {
   if (number != 0) item->Set(name, item::Number::FromInt(number));
 }
 
+// A row without a status, or with one that we do not know, means done: handling an event twice is
+// worse than not handling it again.
 RowStatus StatusIn(const item::Item& item) {
   const std::optional<std::string> text = MaybeTextIn(item, "status");
   for (RowStatus status : {RowStatus::kClaimed, RowStatus::kReleased, RowStatus::kFailed}) {
@@ -41,6 +42,7 @@ RowStatus StatusIn(const item::Item& item) {
   return RowStatus::kDone;
 }
 
+// Every other attribute that is a string is metadata.
 Metadata MetadataIn(const item::Item& item) {
   Metadata metadata;
   for (const item::Attribute& attribute : item) {
@@ -48,14 +50,6 @@ Metadata MetadataIn(const item::Item& item) {
     if (text && !IsOwnName(attribute.name)) metadata.emplace(attribute.name, *text);
   }
   return metadata;
-}
-
-bool IsLapsed(const Row& row, const Wish& wish) {
-  return row.lease_until + wish.skew.count() < wish.now;
-}
-
-bool IsOtherPayload(const Row& row, const Wish& wish) {
-  return row.payload_hash && wish.payload_hash && *row.payload_hash != *wish.payload_hash;
 }
 
 }  // namespace
@@ -114,41 +108,6 @@ Row DecodeRow(const item::Item& item) {
 
 bool IsExpired(const Row& row, EpochSeconds now) {
   return row.expires && !IsLive(*row.expires, now);
-}
-
-bool Fulfils(const Row& row, const Wish& wish) {
-  if (row.owner != wish.nonce || row.status != wish.status) return false;
-  return row.status == RowStatus::kDone || !IsLapsed(row, wish);
-}
-
-std::optional<ClaimReply> Objection(const Row& row, const Wish& wish) {
-  if (row.status == RowStatus::kReleased) return std::nullopt;
-  const bool own = row.owner == wish.nonce;
-  if (IsOtherPayload(row, wish)) {
-    return ClaimReply{.outcome = ClaimOutcome::kPayloadMismatch,
-                      .reason = "The key stands for another payload"};
-  }
-  if (row.status == RowStatus::kDone) {
-    return ClaimReply{.outcome = ClaimOutcome::kDone,
-                      .reason = "Already processed by another instance",
-                      .result = row.result,
-                      .own = own};
-  }
-  if (row.status == RowStatus::kFailed) {
-    return ClaimReply{.outcome = ClaimOutcome::kFailed,
-                      .reason = fmt::format("Failed {} times: {}", row.failures, row.failure),
-                      .own = own};
-  }
-  // Whoever holds the claim may declare its work done: a mark by the holder is no theft.
-  if (own && wish.status == RowStatus::kDone) return std::nullopt;
-  if (!IsLapsed(row, wish)) {
-    return ClaimReply{.outcome = ClaimOutcome::kRunning,
-                      .reason = "In progress in another instance",
-                      .lease_until = row.lease_until};
-  }
-  if (wish.on_lapse == OnLapse::kTakeOver) return std::nullopt;
-  return ClaimReply{.outcome = ClaimOutcome::kOutcomeUnknown,
-                    .reason = "Its handler vanished, and the work must not be repeated unseen"};
 }
 
 }  // namespace tidemark::dedup

@@ -1,11 +1,12 @@
-// A Row is a claim as the table keeps it, and what it means to somebody who wants its key.
+// A Row is a claim as it is stored: one row for each of its keys. EncodeRow and DecodeRow convert
+// it to and from an item of the table; docs/flows/dedup.md has the attributes.
 //
-// The seed's attributes (event_key, processed_at, ttl and the metadata) stand beside those of the
-// claim. A row without a status was marked by the seed's own code and is done. What is read here
-// is never trusted: an attribute of another type counts as missing.
+// The attributes of the seed (event_key, processed_at, ttl, the metadata) are kept. A row without a
+// status was written by the seed's own code and means done. Another program may have written a row,
+// so an attribute of another type counts as missing.
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,7 +21,7 @@ enum class RowStatus { kClaimed, kDone, kReleased, kFailed };
 
 std::string_view ToString(RowStatus status);
 
-// Results and reasons of failures are kept up to this length.
+// The longest result and reason of a failure that a row keeps.
 inline constexpr size_t kMaxTextBytes = 1024;
 
 struct Row {
@@ -29,36 +30,21 @@ struct Row {
   std::string owner = {};
   int64_t generation = 0;
   EpochSeconds processed_at = 0;  // When it was claimed.
-  EpochSeconds completed_at = 0;  // 0: it was not.
+  EpochSeconds completed_at = 0;  // 0: not completed.
   EpochSeconds lease_until = 0;
   std::optional<EpochSeconds> expires = std::nullopt;  // nullopt: never.
   int64_t failures = 0;
-  std::string failure = {};  // Why it failed last.
+  std::string failure = {};  // Why it failed the last time.
   std::optional<std::string> payload_hash = std::nullopt;
   std::optional<std::string> result = std::nullopt;
-  std::string main_key = {};  // Of an alias: the key that it stands for.
+  std::string main_key = {};  // In the row of an alias: the claim's main key.
   Metadata metadata = {};
 };
 
-// Names that the claim uses itself win over metadata; empty names and values are left out.
+// Metadata cannot overwrite the attributes of the claim. Empty names and values are left out.
 item::Item EncodeRow(const Row& row);
 Row DecodeRow(const item::Item& item);
 
 bool IsExpired(const Row& row, EpochSeconds now);
-
-// What somebody who wants the key brings along.
-struct Wish {
-  std::string nonce;
-  RowStatus status = RowStatus::kClaimed;  // What the row is to become: claimed, or done at once.
-  std::optional<std::string> payload_hash = std::nullopt;
-  OnLapse on_lapse = OnLapse::kTakeOver;
-  EpochSeconds now = 0;
-  std::chrono::seconds skew = std::chrono::seconds(0);
-};
-
-// Whether the row is what the wish itself wrote, and still stands: the reply was lost.
-bool Fulfils(const Row& row, const Wish& wish);
-// Why the key of this live row cannot be had; nullopt when it can be taken over.
-std::optional<ClaimReply> Objection(const Row& row, const Wish& wish);
 
 }  // namespace tidemark::dedup

@@ -5,7 +5,7 @@
 namespace tidemark::dedup {
 namespace {
 
-// Every attribute comes back as it went.
+// Every attribute is read as it was written.
 TEST(RowTest, IsReadAsItWasWritten) {
   const Row row{.key = "k",
                 .status = RowStatus::kFailed,
@@ -29,7 +29,7 @@ TEST(RowTest, IsReadAsItWasWritten) {
   EXPECT_EQ(read.generation, 3);
 }
 
-// Rows may be written by others: what is not as it should be counts as missing.
+// Other programs may write rows: an attribute of another type counts as missing.
 TEST(RowTest, ForeignAttributesAreNotTrusted) {
   const Row row = DecodeRow({{"event_key", "k"},
                              {"status", item::Number::FromInt(1)},
@@ -43,7 +43,7 @@ TEST(RowTest, ForeignAttributesAreNotTrusted) {
   EXPECT_EQ(row.owner, "");
 }
 
-// Expired from the second of the deadline on.
+// A row is expired from the second of its deadline on.
 TEST(RowTest, ExpiresAtItsDeadline) {
   EXPECT_FALSE(IsExpired({.expires = 100}, 99));
   EXPECT_TRUE(IsExpired({.expires = 100}, 100));

@@ -4,12 +4,13 @@ namespace tidemark::dedup {
 
 Result<RunReport> WorkRunner::Handle(const slack::EventCallback& callback, const Handler& handler) {
   const WorkPlan plan = TRY(PlanWork(callback, options_));
-  if (!plan.warning.empty() && logger_) logger_->Log(LogLevel::kWarning, plan.warning);
+  if (!plan.warning.empty()) logger_.Log(LogLevel::kWarning, plan.warning);
   RunReport report;
   for (const Work& work : plan.pieces) TRY(RunPiece(work, handler, &report));
   return report;
 }
 
+// Takes the claim, runs the handler, settles the claim. Without the claim it only counts why.
 Status WorkRunner::RunPiece(const Work& work, const Handler& handler, RunReport* report) {
   ClaimReply reply = TRY(deduplicator_.Take({.keys = work.keys, .metadata = work.metadata}));
   if (reply.claim) {
@@ -24,6 +25,7 @@ Status WorkRunner::RunPiece(const Work& work, const Handler& handler, RunReport*
     ++report->refused;
   } else {
     ++report->duplicates;
+    if (reply.outcome == ClaimOutcome::kFailed) ++report->given_up;
   }
   LogSkipped(work, reply);
   return Done{};
@@ -31,30 +33,29 @@ Status WorkRunner::RunPiece(const Work& work, const Handler& handler, RunReport*
 
 Result<SettleOutcome> WorkRunner::SettleAs(const Claim& claim, const Status& done) {
   if (done) return deduplicator_.Complete(claim);
-  // What could not be begun has not failed, and does not use up a try.
+  // Work that did not start has not failed, and uses up none of its tries.
   if (done.error().code == ErrorCode::kUnavailable) return deduplicator_.Release(claim);
   return deduplicator_.Fail(claim, done.error().message);
 }
 
-// When the outcome could not be stored, the work is done all the same: the deduplicator keeps the
-// mark and writes it later.
+// When settling fails because the store is not available, the work still counts as done: the
+// deduplicator keeps the outcome and writes it later.
 void WorkRunner::Settle(const Claim& claim, const Status& done, RunReport* report) {
   const Result<SettleOutcome> settled = SettleAs(claim, done);
   const bool superseded = settled && *settled == SettleOutcome::kSuperseded;
   ++(!done ? report->failed : superseded ? report->superseded : report->ran);
-  if (!logger_ || (done && settled && !superseded)) return;
-  logger_->Log(LogLevel::kWarning, "work did not end well",
-               {{"key", claim.keys.front()},
-                {"error", done ? std::string_view() : done.error().message},
-                {"settling", !settled     ? std::string_view(settled.error().message)
-                             : superseded ? "superseded"
-                                          : "settled"}});
+  if (done && settled && !superseded) return;
+  logger_.Log(LogLevel::kWarning, "work failed or was not settled",
+              {{"key", claim.keys.front()},
+               {"error", done ? std::string_view() : done.error().message},
+               {"settling", !settled     ? std::string_view(settled.error().message)
+                            : superseded ? "superseded"
+                                         : "settled"}});
 }
 
 void WorkRunner::LogSkipped(const Work& work, const ClaimReply& reply) {
-  if (!logger_) return;
-  logger_->Log(LogLevel::kInfo, "duplicate event detected",
-               {{"key", work.keys.front()}, {"reason", reply.reason}});
+  logger_.Log(LogLevel::kInfo, "duplicate event detected",
+              {{"key", work.keys.front()}, {"reason", reply.reason}});
 }
 
 }  // namespace tidemark::dedup

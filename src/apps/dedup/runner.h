@@ -1,18 +1,19 @@
-// A WorkRunner does each piece of work of an event once: it claims it, runs it, and completes or
-// fails the claim.
+// A WorkRunner runs each piece of work of an event once: it takes the claim, runs the handler, and
+// completes or fails the claim.
 //
 //   RunReport report = TRY(runner.Handle(callback, [&](const Work& work, Lease& lease) {
 //     return Classify(work.file_id);
 //   }));
-//   if (!report.settled()) ... the event is to be delivered again ...
+//   if (!report.settled()) ... deliver the event again later ...
 //
-// Work that lasts longer than a lease calls lease.Renew() now and then, and stops when it is told
-// that the claim is no longer its own.
+// A handler that may run longer than the lease calls lease.Renew() from time to time, and stops
+// when Renew says that the claim was superseded.
 //
-// May be called from any thread, if the work may. Never runs work whose claim was not granted.
+// May be called from any thread that may run the handler. Never runs work without a claim.
 #pragma once
 
 #include <functional>
+#include <utility>
 
 #include "apps/dedup/deduplicator.h"
 #include "apps/dedup/work.h"
@@ -21,13 +22,13 @@
 
 namespace tidemark::dedup {
 
-// The right to go on with a piece of work.
+// The claim of a running piece of work, as its handler sees it.
 class Lease {
  public:
   // Both outlive this.
   Lease(Deduplicator* deduplicator, Claim* claim) : deduplicator_(*deduplicator), claim_(*claim) {}
 
-  // Moves its end on. kSuperseded: stop. On an error it is as it was.
+  // Extends the lease. kSuperseded: stop working. On an error the lease is as it was.
   Result<SettleOutcome> Renew() { return deduplicator_.Renew(&claim_); }
   EpochSeconds until() const { return claim_.lease_until; }
 
@@ -36,16 +37,17 @@ class Lease {
   Claim& claim_;
 };
 
-// How many pieces ended how.
+// How many pieces of work ended how.
 struct RunReport {
   size_t ran = 0;         // Done now.
-  size_t duplicates = 0;  // Done before, or never to be done again.
-  size_t running = 0;     // Somebody else is at it.
-  size_t failed = 0;      // The work failed, and may be tried again.
+  size_t duplicates = 0;  // Already done, or failed permanently.
+  size_t given_up = 0;    // Those of the duplicates that failed permanently.
+  size_t running = 0;     // Another worker has the claim.
+  size_t failed = 0;      // The work failed and may be tried again.
   size_t refused = 0;     // The store is away, and the policy is to refuse.
-  size_t superseded = 0;  // Done, but somebody else had taken over.
+  size_t superseded = 0;  // Done, but another worker had taken the claim over.
 
-  // Whether nothing is left to be delivered again.
+  // Whether the event need not be delivered again.
   bool settled() const { return running + failed + refused == 0; }
 };
 
@@ -53,12 +55,13 @@ class WorkRunner {
  public:
   using Handler = std::function<Status(const Work&, Lease&)>;
 
-  // All outlive this; the logger may be null.
-  WorkRunner(WorkOptions options, Deduplicator* deduplicator, const Logger* logger)
+  // All outlive this.
+  WorkRunner(WorkOptions options, Deduplicator* deduplicator, const Logger& logger)
       : options_(std::move(options)), deduplicator_(*deduplicator), logger_(logger) {}
 
-  // Work that fails with kUnavailable was not begun: its claim is released, and it is not counted.
-  // Fails when the event lacks a part of a key, or the store says no: nothing more is run then.
+  // A handler that returns kUnavailable did not start: its claim is released and the failure is not
+  // counted. An error when a part of a key is missing in the event, or the store refuses: the
+  // remaining pieces are not run then.
   Result<RunReport> Handle(const slack::EventCallback& callback, const Handler& handler);
 
  private:
@@ -69,7 +72,7 @@ class WorkRunner {
 
   const WorkOptions options_;
   Deduplicator& deduplicator_;
-  const Logger* const logger_;
+  const Logger& logger_;
 };
 
 }  // namespace tidemark::dedup

@@ -4,6 +4,7 @@
 #include <bit>
 #include <deque>
 #include <string>
+#include <utility>
 
 namespace tidemark::dedup {
 
@@ -12,7 +13,7 @@ namespace {
 constexpr size_t kShingleWords = 3;
 constexpr int kBits = 64;
 
-// FNV-1a, then a mix that lets every byte reach every bit.
+// FNV-1a, then a mixing step, so that every byte influences every bit.
 uint64_t HashOf(std::string_view bytes) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char byte : bytes) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3;
@@ -28,7 +29,7 @@ bool IsWordByte(char byte) {
 bool IsBeyondAscii(char byte) { return (byte & 0x80) != 0; }
 bool IsContinuation(char byte) { return (byte & 0xC0) == 0x80; }
 
-// Takes the next word off the text; empty at the end.
+// Removes the next word from the text and returns it; empty at the end.
 std::string NextWord(std::string_view* text) {
   size_t begin = 0;
   while (begin < text->size() && !IsWordByte((*text)[begin]) && !IsBeyondAscii((*text)[begin])) {
@@ -49,7 +50,8 @@ std::string NextWord(std::string_view* text) {
   return word;
 }
 
-class Votes {
+// Each bit of the result is the majority of that bit in all counted hashes.
+class BitVotes {
  public:
   void Count(uint64_t hash) {
     for (int bit = 0; bit < kBits; ++bit) {
@@ -77,7 +79,7 @@ std::string Joined(const std::deque<std::string>& words) {
 }  // namespace
 
 uint64_t SimHash(std::string_view text) {
-  Votes votes;
+  BitVotes votes;
   std::deque<std::string> shingle;
   bool counted = false;
   for (std::string word = NextWord(&text); !word.empty(); word = NextWord(&text)) {

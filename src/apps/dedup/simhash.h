@@ -6,9 +6,9 @@
 
 namespace tidemark::dedup {
 
-// Over runs of three words, lower and upper case alike. A word is a run of ASCII letters and
-// digits; every character beyond ASCII is a word of its own, as CJK texts have no spaces.
-// Zero when the text has no word.
+// Computed over all groups of three consecutive words, ignoring case. A word is a run of ASCII
+// letters and digits. Every other character outside of ASCII is a word of its own, because Chinese
+// and Japanese texts have no spaces. Zero when the text has no word.
 uint64_t SimHash(std::string_view text);
 
 // The number of bits in which they differ.

@@ -28,7 +28,7 @@ TEST(SimHashTest, NearTextsAreNearAndOthersAreNot) {
 }
 
 // Japanese has no spaces between words.
-TEST(SimHashTest, CharactersBeyondAsciiAreWords) {
+TEST(SimHashTest, CharactersOutsideOfAsciiAreWords) {
   EXPECT_NE(SimHash("議事録を添付します"), 0u);
   EXPECT_NE(SimHash("議事録を添付します"), SimHash("請求書を送付します"));
 }

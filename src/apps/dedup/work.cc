@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/dedup/key.h"
-
 namespace tidemark::dedup {
 
 namespace {
@@ -23,7 +21,7 @@ Status RequireParts(const slack::EventCallback& callback, bool needs_ts) {
     return Done{};
   }
   return Invalid(
-      fmt::format("event {} of type {} lacks a part of its key: team \"{}\", channel "
+      fmt::format("a part of the key is missing in event {} of type {}: team \"{}\", channel "
                   "\"{}\", ts \"{}\"",
                   callback.event_id, event.type, callback.team_id, event.channel, event.ts));
 }
@@ -32,8 +30,8 @@ Metadata MetadataOf(const slack::Event& event, const std::string& file_id) {
   return {{"file_id", file_id}, {"channel_id", event.channel}, {"user_id", event.user}};
 }
 
-// The first key is the one that the message and the file_shared event have in common, so that a
-// rollout share, which goes by the first, takes both the same way.
+// The first key is the one that the message and the file_shared event share. The rollout share
+// looks at the first key only, so both go the same way.
 Result<Work> FileWork(const slack::EventCallback& callback, const slack::File& file) {
   const slack::Event& event = callback.event;
   if (file.id.empty()) {
@@ -52,7 +50,7 @@ Result<Work> FileWork(const slack::EventCallback& callback, const slack::File& f
 Result<WorkPlan> PlanFiles(const slack::EventCallback& callback, bool needs_ts) {
   WorkPlan plan;
   if (callback.event.files.empty()) {
-    plan.warning = fmt::format("event {} shares files but names none", callback.event_id);
+    plan.warning = fmt::format("event {} shares files but has no file in it", callback.event_id);
     return plan;
   }
   TRY(RequireParts(callback, needs_ts));
@@ -76,6 +74,7 @@ Result<WorkPlan> PlanMention(const slack::EventCallback& callback) {
   return plan;
 }
 
+// Only plain messages in the configured channels ask for work.
 Result<WorkPlan> PlanMessage(const slack::EventCallback& callback, const WorkOptions& options) {
   const slack::Event& event = callback.event;
   WorkPlan plan;
@@ -93,6 +92,19 @@ Result<WorkPlan> PlanMessage(const slack::EventCallback& callback, const WorkOpt
 
 }  // namespace
 
+Result<std::string> EventKey(const EventParts& parts) {
+  if (!parts.event_id.empty()) return std::string(parts.event_id);
+  if (parts.file_id.empty() || parts.ts.empty()) {
+    return Invalid(
+        fmt::format("an event without an id needs a file id and a ts for its key, but "
+                    "has file id \"{}\" and ts \"{}\"",
+                    parts.file_id, parts.ts));
+  }
+  if (parts.team.empty()) return fmt::format("{}_{}", parts.file_id, parts.ts);
+  return fmt::format("{}:{}_{}", parts.team, parts.file_id, parts.ts);
+}
+
+// The bot's own messages are ignored first: otherwise it would answer itself for ever.
 Result<WorkPlan> PlanWork(const slack::EventCallback& callback, const WorkOptions& options) {
   const slack::Event& event = callback.event;
   if (!options.own_bot_id.empty() && event.bot_id == options.own_bot_id) return WorkPlan{};
@@ -108,13 +120,13 @@ std::optional<std::string> OwnBotWarning(std::string_view own_bot_id) {
                       std::all_of(own_bot_id.begin(), own_bot_id.end(), [](char byte) {
                         return (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
                       });
-  // BXXXXXXXXX and B000000000 are what sample settings have.
+  // BXXXXXXXXX and B000000000 come from sample settings.
   const bool filled = shaped && own_bot_id.find_first_not_of(own_bot_id[1], 1) != own_bot_id.npos;
   if (filled) return std::nullopt;
   return fmt::format(
-      "the bot's own id is {}: its own messages are not ignored, and it may answer "
-      "itself; set it to the bot_id that auth.test gives",
-      own_bot_id.empty() ? "not set" : fmt::format("\"{}\", no id", own_bot_id));
+      "the bot's own id is {}, so the bot does not ignore its own messages and may answer "
+      "itself: set it to the bot_id that auth.test gives",
+      own_bot_id.empty() ? "not set" : fmt::format("\"{}\", which is not an id", own_bot_id));
 }
 
 }  // namespace tidemark::dedup

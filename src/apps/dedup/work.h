@@ -1,11 +1,11 @@
-// Which pieces of work an event asks for, and the keys under which each is claimed.
+// The pieces of work that an event asks for, and the keys under which they are claimed.
 //
-//   a file_share message     one piece a file
+//   a file_share message     one piece for each file
 //   file_shared              the same piece as the file's message: they share a key
-//   app_mention              one
-//   a message in a channel of task_channels or inbox_channels: one for each list it is in
+//   app_mention              one piece
+//   a message in a channel of task_channels or inbox_channels: one piece for each list it is in
 //
-// Every key carries the team, and its prefix keeps one kind of work apart from another.
+// Every key contains the team, and a prefix for the kind of work.
 #pragma once
 
 #include <optional>
@@ -19,12 +19,25 @@
 
 namespace tidemark::dedup {
 
+struct EventParts {
+  std::string_view event_id = {};  // From the envelope; Slack makes it unique.
+  std::string_view team = {};
+  std::string_view file_id = {};
+  std::string_view ts = {};
+};
+
+// The key of a whole event, which all its deliveries share: its event id. Without one it is
+// "FILE_TS", with "TEAM:" in front when the team is known. kInvalid when parts are missing: a key
+// without them would be the same for unrelated events.
+Result<std::string> EventKey(const EventParts& parts);
+
 enum class WorkKind { kFile, kMention, kTaskIntake, kInbox };
 
+// One piece of work.
 struct Work {
   WorkKind kind = WorkKind::kFile;
   std::vector<std::string> keys;  // The main one and its aliases.
-  std::string file_id = {};       // Of kFile.
+  std::string file_id = {};       // With kFile.
   Metadata metadata = {};         // For the claim: file_id, channel_id, user_id.
 };
 
@@ -36,14 +49,14 @@ struct WorkOptions {
 
 struct WorkPlan {
   std::vector<Work> pieces;
-  std::string warning = {};  // What was odd about the event, if anything.
+  std::string warning = {};  // What is wrong with the event; empty when nothing is.
 };
 
-// kInvalid when the event asks for work but lacks a part of its key.
+// kInvalid when the event asks for work but a part of its key is missing.
 Result<WorkPlan> PlanWork(const slack::EventCallback& callback, const WorkOptions& options);
 
-// What to warn of at the start: without its own bot's id a bot answers itself. nullopt when the
-// id looks like one.
+// The warning to give at the start when the bot's own id is not set or is not an id: the bot may
+// then answer its own messages. nullopt when the id looks right.
 std::optional<std::string> OwnBotWarning(std::string_view own_bot_id);
 
 }  // namespace tidemark::dedup

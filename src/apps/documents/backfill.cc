@@ -6,7 +6,7 @@ namespace tidemark::documents {
 
 namespace {
 
-void Count(const SyncReply& reply, BackfillReport& report) {
+void CountReply(const SyncReply& reply, BackfillReport& report) {
   switch (reply.outcome) {
     case SyncOutcome::kWritten:
     case SyncOutcome::kRemoved:
@@ -25,7 +25,7 @@ void Count(const SyncReply& reply, BackfillReport& report) {
   }
 }
 
-std::string_view NameOf(const SyncReply& reply) {
+std::string_view OutcomeNameOf(const SyncReply& reply) {
   switch (reply.outcome) {
     case SyncOutcome::kWritten:
       return "ok";
@@ -53,15 +53,15 @@ Backfill::Backfill(const DocumentsOptions& options, RowStore* rows, DocumentStor
       synchronizer_(*synchronizer),
       observer_(*observer) {}
 
-Outcome<BackfillReport> Backfill::Run(const Context& context, const WalkOptions& walk) {
+Result<BackfillReport> Backfill::Run(const Context& context, const WalkOptions& walk) {
   const std::optional<Filter> filter = TRY(FilterOf(walk));
-  // What was stored before the run began will have been seen by it; later objects have their
-  // events.
+  // Taken before the run: it will have seen every object that was stored before it began. Objects
+  // that are stored later have their events.
   const auto mark = MarkOf(options_, walk, observer_.clock().Now());
   const bool is_dry = walk.dry_run || options_.dry_run;
   BackfillReport report;
   ObjectWalk objects(options_, &store_, &observer_, &walk);
-  const Outcome<Done> walked = objects.Run(context, [&](const std::string& id) {
+  const Status walked = objects.Run(context, [&](const std::string& id) {
     return Visit(context, {.id = id, .dry_run = is_dry}, filter, report);
   });
   if (!walked && !IsInterruption(context, walked.error())) return walked.error();
@@ -77,33 +77,33 @@ Outcome<BackfillReport> Backfill::Run(const Context& context, const WalkOptions&
   return report;
 }
 
-Outcome<Done> Backfill::Visit(const Context& context, const SyncRequest& request,
-                              const std::optional<Filter>& filter, BackfillReport& report) {
+Status Backfill::Visit(const Context& context, const SyncRequest& request,
+                       const std::optional<Filter>& filter, BackfillReport& report) {
   if (filter && !TRY(IsAskedFor(context, request.id, *filter, report))) return Done{};
-  Count(TRY(Synchronize(context, request)), report);
+  CountReply(TRY(Synchronize(context, request)), report);
   return Done{};
 }
 
-// Only the object knows it: an older row may name other customers.
-Outcome<bool> Backfill::IsAskedFor(const Context& context, const std::string& id,
-                                   const Filter& filter, BackfillReport& report) {
+// Asks the object, because an outdated row may name other customers.
+Result<bool> Backfill::IsAskedFor(const Context& context, const std::string& id,
+                                  const Filter& filter, BackfillReport& report) {
   std::optional<StoredDocument> object = TRY(store_.Read(context, id));
   if (!object) {
     ++report.skipped;
     return false;
   }
-  const Result<Document> document = ParseObject(id, std::move(object->json));
+  const Result<Document> document = ParseObject(id, *std::move(object));
   const bool is_asked_for = document && Matches(filter, document->facts());
   if (!is_asked_for) ++(document ? report.skipped : report.invalid);
   return is_asked_for;
 }
 
-Outcome<SyncReply> Backfill::Synchronize(const Context& context, const SyncRequest& request) {
+Result<SyncReply> Backfill::Synchronize(const Context& context, const SyncRequest& request) {
   return observer_.Observe<SyncReply>(
       context, {.name = "backfill", .key = request.id, .dry_run = request.dry_run},
       [&](const Context& counted, Operation& operation) {
-        Outcome<SyncReply> reply = synchronizer_.Sync(counted, request);
-        if (reply) operation.outcome = NameOf(*reply);
+        Result<SyncReply> reply = synchronizer_.Sync(counted, request);
+        if (reply) operation.outcome = OutcomeNameOf(*reply);
         return reply;
       });
 }

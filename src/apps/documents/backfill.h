@@ -1,9 +1,12 @@
-// Backfill puts documents of the object store into the cache. It may run at any time, twice, or
-// twice at once, beside live writes: each document is synchronized as by an event. A run over all
-// documents that the cache can hold leaves the mark that ranges rely on.
+// Backfill puts the documents of the object store into the cache. It may run at any time, more than
+// once, and beside live writes: each document is synchronized as after an event. A run over all
+// documents that the cache can hold leaves the coverage mark that ranges rely on.
 //
 // May be called from any thread.
 #pragma once
+
+#include <optional>
+#include <string>
 
 #include "apps/documents/synchronizer.h"
 #include "apps/documents/walk.h"
@@ -11,16 +14,18 @@
 namespace tidemark::documents {
 
 struct BackfillReport {
-  size_t checked = 0;    // Objects that were looked at.
-  size_t cached = 0;     // Rows that changed, or would in a dry run.
-  size_t unchanged = 0;  // Rows that said so already, or are being written.
-  size_t skipped = 0;    // Not asked for, too old, or gone meanwhile.
-  size_t invalid = 0;    // Objects that are no documents.
+  size_t checked = 0;    // Objects that were visited.
+  size_t cached = 0;     // Rows that changed, or would change in a dry run.
+  size_t unchanged = 0;  // Rows that were right already, or are being written.
+  size_t skipped = 0;    // Not asked for, too old, or deleted meanwhile.
+  size_t invalid = 0;    // Objects that are not documents.
   size_t failed = 0;
-  std::string last_key = {};  // Where to go on when it was interrupted.
-  bool finished = false;      // To the end of the objects.
+  std::string last_key = {};  // Where the next run continues, when this one was interrupted.
+  bool finished = false;      // It came to the end of the objects.
   bool marked = false;        // The coverage mark was written.
-  // When it was interrupted: what the run that goes on may mark, if it may.
+  // When it was interrupted: the text for the run that continues it, which Documents seals, and the
+  // mark in it.
+  std::string checkpoint = {};
   std::optional<CoverageMark> mark = std::nullopt;
 };
 
@@ -30,17 +35,17 @@ class Backfill {
   Backfill(const DocumentsOptions& options, RowStore* rows, DocumentStore* store,
            Synchronizer* synchronizer, const Observer* observer);
 
-  // Until the end, the deadline or a stop: then `finished` says which. An error when a store stays
-  // away; what the walk's progress was told last is where to go on. Only a run from the beginning
-  // marks, also in several pieces.
-  Outcome<BackfillReport> Run(const Context& context, const WalkOptions& walk);
+  // Runs to the end, or until the deadline or a stop; `finished` says which. Fails when a store
+  // stays away; then the next run continues from the last progress that was reported. Only a run
+  // that began at the beginning leaves a mark, also when it was done in several pieces.
+  Result<BackfillReport> Run(const Context& context, const WalkOptions& walk);
 
  private:
-  Outcome<Done> Visit(const Context& context, const SyncRequest& request,
-                      const std::optional<Filter>& filter, BackfillReport& report);
-  Outcome<bool> IsAskedFor(const Context& context, const std::string& id, const Filter& filter,
-                           BackfillReport& report);
-  Outcome<SyncReply> Synchronize(const Context& context, const SyncRequest& request);
+  Status Visit(const Context& context, const SyncRequest& request,
+               const std::optional<Filter>& filter, BackfillReport& report);
+  Result<bool> IsAskedFor(const Context& context, const std::string& id, const Filter& filter,
+                          BackfillReport& report);
+  Result<SyncReply> Synchronize(const Context& context, const SyncRequest& request);
 
   const DocumentsOptions options_;
   RowStore& rows_;

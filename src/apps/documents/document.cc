@@ -8,12 +8,38 @@
 #include <fmt/format.h>
 
 #include "apps/documents/limits.h"
-#include "apps/documents/rfc3339.h"
 #include "base/json.h"
+#include "base/rfc3339.h"
+#include "base/utf8.h"
 
 namespace tidemark::documents {
 
 namespace {
+
+// In the order of the enumerators.
+constexpr std::array<std::string_view, 5> kStatusNames = {"draft", "submitted", "approved",
+                                                          "completed", "cancelled"};
+
+const std::vector<DocumentStatus>& StatesAfter(DocumentStatus status) {
+  static const std::array<std::vector<DocumentStatus>, 5> after = {{
+      {DocumentStatus::kSubmitted},
+      {DocumentStatus::kApproved, DocumentStatus::kCancelled},
+      // An approved document that is edited needs a new approval.
+      {DocumentStatus::kSubmitted, DocumentStatus::kCompleted, DocumentStatus::kCancelled},
+      {},
+      {},
+  }};
+  return after.at(static_cast<size_t>(status));
+}
+
+std::string JoinNames(const std::vector<DocumentStatus>& statuses) {
+  std::string names;
+  for (const DocumentStatus status : statuses) {
+    names += names.empty() ? "" : " or ";
+    names += ToString(status);
+  }
+  return names.empty() ? "nothing else" : names;
+}
 
 constexpr std::string_view kAnnouncementPrefix = "announcement_";
 constexpr std::array<std::string_view, 4> kAnnouncementTypes = {"cic", "finops", "innersource",
@@ -21,19 +47,21 @@ constexpr std::array<std::string_view, 4> kAnnouncementTypes = {"cic", "finops",
 
 bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-// What would break a key: of an object, or of a pointer.
+// Refuses what would make the key of an object or of a pointer ambiguous.
 Status ValidateKeyPart(std::string_view text, std::string_view what, size_t max_bytes) {
   if (text.empty()) return Invalid(fmt::format("{} is empty", what));
   if (text.size() > max_bytes) {
     return Invalid(fmt::format("{} has {} bytes, more than {}", what, text.size(), max_bytes));
   }
+  if (!IsUtf8(text)) return Invalid(fmt::format("{} is not UTF-8", what));
   const bool is_plain = std::none_of(text.begin(), text.end(),
                                      [](char c) { return IsControl(c) || c == '/' || c == '#'; });
   if (is_plain) return Done{};
   return Invalid(fmt::format("{} has a '/', a '#' or a control character in it", what));
 }
 
-// The first of the names that is there and not null: documents spell some members in two ways.
+// The first of these members that is present and not null. Documents spell some members in two
+// ways.
 std::optional<Json> FindAny(const Json& root, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     const std::optional<Json> found = root.Find(name);
@@ -43,13 +71,13 @@ std::optional<Json> FindAny(const Json& root, std::initializer_list<std::string_
 }
 
 Result<std::string> TextOf(const Json& root, std::string_view name) {
-  const std::optional<Json> member = FindAny(root, {name});
-  const auto text = member ? member->AsString() : std::nullopt;
-  if (!text || text->empty()) return Invalid(fmt::format("the document has no text in {}", name));
-  return std::string(*text);
+  std::string text = TextIn(root, name);
+  if (text.empty()) return Invalid(fmt::format("the document has no text in the member {}", name));
+  return text;
 }
 
-// Epoch seconds from a time as text or as a number. 0 is what a program writes that has none.
+// Epoch seconds from a time as text or as a number. Programs write 0 when they have no time, so 0
+// counts as absent.
 Result<std::optional<EpochSeconds>> TimeOf(const Json& root, std::string_view name,
                                            std::string_view other_name) {
   const std::optional<Json> member = FindAny(root, {name, other_name});
@@ -57,9 +85,10 @@ Result<std::optional<EpochSeconds>> TimeOf(const Json& root, std::string_view na
   const auto text = member->AsString();
   const std::optional<EpochSeconds> time = text ? ParseRfc3339(*text) : member->AsInt();
   if (!time) {
-    return Invalid(fmt::format("{} is neither an RFC 3339 time nor whole epoch seconds", name));
+    return Invalid(fmt::format(
+        "the member {} is neither an RFC 3339 time nor a whole number of epoch seconds", name));
   }
-  if (*time > kLastSecond) return Invalid(fmt::format("{} lies behind the year 9999", name));
+  if (*time > kLastSecond) return Invalid(fmt::format("{} is after the year 9999", name));
   return *time > 0 ? time : std::nullopt;
 }
 
@@ -77,11 +106,10 @@ Result<Details> DetailsOf(const Json& root) {
   if (std::find(kAnnouncementTypes.begin(), kAnnouncementTypes.end(), announcement.type) ==
       kAnnouncementTypes.end()) {
     return Invalid(
-        "object_type is none of change, announcement_cic, announcement_finops, "
-        "announcement_innersource and announcement_general");
+        "object_type must be change, announcement_cic, announcement_finops, "
+        "announcement_innersource or announcement_general");
   }
-  const std::optional<Json> title = FindAny(root, {"title"});
-  announcement.title = std::string(title ? title->AsString().value_or("") : "");
+  announcement.title = TextIn(root, "title");
   return Details(std::move(announcement));
 }
 
@@ -90,14 +118,14 @@ Result<std::vector<std::string>> CustomersOf(const Json& root) {
   const std::optional<Json> member = FindAny(root, {"customers"});
   if (!member) return customers;
   if (!member->IsArray()) return Invalid("customers is not a list");
-  // Before the search for repeats, which would be slow in a list without bound.
+  // Checked before the search for repeats, which takes quadratic time.
   if (member->Size() > kMaxCustomers) {
     return Invalid(
         fmt::format("customers has {} entries, more than {}", member->Size(), kMaxCustomers));
   }
   for (const Json element : member->Elements()) {
     const auto code = element.AsString();
-    if (!code) return Invalid("customers has an entry that is no text");
+    if (!code) return Invalid("customers has an entry that is not text");
     TRY(ValidateCustomer(*code));
     if (std::find(customers.begin(), customers.end(), *code) == customers.end()) {
       customers.emplace_back(*code);
@@ -112,10 +140,27 @@ Result<DocumentStatus> StatusOf(const Json& root) {
   if (text.empty()) return DocumentStatus::kSubmitted;
   const auto status = ParseDocumentStatus(text);
   if (status) return *status;
-  return Invalid("status is none of draft, submitted, approved, completed and cancelled");
+  return Invalid("status must be draft, submitted, approved, completed or cancelled");
 }
 
-// Documents of before have members that nobody reads any more; what they mean is not known.
+// Programs disagree about which of two members with the same name counts.
+Status RefuseRepeatedNames(Json json) {
+  if (json.IsArray()) {
+    for (const Json element : json.Elements()) TRY(RefuseRepeatedNames(element));
+  }
+  if (!json.IsObject()) return Done{};
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : json.Members()) {
+    names.push_back(name);
+    TRY(RefuseRepeatedNames(value));
+  }
+  std::sort(names.begin(), names.end());
+  const auto repeated = std::adjacent_find(names.begin(), names.end());
+  if (repeated == names.end()) return Done{};
+  return Invalid(fmt::format("the document has the member {} twice: remove one", *repeated));
+}
+
+// Old documents have members whose meaning is not defined any more.
 Status RefuseLegacy(const Json& root) {
   const std::optional<Json> source = FindAny(root, {"source"});
   const bool has_source = source && source->AsString() != "";
@@ -124,6 +169,30 @@ Status RefuseLegacy(const Json& root) {
 }
 
 }  // namespace
+
+std::string_view ToString(DocumentStatus status) {
+  return kStatusNames.at(static_cast<size_t>(status));
+}
+
+std::optional<DocumentStatus> ParseDocumentStatus(std::string_view text) {
+  const auto found = std::find(kStatusNames.begin(), kStatusNames.end(), text);
+  if (found == kStatusNames.end()) return std::nullopt;
+  return static_cast<DocumentStatus>(found - kStatusNames.begin());
+}
+
+Status VerifyTransition(DocumentStatus from, DocumentStatus to) {
+  const std::vector<DocumentStatus>& after = StatesAfter(from);
+  if (from == to || std::find(after.begin(), after.end(), to) != after.end()) return Done{};
+  return Invalid(fmt::format("a document that is {} cannot become {}: it can become {}",
+                             ToString(from), ToString(to), JoinNames(after)));
+}
+
+Status VerifyDeletable(DocumentStatus status) {
+  if (status == DocumentStatus::kDraft || status == DocumentStatus::kCancelled) return Done{};
+  return Invalid(
+      fmt::format("a document that is {} cannot be deleted: only a draft or a cancelled one can",
+                  ToString(status)));
+}
 
 std::string_view ToString(DocumentKind kind) {
   return kind == DocumentKind::kChange ? "change" : "announcement";
@@ -142,9 +211,9 @@ bool IsFor(const DocumentFacts& facts, std::string_view customer) {
 
 Status ValidateId(std::string_view id) {
   TRY(ValidateKeyPart(id, "the document's id", kMaxIdBytes));
-  // "~" begins the keys of rows that are no documents.
+  // Rows that are not documents, such as the coverage mark, have keys that begin with "~".
   if (id.find_first_not_of('.') == std::string_view::npos || id.front() == '~') {
-    return Invalid("the document's id is made of dots alone, or begins with '~'");
+    return Invalid("the document's id consists of dots only, or begins with '~'");
   }
   return Done{};
 }
@@ -161,6 +230,7 @@ class DocumentParser {
         TRY(JsonDocument::Parse(json).WithContext("the document is not JSON"));
     const Json root = parsed.root();
     if (!root.IsObject()) return Invalid("the document is not a JSON object");
+    TRY(RefuseRepeatedNames(root));
     TRY(RefuseLegacy(root));
     Document document;
     document.details_ = TRY(DetailsOf(root));
@@ -168,8 +238,7 @@ class DocumentParser {
     document.id_ = TRY(TextOf(root, is_change ? "changeId" : "announcement_id"));
     TRY(ValidateId(document.id_));
     document.facts_ = TRY(FactsOf(root, is_change));
-    const std::optional<Json> version = FindAny(root, {"version"});
-    document.version_ = version ? version->AsInt().value_or(0) : 0;
+    document.version_ = IntegerIn(root, "version");
     document.json_ = std::move(json);
     return document;
   }

@@ -1,13 +1,16 @@
-// A Document is a change or an announcement: the JSON text as it was given, byte for byte, and
-// what is read from it to find it by.
+// A Document is a change or an announcement: its JSON text, kept byte for byte, and the facts by
+// which queries find it.
 //
 //   Document document = TRY(Document::Parse(body));
 //   if (const auto* change = std::get_if<Change>(&document.details())) ...
 //
-// Parsing validates: there is no Document that may not be stored. Members that are not known stay
-// in the text, which is what is stored, served and compared. Plain data after that.
+// Parsing validates, so every Document may be stored. Unknown members stay in the text. The text is
+// what is stored, served and compared.
+//
+// Plain data and pure functions; may be used from any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,17 +19,33 @@
 #include <variant>
 #include <vector>
 
-#include "apps/documents/document_status.h"
 #include "base/clock.h"
 #include "base/result.h"
 
 namespace tidemark::documents {
 
-// What the type index knows. Announcements of all types are one kind.
+// The states of a document: draft → submitted → approved → completed. Submitted and approved
+// documents may be cancelled. An approved document that is edited is submitted again.
+enum class DocumentStatus { kDraft, kSubmitted, kApproved, kCompleted, kCancelled };
+inline constexpr std::array kAllStatuses = {DocumentStatus::kDraft, DocumentStatus::kSubmitted,
+                                            DocumentStatus::kApproved, DocumentStatus::kCompleted,
+                                            DocumentStatus::kCancelled};
+
+std::string_view ToString(DocumentStatus status);  // "draft", "submitted", …
+// Returns nullopt when there is no such status.
+std::optional<DocumentStatus> ParseDocumentStatus(std::string_view text);
+
+// kInvalid, with the states that may follow, when a document may not go from one to the other. A
+// document may always stay in its state.
+Status VerifyTransition(DocumentStatus from, DocumentStatus to);
+// kInvalid unless a document in this state may be deleted: only drafts and cancelled ones may.
+Status VerifyDeletable(DocumentStatus status);
+
+// The kinds of the type index. Announcements of all types are one kind.
 enum class DocumentKind { kChange, kAnnouncement };
 
 std::string_view ToString(DocumentKind kind);  // "change", "announcement"
-// nullopt when there is no such kind.
+// Returns nullopt when there is no such kind.
 std::optional<DocumentKind> ParseDocumentKind(std::string_view text);
 
 struct Change {
@@ -35,18 +54,18 @@ struct Change {
 };
 
 struct Announcement {
-  std::string type;  // What stands behind "announcement_": cic, finops, innersource, general.
+  std::string type;  // The part after "announcement_": cic, finops, innersource or general.
   std::string title;
   friend bool operator==(const Announcement&, const Announcement&) = default;
 };
 
 using Details = std::variant<Change, Announcement>;
 
-// What a document is found by.
+// The facts by which queries find a document.
 struct DocumentFacts {
   DocumentKind kind = DocumentKind::kChange;
   DocumentStatus status = DocumentStatus::kSubmitted;
-  std::vector<std::string> customers = {};  // In the document's order, each once.
+  std::vector<std::string> customers = {};  // In the document's order, without repeats.
   EpochSeconds created_at = 0;
   EpochSeconds modified_at = 0;
   friend bool operator==(const DocumentFacts&, const DocumentFacts&) = default;
@@ -54,18 +73,19 @@ struct DocumentFacts {
 
 bool IsFor(const DocumentFacts& facts, std::string_view customer);
 
-// kInvalid when a text cannot be a document's id: empty, too long, with a control character, '/'
-// or '#', beginning with '~', or only of dots.
+// kInvalid when the text cannot be the id of a document: it is empty or too long, contains a
+// control character, '/' or '#', begins with '~', or consists of dots only.
 Status ValidateId(std::string_view id);
-// The same for a customer's code, which may begin with '~' and be of dots.
+// The same for a customer's code, which may begin with '~' and may consist of dots.
 Status ValidateCustomer(std::string_view code);
 
 class Document {
  public:
-  // kInvalid, naming the member, when the text is no JSON object, has no id, an unknown type or
-  // status, no creation time or a zero one, a change without title, an announcement without
-  // customers, more customers than kMaxCustomers, or the legacy members metadata or source. A
-  // missing status is submitted; a missing time of modification is that of creation.
+  // kInvalid, naming the member, when the text is not a JSON object, the id or the creation time is
+  // missing, the type or the status is unknown, a change has no title, an announcement has no
+  // customers, there are more than kMaxCustomers, a member is there twice, or there is a legacy
+  // member metadata or source. A missing status means submitted. A missing modification time is the
+  // creation time.
   static Result<Document> Parse(std::string json);
 
   const std::string& json() const { return json_; }
@@ -89,8 +109,8 @@ class Document {
   int64_t version_ = 0;
 };
 
-// A document as a range finds it: its text and what it was found by, which is enough to hand it on.
-// Reading it whole costs more than finding it.
+// A document as a range finds it: its text and its facts, without parsing the text. A range passes
+// the text on as it is, and parsing would cost more than finding it.
 class FoundDocument {
  public:
   FoundDocument(std::string id, DocumentFacts facts, std::string json)

@@ -1,56 +1,80 @@
-// DocumentStore reads and writes documents as objects: the truth. A write names the version that
-// it replaces, and carries a tag by which it is recognised afterwards.
+// DocumentStore reads and writes documents as objects. The objects are the truth; the table is only
+// a cache of them.
 //
-// Reads are retried as the Retrier says. A write whose outcome is not known is not repeated: it
-// says so, and whoever made it looks at the object. May be called from any thread.
+//   std::optional<StoredDocument> stored = TRY(store.Read(context, id));
+//   ObjectWriteReply reply = store.Write(context, {.id = id, .json = &json, .base_etag = etag,
+//                                                  .txn = tag});
+//
+// A write names the version that it replaces and puts a tag into the object's metadata. When a
+// reply is lost, the tag tells whether the write has happened: nothing is ever guessed.
+//
+// Reads are retried as the Retrier says. May be called from any thread.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "apps/documents/cache_error.h"
 #include "apps/documents/context.h"
+#include "apps/documents/document.h"
 #include "apps/documents/options.h"
 #include "apps/documents/retrier.h"
+#include "base/result.h"
+#include "base/runtime.h"
 #include "objects/objects.h"
 
 namespace tidemark::documents {
 
-// The metadata of an object that holds its transaction's tag.
+// The key of a document's object.
+std::string ObjectKey(const DocumentsOptions& options, std::string_view id);
+// The id of the document whose object has this key. Returns nullopt when the key is not below the
+// prefix of documents, or cannot be that of a document.
+std::optional<std::string> IdOfKey(const DocumentsOptions& options, std::string_view key);
+
+// The metadata of an object in which a write puts its tag.
 inline constexpr std::string_view kTxnMetadata = "tidemark-txn";
 
-// What an object says of itself.
 struct ObjectState {
   std::string etag;
-  std::string txn = {};  // Empty when others wrote it.
+  std::string txn = {};  // Empty when another program wrote the object.
   std::chrono::milliseconds modified{0};
   friend bool operator==(const ObjectState&, const ObjectState&) = default;
 };
 
 struct StoredDocument {
-  // Not parsed: others write here too. Empty when it is larger than kMaxDocumentBytes.
+  // Not parsed, because other programs write here too. Empty when the object is larger than
+  // kMaxDocumentBytes.
   std::string json;
   ObjectState state;
+  uint64_t size_bytes = 0;  // Of the object.
 };
 
-enum class PutOutcome {
-  kWritten,
-  kRefused,  // Another version is there than the one it was to replace; nothing was written.
-  kUnknown,  // It may or may not have been written.
+// The document in an object. kInvalid when its text is not a document, or is the document of
+// another id.
+Result<Document> ParseObject(const std::string& id, StoredDocument stored);
+
+enum class ObjectWriteState {
+  kWritten,    // Also by an earlier attempt whose reply was lost.
+  kRefused,    // Another version is there than the one to be replaced. Nothing was written.
+  kFailed,     // Nothing was written, and nothing will be.
+  kUndecided,  // The write may have happened or may still happen.
+  kOvertaken,  // The write may have happened, but another writer has written since.
 };
 
-struct ObjectPut {
+struct ObjectWrite {
   std::string id;
-  std::string json;
-  std::optional<std::string> base_etag = std::nullopt;  // nullopt: there must be none.
+  const std::string* json = nullptr;                    // Null: the object is deleted.
+  std::optional<std::string> base_etag = std::nullopt;  // nullopt: there must be no object.
   std::string txn;
 };
 
-struct PutResult {
-  PutOutcome outcome = PutOutcome::kWritten;
-  std::string etag = {};  // When it was written.
+struct ObjectWriteReply {
+  ObjectWriteState state = ObjectWriteState::kWritten;
+  std::string etag = {};                      // Of what was written.
+  std::optional<Error> error = std::nullopt;  // Set unless it was written or refused.
 };
 
 struct ListedObject {
@@ -59,33 +83,34 @@ struct ListedObject {
 };
 struct ObjectPage {
   std::vector<ListedObject> objects;  // In the order of their keys.
-  std::optional<std::string> last;    // The key to go on behind; set when there are more.
+  std::optional<std::string> last;    // The next page begins after this key; unset on the last one.
 };
 
 class DocumentStore {
  public:
   // All outlive this.
-  DocumentStore(const DocumentsOptions& options, objects::Objects* objects, const Retrier* retrier);
+  DocumentStore(const DocumentsOptions& options, objects::Objects* objects, const Retrier* retrier,
+                const Runtime& runtime);
 
-  // nullopt when there is no object.
-  Outcome<std::optional<ObjectState>> Head(const Context& context, const std::string& id);
-  Outcome<std::optional<StoredDocument>> Read(const Context& context, const std::string& id);
+  // Both return nullopt when there is no object.
+  Result<std::optional<ObjectState>> Head(const Context& context, const std::string& id);
+  Result<std::optional<StoredDocument>> Read(const Context& context, const std::string& id);
 
-  Outcome<PutResult> Put(const Context& context, const ObjectPut& put);
-  // kWritten also when there was none.
-  Outcome<PutOutcome> Delete(const Context& context, const std::string& id,
-                             const std::string& base_etag);
+  // Sends the write until its outcome is known, or until the retries are used up.
+  ObjectWriteReply Write(const Context& context, const ObjectWrite& write);
 
-  // What is below the authoritative prefix and can be a document; at most `limit` keys are looked
-  // at.
-  Outcome<ObjectPage> List(const Context& context, const std::string& after, size_t limit);
+  // The objects that can be documents. At most `limit` keys are looked at.
+  Result<ObjectPage> List(const Context& context, const std::string& after, size_t limit);
 
  private:
+  class Writing;
+
   Result<std::optional<StoredDocument>> ReadOnce(const std::string& key);
 
   const DocumentsOptions options_;
   objects::Objects& objects_;
   const Retrier& retrier_;
+  const Runtime runtime_;
 };
 
 }  // namespace tidemark::documents

@@ -2,41 +2,37 @@
 
 #include <utility>
 
-#include "apps/documents/table.h"
-
 namespace tidemark::documents {
 
-// Members stand in the order in which they need each other.
+// Each member uses only members above it. docs/flows/documents.md names them in the order in which
+// a document meets them.
 struct Documents::Parts {
-  Parts(const DocumentsOptions& given, const Dependencies& given_to_all,
-        std::unique_ptr<TokenBucket> table_calls)
-      : options(given), dependencies(given_to_all), bucket(std::move(table_calls)) {}
+  Parts(const DocumentsOptions& given_options, tables::Tables* tables, objects::Objects* objects,
+        std::unique_ptr<RateLimiter> table_calls, const Runtime& given_runtime)
+      : options(given_options),
+        runtime(given_runtime),
+        limiter(std::move(table_calls)),
+        rows(options, tables, &retrier, runtime),
+        store(options, objects, &retrier, runtime),
+        repairs(options, objects, &retrier, &synchronizer, &observer) {}
 
   const DocumentsOptions options;
-  const Dependencies dependencies;
-  const std::unique_ptr<TokenBucket> bucket;
-  const Retrier retrier{dependencies.pauser, bucket.get()};
-  const Observer observer{dependencies.clock, dependencies.logger, dependencies.metrics};
-  RowStore rows{options, dependencies.tables, &retrier, dependencies.random};
-  DocumentStore store{options, dependencies.objects, &retrier};
-  CacheManager manager{options, &rows, &observer};
-  Synchronizer synchronizer{options, &rows, &store, &observer};
-  Settler settler{options, &rows, &synchronizer, &observer};
-  Repairs repairs{options, dependencies.objects, &retrier, &synchronizer, &observer};
-  WriteThrough writer{
-      options,  &rows, &store, &synchronizer, &repairs, dependencies.pauser, dependencies.random,
-      &observer};
+  const Runtime runtime;
+  const std::unique_ptr<RateLimiter> limiter;
+  const Retrier retrier{runtime, limiter.get()};
+  const Observer observer{runtime};
+  RowStore rows;
+  DocumentStore store;
+  Synchronizer synchronizer{options, &rows, &store, &observer, runtime};
+  Repairs repairs;
+  WriteThrough writer{options, &rows, &store, &synchronizer, &repairs, &observer, runtime};
   FallbackReader reader{options, &rows, &store, &synchronizer, &observer};
-  RangeReader ranges{
-      options, &manager, &rows, &store, &observer, [this](const Context& context) -> Outcome<Done> {
-        TRY(settler.SettleStale(context));
-        return Done{};
-      }};
-  EventHandler events{options, &rows, &synchronizer, &observer};
+  RangeReader ranges{options, &rows, &store, &synchronizer, &observer};
+  EventHandler events{options, &synchronizer, &observer};
   documents::Backfill backfill{options, &rows, &store, &synchronizer, &observer};
   documents::Fsck fsck{options, &rows, &store, &synchronizer, &observer};
-  StalenessSampler sampler{&rows, &store, dependencies.random, dependencies.clock,
-                           dependencies.metrics};
+  StalenessSampler sampler{&rows, &store, runtime};
+  Comparison comparison{options, &rows, &store, &synchronizer, &observer};
 };
 
 Documents::Documents(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -44,35 +40,45 @@ Documents::Documents(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Documents::~Documents() = default;
 
 Result<std::unique_ptr<Documents>> Documents::Open(const DocumentsOptions& options,
-                                                   const Dependencies& dependencies) {
+                                                   tables::Tables* tables,
+                                                   objects::Objects* objects,
+                                                   const Runtime& runtime) {
   TRY(ValidateOptions(options));
-  auto bucket = TRY(TokenBucket::Make({.rate_per_second = options.rate_per_second},
-                                      dependencies.clock, dependencies.pauser));
-  if (options.enabled) TRY(EnsureCacheTable(*dependencies.tables, options.table));
-  return std::unique_ptr<Documents>(
-      new Documents(std::make_unique<Parts>(options, dependencies, std::move(bucket))));
+  std::unique_ptr<RateLimiter> limiter;
+  if (options.limits_calls) {
+    limiter = TRY(RateLimiter::Make({.rate_per_second = options.rate_per_second}, runtime.clock,
+                                    runtime.sleeper));
+  }
+  if (options.enabled) TRY(EnsureCacheTable(*tables, options.table));
+  return std::unique_ptr<Documents>(new Documents(
+      std::make_unique<Parts>(options, tables, objects, std::move(limiter), runtime)));
 }
 
 Context Documents::NewContext(std::stop_token stop) const {
-  return {.deadline = Deadline::After(*parts_->dependencies.clock, parts_->options.deadline),
+  return {.deadline = Deadline::After(parts_->runtime.clock, parts_->options.deadline),
           .stop = std::move(stop)};
 }
 
-Outcome<WriteResult> Documents::Write(const Context& context, const WriteRequest& request) {
+Result<WriteResult> Documents::Write(const Context& context, const WriteRequest& request) {
   return parts_->writer.Write(context, request);
 }
 
-Outcome<WriteResult> Documents::Delete(const Context& context, const DeleteRequest& request) {
+Result<WriteResult> Documents::Delete(const Context& context, const DeleteRequest& request) {
   return parts_->writer.Delete(context, request);
 }
 
-Outcome<ReadReply> Documents::Get(const Context& context, const std::string& id) {
+Result<std::optional<ReadReply>> Documents::Get(const Context& context, const std::string& id) {
   return parts_->reader.Get(context, id);
 }
 
-Outcome<RangeReply> Documents::Range(const Context& context, const RangeQuery& query,
-                                     Beyond beyond) {
-  // Without the cache there is nothing but the objects.
+Later<std::optional<ReadReply>> Documents::GetLater(const Context& context, const std::string& id,
+                                                    const FallbackReader::RunElsewhere& run) {
+  return parts_->reader.GetLater(context, id, run);
+}
+
+Result<RangeReply> Documents::Range(const Context& context, const RangeQuery& query,
+                                    Beyond beyond) {
+  // Without the cache only the objects can answer.
   return parts_->ranges.Read(context, query,
                              parts_->options.enabled ? beyond : Beyond::kSearchObjects);
 }
@@ -86,43 +92,70 @@ EventReport Documents::HandleEvents(const Context& context, const Notification& 
   return parts_->options.enabled ? parts_->events.Handle(context, notification) : EventReport{};
 }
 
-Outcome<RepairReport> Documents::Housekeep(const Context& context) {
+Result<RepairReport> Documents::Housekeep(const Context& context) {
   if (!parts_->options.enabled) return RepairReport{};
-  TRY(parts_->settler.SettleStale(context));
+  TRY(parts_->synchronizer.SettleStale(context));
   return parts_->repairs.Run(context);
 }
 
-Outcome<Done> Documents::NeedCache() const {
+void Documents::BeginComparison() {
+  if (parts_->options.enabled) parts_->comparison.Begin();
+}
+
+Result<bool> Documents::Compare(const Context& context, const Deadline& until) {
+  return parts_->options.enabled ? parts_->comparison.Advance(context, until) : true;
+}
+
+Status Documents::VerifyEnabled() const {
   if (parts_->options.enabled) return Done{};
-  return Refused(
-      "the cache is disabled, and so there is nothing to fill, check or count: set documents.cache "
+  return Invalid(
+      "the cache is disabled, so there is nothing to fill, check or count: set documents.cache "
       "(DYNAMODB_CACHE_ENABLED) to true");
 }
 
-Outcome<BackfillReport> Documents::Backfill(const Context& context, const WalkOptions& walk) {
-  TRY(NeedCache());
-  return parts_->backfill.Run(context, walk);
+template <typename Run>
+auto Documents::RunSealed(const Context& context, std::string_view name, WalkOptions walk,
+                          const Run& run) -> decltype(run(walk)) {
+  TRY(VerifyEnabled());
+  if (!walk.checkpoint.empty()) {
+    const Secret key = TRY(parts_->rows.LoadSealingKey(context));
+    Checkpoint checkpoint = TRY(OpenCheckpoint(key, parts_->options, name, walk));
+    walk.after = std::move(checkpoint.last_key);
+    walk.mark = checkpoint.mark;
+  }
+  auto report = run(walk);
+  if (!report || report->finished) return report;
+  // The deadline of the run may be over; its result must not be lost for that.
+  const Context finishing = ExtendToFinish(context, parts_->runtime.clock);
+  const Secret key = TRY(parts_->rows.LoadSealingKey(finishing));
+  report->checkpoint = SealCheckpoint(key, parts_->options, name, walk,
+                                      {.last_key = report->last_key, .mark = report->mark});
+  return report;
 }
 
-Outcome<FsckReport> Documents::Fsck(const Context& context, const WalkOptions& walk,
-                                    const std::function<void(const FsckFinding&)>& tell) {
-  TRY(NeedCache());
-  return parts_->fsck.Run(context, walk, tell);
+Result<BackfillReport> Documents::Backfill(const Context& context, const WalkOptions& walk) {
+  return RunSealed(context, "backfill", walk,
+                   [&](const WalkOptions& from) { return parts_->backfill.Run(context, from); });
 }
 
-Outcome<StalenessReport> Documents::Sample(const Context& context, size_t count) {
-  TRY(NeedCache());
+Result<FsckReport> Documents::Fsck(const Context& context, const WalkOptions& walk,
+                                   const std::function<void(const FsckFinding&)>& tell) {
+  return RunSealed(context, "fsck", walk,
+                   [&](const WalkOptions& from) { return parts_->fsck.Run(context, from, tell); });
+}
+
+Result<StalenessReport> Documents::Sample(const Context& context, size_t count) {
+  TRY(VerifyEnabled());
   return parts_->sampler.Sample(context, count);
 }
 
-Outcome<CacheStats> Documents::Stats(const Context& context) {
-  TRY(NeedCache());
+Result<CacheStats> Documents::Stats(const Context& context) {
+  TRY(VerifyEnabled());
   CacheStats stats;
   stats.table = TRY(parts_->rows.Describe(context));
   stats.coverage = TRY(parts_->rows.LoadMark(context));
-  const auto first_writes =
-      TRY(parts_->rows.ListIntents(context, parts_->dependencies.clock->Now()));
-  stats.first_writes = first_writes.size();
+  stats.first_writes = TRY(parts_->rows.ListFirstWrites(context)).size();
+  stats.compared = parts_->rows.AreTrusted();
   stats.repairs = TRY(parts_->repairs.Count(context));
   stats.counts = parts_->observer.counts();
   return stats;

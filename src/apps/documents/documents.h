@@ -1,11 +1,11 @@
-// Documents is all of it, wired: a cache of documents over a table, with the object store as the
-// truth. The server and the command line speak to this.
+// Documents stores, reads and finds changes and announcements. The object store has the truth; a
+// table caches it and makes ranges fast. docs/flows/documents.md follows a document through it.
 //
-//   auto documents = TRY(Documents::Open(options, {.tables = &tables, .objects = &objects, …}));
-//   Outcome<ReadReply> reply = documents->Get(documents->NewContext(), id);
+//   auto documents = TRY(Documents::Open(options, &tables, &objects, runtime));
+//   std::optional<ReadReply> reply = TRY(documents->Get(documents->NewContext(), id));
 //
-// With the cache disabled only the object store is used: reads and ranges come from it, writes go
-// to it alone. May be called from any thread.
+// When the cache is disabled, reads, ranges and writes use the object store only. Errors are those
+// that retrier.h lists. May be called from any thread.
 #pragma once
 
 #include <functional>
@@ -16,71 +16,78 @@
 #include <string_view>
 
 #include "apps/documents/backfill.h"
+#include "apps/documents/comparison.h"
 #include "apps/documents/event_handler.h"
 #include "apps/documents/fallback_reader.h"
 #include "apps/documents/fsck.h"
 #include "apps/documents/range_reader.h"
 #include "apps/documents/repairs.h"
-#include "apps/documents/settler.h"
 #include "apps/documents/staleness_sampler.h"
 #include "apps/documents/write_through.h"
+#include "base/runtime.h"
 
 namespace tidemark::documents {
 
-// All outlive what is made of them; logger and metrics may be null.
-struct Dependencies {
-  tables::Tables* tables = nullptr;
-  objects::Objects* objects = nullptr;
-  const Clock* clock = nullptr;
-  Pauser* pauser = nullptr;
-  Random* random = nullptr;
-  const Logger* logger = nullptr;
-  Metrics* metrics = nullptr;
-};
-
-// How the cache stands.
+// The state of the cache.
 struct CacheStats {
   TableSize table = {};
-  std::optional<CoverageMark> coverage = std::nullopt;  // nullopt: nobody went over all objects.
-  // First writes that are under way or were left. Those over a version that is there are known to
-  // its row alone.
+  std::optional<CoverageMark> coverage =
+      std::nullopt;      // nullopt: no run went over all objects yet.
+  bool compared = true;  // False while it is being compared with the objects, as after a start.
+  // First writes that have not ended. Writes over an existing version are not counted: only their
+  // rows know of them.
   size_t first_writes = 0;
-  size_t repairs = 0;                                    // Rows that were noted as to be repaired.
-  std::optional<OperationCounts> counts = std::nullopt;  // Of this process, if it counts.
+  size_t repairs = 0;           // Notes about rows to be repaired.
+  OperationCounts counts = {};  // Since this process started.
 };
 
 class Documents {
  public:
-  // Makes the table when the cache is enabled and it is not there. kInvalid when an option is
-  // wrong.
+  // Makes the table when the cache is enabled and the table is missing. kInvalid when an option is
+  // wrong. All outlive it.
   static Result<std::unique_ptr<Documents>> Open(const DocumentsOptions& options,
-                                                 const Dependencies& dependencies);
+                                                 tables::Tables* tables, objects::Objects* objects,
+                                                 const Runtime& runtime);
   ~Documents();
 
-  // For one request, with the options' deadline.
+  // A context for one request, with the deadline of the options.
   Context NewContext(std::stop_token stop = {}) const;
 
-  Outcome<WriteResult> Write(const Context& context, const WriteRequest& request);
-  Outcome<WriteResult> Delete(const Context& context, const DeleteRequest& request);
-  Outcome<ReadReply> Get(const Context& context, const std::string& id);
-  Outcome<RangeReply> Range(const Context& context, const RangeQuery& query, Beyond beyond);
-  // Without the cache there is nothing to bring up to date, and no record is looked at.
+  Result<WriteResult> Write(const Context& context, const WriteRequest& request);
+  Result<WriteResult> Delete(const Context& context, const DeleteRequest& request);
+  // Returns nullopt when there is no such document.
+  Result<std::optional<ReadReply>> Get(const Context& context, const std::string& id);
+  Later<std::optional<ReadReply>> GetLater(const Context& context, const std::string& id,
+                                           const FallbackReader::RunElsewhere& run);
+  Result<RangeReply> Range(const Context& context, const RangeQuery& query, Beyond beyond);
+
+  // Brings rows up to date with objects that other programs changed. Without the cache there is
+  // nothing to do, and the report is empty.
   EventReport HandleEvents(const Context& context, std::string_view notification_json);
   EventReport HandleEvents(const Context& context, const Notification& notification);
-  // Settles what is stale and repairs what was noted; from time to time.
-  Outcome<RepairReport> Housekeep(const Context& context);
+  // Settles stale writes and repairs rows that have a note. To be called at regular times.
+  Result<RepairReport> Housekeep(const Context& context);
 
-  // What looks after the cache; see backfill.h, fsck.h and staleness_sampler.h. kValidation when
-  // the cache is disabled.
-  Outcome<BackfillReport> Backfill(const Context& context, const WalkOptions& walk);
-  Outcome<FsckReport> Fsck(const Context& context, const WalkOptions& walk,
-                           const std::function<void(const FsckFinding&)>& tell);
-  Outcome<StalenessReport> Sample(const Context& context, size_t count);
-  Outcome<CacheStats> Stats(const Context& context);
+  // Objects may have changed unnoticed, so the rows are not trusted until Compare has returned
+  // true. See comparison.h. Does nothing when the cache is disabled.
+  void BeginComparison();
+  Result<bool> Compare(const Context& context, const Deadline& until);
+
+  // Upkeep of the cache; see backfill.h, fsck.h and staleness_sampler.h. kInvalid when the cache is
+  // disabled.
+  Result<BackfillReport> Backfill(const Context& context, const WalkOptions& walk);
+  Result<FsckReport> Fsck(const Context& context, const WalkOptions& walk,
+                          const std::function<void(const FsckFinding&)>& tell);
+  Result<StalenessReport> Sample(const Context& context, size_t count);
+  Result<CacheStats> Stats(const Context& context);
 
  private:
   struct Parts;
-  Outcome<Done> NeedCache() const;
+  Status VerifyEnabled() const;
+  // Runs backfill or fsck from the checkpoint of the walk, and seals the one of the report.
+  template <typename Run>
+  auto RunSealed(const Context& context, std::string_view name, WalkOptions walk, const Run& run)
+      -> decltype(run(walk));
   explicit Documents(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };

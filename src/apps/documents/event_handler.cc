@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "apps/documents/converter.h"
+#include "apps/documents/document_store.h"
 
 namespace tidemark::documents {
 
@@ -31,11 +31,12 @@ RecordReport ReportOf(const std::string& key, const SyncReply& reply) {
   return {.fate = RecordFate::kUnchanged, .key = key};
 }
 
-// What a store says is never the record's fault: also a store that refuses us is there again when
-// its rights are right.
-RecordReport ReportOf(const std::string& key, const CacheError& error) {
-  const bool is_records = error.type == CacheErrorType::kValidation;
-  return {.fate = is_records ? RecordFate::kDropped : RecordFate::kFailed,
+// An error of a store is not the record's fault, so the record is sent again. That includes a store
+// that denies access: its rights may be corrected. A damaged object stays damaged until somebody
+// writes it, which is another event.
+RecordReport ReportOf(const std::string& key, const Error& error) {
+  const bool is_final = error.code == ErrorCode::kInvalid || error.code == ErrorCode::kCorrupt;
+  return {.fate = is_final ? RecordFate::kDropped : RecordFate::kFailed,
           .key = key,
           .why = error.message};
 }
@@ -44,13 +45,15 @@ RecordReport ReportOf(const std::string& key, const CacheError& error) {
 
 std::string_view ToString(RecordFate fate) { return kFates.at(static_cast<size_t>(fate)); }
 
-EventHandler::EventHandler(const DocumentsOptions& options, RowStore* rows,
-                           Synchronizer* synchronizer, const Observer* observer)
-    : options_(options), rows_(*rows), synchronizer_(*synchronizer), observer_(*observer) {}
+EventHandler::EventHandler(const DocumentsOptions& options, Synchronizer* synchronizer,
+                           const Observer* observer)
+    : options_(options), synchronizer_(*synchronizer), observer_(*observer) {}
 
 EventReport EventHandler::Handle(const Context& context, std::string_view notification_json) {
   const Result<Notification> notification = ParseNotification(notification_json);
-  if (!notification) return {.records = {Drop(notification.error().message)}};
+  if (!notification) {
+    return {.records = {Drop(notification.error().message)}, .understood = false};
+  }
   return Handle(context, *notification);
 }
 
@@ -59,6 +62,7 @@ EventReport EventHandler::Handle(const Context& context, const Notification& not
   for (const NotificationRecord& record : notification.records) {
     report.records.push_back(record.event ? HandleEvent(context, *record.event)
                                           : Drop(record.problem));
+    report.understood &= record.event.has_value();
     report.retry |= report.records.back().fate == RecordFate::kFailed;
   }
   return report;
@@ -73,33 +77,32 @@ RecordReport EventHandler::HandleEvent(const Context& context, const ObjectEvent
   RecordReport report{.key = event.key};
   const auto handled =
       observer_.Observe<Done>(context, {.name = "event", .key = event.key},
-                              [&](const Context& counted, Operation& operation) -> Outcome<Done> {
-                                Outcome<RecordReport> synced = Bring(counted, event);
+                              [&](const Context& counted, Operation& operation) -> Status {
+                                Result<RecordReport> synced = Apply(counted, event);
                                 if (!synced) return std::move(synced).error();
                                 report = *std::move(synced);
                                 operation.outcome = ToString(report.fate);
                                 return Done{};
                               });
   if (!handled) report = ReportOf(event.key, handled.error());
+  const bool is_applied =
+      report.fate == RecordFate::kSynced || report.fate == RecordFate::kUnchanged;
+  if (is_applied && event.time) observer_.RecordEvent(*event.time);
   if (report.fate == RecordFate::kDropped) {
     observer_.Warn("an event was dropped", event.key, report.why);
   }
   return report;
 }
 
-Outcome<RecordReport> EventHandler::Bring(const Context& context, const ObjectEvent& event) {
+Result<RecordReport> EventHandler::Apply(const Context& context, const ObjectEvent& event) {
   const std::optional<std::string> id = IdOfKey(options_, event.key);
   if (!id || event.bucket != options_.bucket || event.change == ChangeOfObject::kOther) {
     return RecordReport{.key = event.key};
   }
-  std::optional<Row> row = TRY(rows_.Load(context, *id));
-  // The row has been through this event or a later one already.
-  if (row && SequencerIsNotNewer(event.sequencer, row->sequencer)) {
-    return RecordReport{.fate = RecordFate::kUnchanged, .key = event.key};
-  }
-  const SyncRequest request{
-      .id = *id, .sequencer = event.sequencer, .deleted = event.change == ChangeOfObject::kDeleted};
-  const SyncReply reply = TRY(synchronizer_.SyncFrom(context, request, std::move(row)));
+  // The object is always read: senders number their events in different ways, so two events cannot
+  // be put in order.
+  const SyncReply reply = TRY(synchronizer_.Sync(
+      context, {.id = *id, .deleted = event.change == ChangeOfObject::kDeleted}));
   return ReportOf(event.key, reply);
 }
 

@@ -1,10 +1,10 @@
-// EventHandler brings the cache up to date when objects change without it. An event is a hint: the
-// object is read, and the row made to say what it says.
+// EventHandler brings the cache up to date when other programs change objects. An event is only a
+// hint: the object is read, and the row is made to say what the object says.
 //
-// Only the authoritative prefix counts; test events, other sources, our own writes and what was
-// seen already change nothing. A record that can never succeed is dropped with a line in the log;
-// one that may succeed later is reported, so that it comes again. One record's fate is not
-// another's. May be called from any thread.
+// Only keys below the prefix of documents count. Test events and events of our own writes
+// change nothing. A record that can never succeed is dropped with a warning
+// in the log. A record that may succeed later is reported as failed, so that the sender sends it
+// again. Records do not affect each other. May be called from any thread.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@ namespace tidemark::documents {
 
 enum class RecordFate {
   kSynced,     // The row changed.
-  kUnchanged,  // It said so already; also our own writes.
+  kUnchanged,  // The row was right already, as after our own writes.
   kIgnored,    // Another prefix or bucket, or no change of content.
-  kDropped,    // Malformed, of another source, or the object is no document: never retried.
-  kFailed,     // To be sent again.
+  kDropped,    // Malformed, from another source, or the object is not a document: never retried.
+  kFailed,     // The sender should send it again.
 };
 std::string_view ToString(RecordFate fate);
 
@@ -33,26 +33,26 @@ struct RecordReport {
 
 struct EventReport {
   std::vector<RecordReport> records = {};
-  bool retry = false;  // Some record failed.
+  bool retry = false;      // Some record failed.
+  bool understood = true;  // False: the notification or one of its records could not be read.
 };
 
 class EventHandler {
  public:
   // All outlive this.
-  EventHandler(const DocumentsOptions& options, RowStore* rows, Synchronizer* synchronizer,
+  EventHandler(const DocumentsOptions& options, Synchronizer* synchronizer,
                const Observer* observer);
 
-  // Ends before the context's deadline: records that were not begun by then have failed.
+  // Ends before the context's deadline. Records that were not begun by then count as failed.
   EventReport Handle(const Context& context, std::string_view notification_json);
   EventReport Handle(const Context& context, const Notification& notification);
 
  private:
   RecordReport Drop(const std::string& problem);
   RecordReport HandleEvent(const Context& context, const ObjectEvent& event);
-  Outcome<RecordReport> Bring(const Context& context, const ObjectEvent& event);
+  Result<RecordReport> Apply(const Context& context, const ObjectEvent& event);
 
   const DocumentsOptions options_;
-  RowStore& rows_;
   Synchronizer& synchronizer_;
   const Observer& observer_;
 };

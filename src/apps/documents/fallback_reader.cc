@@ -4,35 +4,48 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "apps/documents/limits.h"
-#include "base/single_flight.h"
+#include "base/shared_flights.h"
 
 namespace tidemark::documents {
 
 namespace {
 
-CacheError NoSuchDocument(const std::string& id) {
-  return NotFound(fmt::format("there is no document '{}'", id));
-}
+using MaybeReply = std::optional<ReadReply>;
 
-// That the object store could not be asked is never "there is none".
-CacheError Unavailable(CacheError error) {
-  if (error.type != CacheErrorType::kCancelled && error.type != CacheErrorType::kNotFound) {
-    error.type = CacheErrorType::kUnavailable;
+// The object store could not be asked. To the caller it does not matter why; it must only never
+// look like "there is no such document".
+Error AsUnavailable(Error error) {
+  if (IsRetryable(error.code) && error.code != ErrorCode::kCancelled) {
+    error.code = ErrorCode::kUnavailable;
   }
   return error;
 }
 
-// Ids that nobody has, for a while. An entry counts only while the row is the one that was there
-// when it was made, or there is none still.
-class NegativeEntries {
+Error TooMuchWaiting() {
+  return {ErrorCode::kUnavailable, "too many documents wait to be read: try again later"};
+}
+
+// What a reply tells about the operation that ended with it.
+void Describe(const Result<MaybeReply>& reply, Operation& operation) {
+  operation.found = !reply || reply->has_value();
+  const bool is_hit = reply && *reply && (*reply)->source == ReadSource::kCache;
+  operation.cache = is_hit ? CacheResult::kHit : CacheResult::kMiss;
+}
+
+Error NotADocument(const std::string& id, const std::string& why) {
+  return {ErrorCode::kNotFound, fmt::format("the object of '{}' is not a document: {}", id, why)};
+}
+
+// Ids that neither store had, for a while. An entry counts only while the row has the revision that
+// it had when the entry was made: a row that appears or changes makes it void.
+class AbsentIds {
  public:
-  explicit NegativeEntries(std::chrono::milliseconds life) : life_(life) {}
+  explicit AbsentIds(std::chrono::milliseconds life) : life_(life) {}
 
   bool Contains(const std::string& id, const std::string& revision, std::chrono::nanoseconds now) {
     const std::lock_guard lock(mutex_);
@@ -47,7 +60,7 @@ class NegativeEntries {
     if (entries_.size() >= kMaxNegativeEntries) {
       std::erase_if(entries_, [&](const auto& entry) { return entry.second.until <= now; });
     }
-    // Full of ids that were asked for a moment ago: the object store is asked for the others.
+    // Still full: other ids are not remembered, and the object store is asked for them each time.
     if (entries_.size() >= kMaxNegativeEntries) return;
     entries_.insert_or_assign(id, Entry{revision, now + life_});
   }
@@ -76,99 +89,142 @@ class FallbackReader::Impl {
         store_(*store),
         synchronizer_(*synchronizer),
         observer_(*observer),
-        negatives_(std::min(options.negative_life, kLongestNegativeLife)) {}
+        absent_(std::min(options.negative_life, kLongestNegativeLife)) {}
 
-  Outcome<ReadReply> Get(const Context& context, const std::string& id) {
-    if (Status valid = ValidateId(id); !valid) return Refused(valid.error());
+  Result<MaybeReply> Get(const Context& context, const std::string& id) {
+    TRY(ValidateId(id));
     if (!options_.enabled) return ReadObject(context, id);
-    Outcome<std::optional<Row>> loaded = rows_.Load(context, id);
-    if (!loaded) return Share(context, id, [&] { return ReadPast(context, id, loaded.error()); });
-    if (MayBeServed(*loaded)) return FromRow(**std::move(loaded));
-    if (negatives_.Contains(id, RevisionOf(*loaded), Monotonic())) return NoSuchDocument(id);
+    Result<std::optional<Row>> row = rows_.Load(context, id);
+    if (!row) return Share(context, id, [&] { return ReadPastCache(context, id, row.error()); });
+    if (MayBeServed(*row)) return MaybeReply(ReplyFrom(**std::move(row)));
+    if (absent_.Contains(id, RevisionOf(*row), Monotonic())) return MaybeReply();
     return Share(context, id, [&] { return Fill(context, id); });
   }
 
+  Later<MaybeReply> GetLater(const Context& context, const std::string& id,
+                             const RunElsewhere& run) {
+    TRY(ValidateId(id));
+    if (!options_.enabled) return ReadObject(context, id);
+    Result<std::optional<Row>> row = rows_.Load(context, id);
+    if (row && MayBeServed(*row)) return MaybeReply(ReplyFrom(**std::move(row)));
+    if (row && absent_.Contains(id, RevisionOf(*row), Monotonic())) return MaybeReply();
+    Read read = [this, context, id] { return Fill(context, id); };
+    if (!row) {
+      read = [this, context, id, why = row.error()] { return ReadPastCache(context, id, why); };
+    }
+    return ShareLater(std::make_shared<const Sharing>(Sharing{context, id, std::move(read), run}),
+                      Turn::kFirst);
+  }
+
  private:
-  // One reads for all. A read that was under way when we came may be older than a write that was
-  // answered by then: it is waited for, and whatever read comes next began after us. Whose reader
-  // gave up reads for itself.
-  Outcome<ReadReply> Share(const Context& context, const std::string& id,
-                           const std::function<Outcome<ReadReply>()>& read) {
+  using Read = std::function<Result<MaybeReply>()>;
+  struct Sharing {
+    Context context;
+    std::string id;
+    Read read;
+    RunElsewhere run;
+  };
+  enum class Turn { kFirst, kLater };
+
+  // The same as Share, without a thread that waits.
+  Later<MaybeReply> ShareLater(const std::shared_ptr<const Sharing>& sharing, Turn turn) {
+    // A read of a later turn began after the caller asked, and so does one that starts now.
+    const auto is_fresh = std::make_shared<bool>(turn == Turn::kLater);
+    const auto start = [&] {
+      *is_fresh = true;
+      const bool is_taken =
+          sharing->run([this, sharing] { flights_.Land(sharing->id, sharing->read()); });
+      if (!is_taken) flights_.Land(sharing->id, TooMuchWaiting());
+    };
+    return flights_.Join(sharing->id, start)
+        .Then([this, sharing, is_fresh](Result<MaybeReply> reply) -> Later<MaybeReply> {
+          const bool given_up = !reply && reply.error().code == ErrorCode::kCancelled;
+          if (*is_fresh && (!given_up || sharing->context.IsOver())) return reply;
+          return ShareLater(sharing, Turn::kLater);
+        });
+  }
+
+  // One caller reads for all. A read that was already running when this caller came may be older
+  // than a write that was answered before. So this caller waits for it and takes the next one,
+  // which began after the caller asked. When the reading caller gives up, the others read again.
+  Result<MaybeReply> Share(const Context& context, const std::string& id,
+                           const std::function<Result<MaybeReply>()>& read) {
     bool began_after_us = false;
     while (true) {
-      Outcome<ReadReply> reply = flights_.Do(id, [&] {
+      auto read_for_all = [&] {
         began_after_us = true;
-        return read();
-      });
-      const bool given_up = !reply && reply.error().type == CacheErrorType::kCancelled;
+        flights_.Land(id, read());
+      };
+      Result<MaybeReply> reply = flights_.Join(id, read_for_all).Wait();
+      const bool given_up = !reply && reply.error().code == ErrorCode::kCancelled;
       if (began_after_us && (!given_up || context.IsOver())) return reply;
       began_after_us = true;
     }
   }
 
-  // A row whose write was left long ago may be older than its object.
+  // A row whose writer must have given up may be older than its object, and so may every row while
+  // changes of objects may have gone unnoticed.
   bool MayBeServed(const std::optional<Row>& row) const {
     const bool is_in_doubt =
         row && row->intent && IsStale(*row->intent, observer_.clock().Now(), options_);
-    return HasDocument(row) && !is_in_doubt;
+    return rows_.AreTrusted() && HasDocument(row) && !is_in_doubt;
   }
   bool HasDocument(const std::optional<Row>& row) const {
     return row && IsServable(*row, observer_.clock().NowSeconds()) && row->committed->document;
   }
 
-  ReadReply FromRow(Row row) const {
+  ReadReply ReplyFrom(Row row) const {
     return {.document = *std::move(row.committed->document),
             .etag = std::move(row.committed->etag),
             .source = ReadSource::kCache,
             .age = std::max(observer_.clock().Now() - row.verified, std::chrono::milliseconds(0))};
   }
 
-  Outcome<ReadReply> Fill(const Context& context, const std::string& id) {
-    // Somebody may have filled it between our miss and our turn.
-    Outcome<std::optional<Row>> loaded = rows_.Load(context, id);
-    if (!loaded) return ReadPast(context, id, loaded.error());
-    if (MayBeServed(*loaded)) return FromRow(**std::move(loaded));
-    Outcome<SyncReply> synced = synchronizer_.SyncFrom(context, {.id = id, .fill = true}, *loaded);
-    if (!synced && HasDocument(*loaded)) {
-      observer_.Warn("a write that was left could not be settled", id, synced.error().message);
-      return FromRow(**std::move(loaded));
+  Result<MaybeReply> Fill(const Context& context, const std::string& id) {
+    // Another caller may have filled the row between our miss and our turn.
+    Result<std::optional<Row>> row = rows_.Load(context, id);
+    if (!row) return ReadPastCache(context, id, row.error());
+    if (MayBeServed(*row)) return MaybeReply(ReplyFrom(**std::move(row)));
+    Result<SyncReply> synced = synchronizer_.SyncFrom(context, {.id = id, .fill = true}, *row);
+    if (!synced && HasDocument(*row)) {
+      observer_.Warn("a write that its writer left could not be settled", id,
+                     synced.error().message);
+      return MaybeReply(ReplyFrom(**std::move(row)));
     }
-    if (!synced) return Unavailable(std::move(synced).error());
+    if (!synced) return AsUnavailable(std::move(synced).error());
     if (synced->document) {
-      return ReadReply{.document = std::move(synced->document->document),
-                       .etag = std::move(synced->document->etag),
-                       .source = ReadSource::kObject};
+      return MaybeReply(ReadReply{.document = *std::move(synced->document),
+                                  .etag = synced->etag.value_or(""),
+                                  .source = ReadSource::kObject});
     }
-    if (!synced->invalid.empty()) return Unreadable(id, synced->invalid);
-    const bool is_settled =
-        synced->outcome == SyncOutcome::kAbsent || synced->outcome == SyncOutcome::kUnchanged;
-    if (is_settled) negatives_.Add(id, RevisionOf(*loaded), Monotonic());
-    return NoSuchDocument(id);
+    if (!synced->invalid.empty()) return NotADocument(id, synced->invalid);
+    // Not after any other outcome: the row has changed, or a write is under way.
+    if (synced->outcome == SyncOutcome::kAbsent || synced->outcome == SyncOutcome::kUnchanged) {
+      absent_.Add(id, RevisionOf(*row), Monotonic());
+    }
+    return MaybeReply();
   }
 
-  // Without the table.
-  Outcome<ReadReply> ReadPast(const Context& context, const std::string& id,
-                              const CacheError& why) {
+  // The table could not be asked, so only the object store is.
+  Result<MaybeReply> ReadPastCache(const Context& context, const std::string& id,
+                                   const Error& why) {
     if (context.IsOver()) return why;
-    observer_.Warn("the cache is away: the object is read", id, why.message);
-    Outcome<ReadReply> read = ReadObject(context, id);
-    const bool both = !read && read.error().type == CacheErrorType::kUnavailable;
-    return both ? Both(why, std::move(read).error()) : std::move(read);
+    observer_.Warn("the cache is not available: reading the object", id, why.message);
+    Result<MaybeReply> read = ReadObject(context, id);
+    const bool both_failed = !read && read.error().code != ErrorCode::kCancelled &&
+                             read.error().code != ErrorCode::kNotFound;
+    return both_failed ? CombineErrors(why, read.error()) : std::move(read);
   }
 
-  Outcome<ReadReply> ReadObject(const Context& context, const std::string& id) {
-    Outcome<std::optional<StoredDocument>> stored = store_.Read(context, id);
-    if (!stored) return Unavailable(std::move(stored).error());
-    if (!*stored) return NoSuchDocument(id);
-    Result<Document> document = ParseObject(id, std::move((*stored)->json));
-    if (!document) return Unreadable(id, document.error().message);
-    return ReadReply{.document = *std::move(document),
-                     .etag = (*stored)->state.etag,
-                     .source = ReadSource::kObject};
-  }
-
-  static CacheError Unreadable(const std::string& id, const std::string& why) {
-    return NotFound(fmt::format("the object of '{}' is no document: {}", id, why));
+  Result<MaybeReply> ReadObject(const Context& context, const std::string& id) {
+    Result<std::optional<StoredDocument>> stored = store_.Read(context, id);
+    if (!stored) return AsUnavailable(std::move(stored).error());
+    if (!*stored) return MaybeReply();
+    const std::string etag = (*stored)->state.etag;
+    Result<Document> document = ParseObject(id, **std::move(stored));
+    if (!document) return NotADocument(id, document.error().message);
+    return MaybeReply(
+        ReadReply{.document = *std::move(document), .etag = etag, .source = ReadSource::kObject});
   }
 
   std::chrono::nanoseconds Monotonic() const { return observer_.clock().Monotonic(); }
@@ -178,8 +234,8 @@ class FallbackReader::Impl {
   DocumentStore& store_;
   Synchronizer& synchronizer_;
   const Observer& observer_;
-  NegativeEntries negatives_;
-  SingleFlight<Outcome<ReadReply>> flights_;
+  AbsentIds absent_;
+  SharedFlights<MaybeReply> flights_;
 };
 
 FallbackReader::FallbackReader(const DocumentsOptions& options, RowStore* rows,
@@ -190,15 +246,39 @@ FallbackReader::FallbackReader(const DocumentsOptions& options, RowStore* rows,
 
 FallbackReader::~FallbackReader() = default;
 
-Outcome<ReadReply> FallbackReader::Get(const Context& context, const std::string& id) {
-  return observer_.Observe<ReadReply>(context,
-                                      {.name = "read", .key = id, .cache = CacheResult::kMiss},
-                                      [&](const Context& counted, Operation& operation) {
-                                        Outcome<ReadReply> reply = impl_->Get(counted, id);
-                                        if (reply && reply->source == ReadSource::kCache)
-                                          operation.cache = CacheResult::kHit;
-                                        return reply;
-                                      });
+Result<std::optional<ReadReply>> FallbackReader::Get(const Context& context,
+                                                     const std::string& id) {
+  return observer_.Observe<MaybeReply>(context, {.name = "read", .key = id},
+                                       [&](const Context& counted, Operation& operation) {
+                                         Result<MaybeReply> reply = impl_->Get(counted, id);
+                                         Describe(reply, operation);
+                                         return reply;
+                                       });
+}
+
+Later<std::optional<ReadReply>> FallbackReader::GetLater(const Context& context,
+                                                         const std::string& id,
+                                                         const RunElsewhere& run) {
+  const auto tally = std::make_shared<Tally>();
+  Context counted = context;
+  counted.tally = tally.get();
+  const auto start = observer_.clock().Monotonic();
+  // The work keeps the tally, which it counts in.
+  const auto run_counted = [run, tally](std::function<void()> work) {
+    return run([work = std::move(work), tally] { work(); });
+  };
+  return impl_->GetLater(counted, id, run_counted)
+      .Then([this, id, tally, start](Result<MaybeReply> reply) {
+        Operation operation{.name = "read",
+                            .key = id,
+                            .duration = observer_.clock().Monotonic() - start,
+                            .error = reply ? nullptr : &reply.error(),
+                            .retries = tally->retries,
+                            .throttled = tally->throttled};
+        Describe(reply, operation);
+        observer_.Record(operation);
+        return reply;
+      });
 }
 
 }  // namespace tidemark::documents

@@ -1,19 +1,23 @@
-// FallbackReader gets a document from the cache and, when that does not have it or is away, from
-// the object store, and fills the cache with what it found.
+// FallbackReader gets a document from the cache. When the cache does not have it or is away, it
+// reads the object, and fills the cache with what it found.
 //
-// Those who miss the same document at the same time share one read of the object; nobody is given
-// one that began before it asked. A fill lands only when nobody wrote the row since the miss. That
-// neither has a document is remembered for at most 30 s, in this process, and forgotten when a row
-// appears. May be called from any thread.
+// Callers that miss the same document at the same time share one read of the object, but no caller
+// gets the result of a read that began before its request. A fill is written only when the row has
+// not been written since the miss. When neither store has a document, this process remembers that
+// for at most 30 s, and forgets it as soon as a row appears. May be called from any thread.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
-#include "apps/documents/cache_manager.h"
 #include "apps/documents/document_store.h"
+#include "apps/documents/observer.h"
+#include "apps/documents/row_store.h"
 #include "apps/documents/synchronizer.h"
+#include "base/later.h"
 
 namespace tidemark::documents {
 
@@ -23,7 +27,7 @@ struct ReadReply {
   Document document;
   std::string etag;
   ReadSource source = ReadSource::kCache;
-  // How long ago this was seen to be the object's content.
+  // How long ago this was last compared with the object.
   std::chrono::milliseconds age{0};
 };
 
@@ -34,9 +38,18 @@ class FallbackReader {
                  Synchronizer* synchronizer, const Observer* observer);
   ~FallbackReader();
 
-  // kNotFound when the object store has none; kUnavailable when it cannot be asked and the cache
-  // has none, naming both when the cache is away too. A failed fill is only a warning.
-  Outcome<ReadReply> Get(const Context& context, const std::string& id);
+  // Returns nullopt when there is no object, and kNotFound, saying why, when the object is not a
+  // document. kUnavailable when the cache does not have it and the object store cannot be asked;
+  // the message names both stores when the cache is away too. A failed fill is only a warning.
+  Result<std::optional<ReadReply>> Get(const Context& context, const std::string& id);
+
+  // Does work that may block on another thread. False: it cannot, and the work is dropped.
+  using RunElsewhere = std::function<bool(std::function<void()>)>;
+  // The same for a caller that does not wait. Only the row is read on the calling thread; `run`
+  // gets the read of the object, once for all callers that share it. Callers that wait hold no
+  // thread. kUnavailable when `run` cannot take it.
+  Later<std::optional<ReadReply>> GetLater(const Context& context, const std::string& id,
+                                           const RunElsewhere& run);
 
  private:
   class Impl;

@@ -6,24 +6,25 @@
 
 #include <fmt/format.h>
 
-#include "apps/documents/index_walk.h"
+#include "apps/documents/row_store.h"
 
 namespace tidemark::documents {
 
 namespace {
 
 constexpr uint32_t kRowsPage = 200;
-// Checkpoints among the rows: this, the time of creation, a slash, the row's key.
-constexpr std::string_view kRowsMark = "~rows/";
+// The last key of a run that was interrupted in its second half: "~rows/", the time of creation, a
+// slash and the row's key. No object key of a document begins like this.
+constexpr std::string_view kRowsPrefix = "~rows/";
 
-std::string CheckpointOf(const RowPosition& position) {
-  return fmt::format("{}{}/{}", kRowsMark, position.created_at, position.key);
+std::string FormatRowsKey(const RowPosition& position) {
+  return fmt::format("{}{}/{}", kRowsPrefix, position.created_at, position.key);
 }
 
-// nullopt when it is none.
-std::optional<RowPosition> ParseCheckpoint(std::string_view text) {
-  if (!text.starts_with(kRowsMark)) return std::nullopt;
-  text.remove_prefix(kRowsMark.size());
+// Returns nullopt when the text is the key of an object.
+std::optional<RowPosition> ParseRowsKey(std::string_view text) {
+  if (!text.starts_with(kRowsPrefix)) return std::nullopt;
+  text.remove_prefix(kRowsPrefix.size());
   RowPosition position;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, position.created_at);
@@ -32,9 +33,10 @@ std::optional<RowPosition> ParseCheckpoint(std::string_view text) {
   return position;
 }
 
-// What nobody is served cannot be wrong: an expired row waits only for its end.
-bool SaysSomething(const std::optional<Row>& row, EpochSeconds now) {
-  return row && (row->intent || IsServable(*row, now));
+// Whether readers can get anything from the row. An expired row cannot be wrong: the sweeper will
+// remove it.
+bool HasEffect(const std::optional<Row>& row, EpochSeconds now) {
+  return row && (row->intent || IsBlank(*row) || IsServable(*row, now));
 }
 
 bool Differs(const std::optional<Row>& row, const SyncReply& reply, EpochSeconds now) {
@@ -49,15 +51,16 @@ bool Differs(const std::optional<Row>& row, const SyncReply& reply, EpochSeconds
     case SyncOutcome::kNotCached:
       break;
   }
-  return SaysSomething(row, now);
+  return HasEffect(row, now);
 }
 
 std::string Explain(const std::optional<Row>& row, const SyncReply& reply) {
   if (!row) return "there is an object and no row";
-  if (row->intent) return "a write was left without an end";
+  if (row->intent) return "a write was begun and not ended";
+  if (IsBlank(*row)) return "the row holds neither a version nor a deletion";
   if (!reply.etag) return "there is a row and no object";
   if (!reply.invalid.empty()) {
-    return fmt::format("the row has an earlier version, the object is no document: {}",
+    return fmt::format("the row has an earlier version, the object is not a document: {}",
                        reply.invalid);
   }
   if (reply.outcome == SyncOutcome::kNotCached) return "there is a row, the document is too old";
@@ -65,7 +68,23 @@ std::string Explain(const std::optional<Row>& row, const SyncReply& reply) {
   if (row->committed->etag != *reply.etag) {
     return fmt::format("the row has version {}, the object {}", row->committed->etag, *reply.etag);
   }
-  return "the row names the object's version and holds something else";
+  if (reply.outcome == SyncOutcome::kUnchanged) {
+    return "a customer does not find the row: its pointer is missing or wrong";
+  }
+  if (reply.document && row->committed->facts != reply.document->facts()) {
+    return "the row is indexed by other values than the document has";
+  }
+  return "the row names the object's version and holds another content";
+}
+
+// Queries by status find rows by their status alone.
+std::vector<IndexRange> AllRanges() {
+  std::vector<IndexRange> ranges = RangesOf({.to = kLastSecond});
+  for (const DocumentStatus status : kAllStatuses) {
+    const auto more = RangesOf({.to = kLastSecond, .status = status});
+    ranges.insert(ranges.end(), more.begin(), more.end());
+  }
+  return ranges;
 }
 
 bool IsSame(const std::optional<Row>& left, const std::optional<Row>& right) {
@@ -94,9 +113,9 @@ class Fsck::Checking {
     report_.last_key = walk.after;
   }
 
-  Outcome<FsckReport> Run() {
+  Result<FsckReport> Run() {
     const auto mark = MarkOf(fsck_.options_, walk_, Now());
-    const Outcome<Done> checked = CheckAll();
+    const Status checked = CheckAll();
     if (!checked && !IsInterruption(context_, checked.error())) return checked.error();
     report_.finished = checked.has_value();
     if (report_.differing == 0) report_.mark = mark;
@@ -110,31 +129,33 @@ class Fsck::Checking {
  private:
   std::chrono::milliseconds Now() const { return fsck_.observer_.clock().Now(); }
 
-  Outcome<Done> CheckAll() {
-    const std::optional<RowPosition> among_rows = ParseCheckpoint(walk_.after);
+  Status CheckAll() {
+    const std::optional<RowPosition> among_rows = ParseRowsKey(walk_.after);
     if (!among_rows) TRY(CheckObjects());
     TRY(CheckRows(among_rows));
-    // Who asks for a time or a customer does not ask for what has neither yet.
-    return filter_ ? Outcome<Done>(Done{}) : CheckFirstWrites();
+    // A first write has no time of creation and no customer yet, so no filter matches it.
+    return filter_ ? Status(Done{}) : CheckFirstWrites();
   }
 
-  Outcome<Done> CheckObjects() {
+  Status CheckObjects() {
     ObjectWalk objects(fsck_.options_, &fsck_.store_, &fsck_.observer_, &walk_);
-    const Outcome<Done> walked =
-        objects.Run(context_, [&](const std::string& id) { return Check(id); });
+    const Status walked = objects.Run(context_, [&](const std::string& id) { return Check(id); });
     report_.last_key = objects.progress().last_key;
     progress_ = objects.progress();
     return walked;
   }
 
-  // In the order of creation, whatever the type.
-  Outcome<Done> CheckRows(const std::optional<RowPosition>& after) {
-    const Filter everything{.to = kLastSecond};
-    IndexWalk walk(&fsck_.rows_, RangesOf(filter_.value_or(everything)), after, kRowsPage);
+  // Visits the rows of all types and statuses in the order of creation.
+  Status CheckRows(const std::optional<RowPosition>& after) {
+    IndexWalk walk(&fsck_.rows_, filter_ ? RangesOf(*filter_) : AllRanges(), after, kRowsPage);
+    std::optional<RowPosition> last;
     while (const std::optional<IndexHit> hit = TRY(walk.Next(context_))) {
-      TRY(MayGoOn(context_, walk_));
-      TRY(CheckUnlessObject(hit->id));
-      report_.last_key = CheckpointOf(hit->position);
+      // A row is in several indexes, at the same position in each.
+      if (hit->position == last) continue;
+      last = hit->position;
+      TRY(VerifyMayContinue(context_, walk_));
+      TRY(hit->id.empty() ? CheckStray(*hit) : CheckUnlessObject(hit->id));
+      report_.last_key = FormatRowsKey(hit->position);
       ++progress_.checked;
       if (progress_.checked % kRowsPage == 0) TellProgress();
     }
@@ -142,33 +163,45 @@ class Fsck::Checking {
     return Done{};
   }
 
-  Outcome<Done> CheckFirstWrites() {
-    for (const std::string& id : TRY(fsck_.rows_.ListIntents(context_, Now()))) {
-      TRY(CheckUnlessObject(id));
+  Status CheckFirstWrites() {
+    for (const Row& row : TRY(fsck_.rows_.ListFirstWrites(context_))) {
+      TRY(CheckUnlessObject(row.id));
     }
     return Done{};
   }
 
-  // What has an object was checked with the objects.
-  Outcome<Done> CheckUnlessObject(const std::string& id) {
-    if (context_.IsOver()) return Cancelled("the run was stopped, or its deadline has passed");
-    const Outcome<std::optional<ObjectState>> object = fsck_.store_.Head(context_, id);
-    if (object && *object) return patience_.After(context_, Done{});
-    return patience_.After(context_, object ? Check(id) : Fail(id, object.error()));
+  // A row that has an object was compared in the first half of the run.
+  Status CheckUnlessObject(const std::string& id) {
+    if (context_.IsOver())
+      return Error{ErrorCode::kCancelled, "the run was stopped, or its deadline has passed"};
+    const Result<std::optional<ObjectState>> object = fsck_.store_.Head(context_, id);
+    if (object && *object) return failures_.Check(context_, Done{});
+    return failures_.Check(context_, object ? Check(id) : Status(CountFailure(id, object.error())));
   }
 
-  Outcome<Done> Check(const std::string& id) {
-    Outcome<Done> checked =
+  Status CheckStray(const IndexHit& hit) {
+    if (!is_dry_) TRY(fsck_.rows_.RemoveStray(context_, hit));
+    ++report_.checked;
+    ++(is_dry_ ? report_.differing : report_.repaired);
+    Tell({.id = hit.position.key,
+          .what = "an index lists an item that is neither a row nor a pointer",
+          .repaired = !is_dry_});
+    return Done{};
+  }
+
+  Status Check(const std::string& id) {
+    Status checked =
         fsck_.observer_.Observe<Done>(context_, {.name = "fsck", .key = id, .dry_run = is_dry_},
                                       [&](const Context& counted, Operation& operation) {
                                         return Compare(counted, id, operation);
                                       });
     if (checked) return checked;
-    return Fail(id, std::move(checked).error());
+    return CountFailure(id, checked.error());
   }
 
-  // Nothing is known of it, and the proof must not say more.
-  CacheError Fail(const std::string& id, CacheError error) {
+  // A document that could not be checked counts as differing, so that the proof does not claim more
+  // than is known.
+  Error CountFailure(const std::string& id, const Error& error) {
     if (IsInterruption(context_, error)) return error;
     ++report_.checked;
     ++report_.differing;
@@ -176,7 +209,7 @@ class Fsck::Checking {
     return error;
   }
 
-  Outcome<Done> Compare(const Context& context, const std::string& id, Operation& operation) {
+  Status Compare(const Context& context, const std::string& id, Operation& operation) {
     std::optional<Row> row = TRY(fsck_.rows_.Load(context, id));
     if (filter_ && !TRY(IsAskedFor(context, id, row))) {
       operation.outcome = "not asked for";
@@ -185,8 +218,13 @@ class Fsck::Checking {
     const SyncReply reply =
         TRY(fsck_.synchronizer_.SyncFrom(context, {.id = id, .dry_run = is_dry_}, row));
     bool is_in_flight = reply.outcome == SyncOutcome::kInFlight;
-    const bool differs = Differs(row, reply, fsck_.observer_.clock().NowSeconds());
-    // A repair is refused when somebody wrote meanwhile; what is only said must be looked at again.
+    bool differs = Differs(row, reply, fsck_.observer_.clock().NowSeconds());
+    if (reply.outcome == SyncOutcome::kUnchanged && !TRY(fsck_.rows_.HasPointers(context, *row))) {
+      differs = true;
+      is_in_flight = !is_dry_ && !TRY(fsck_.rows_.WritePointers(context, *row));
+    }
+    // A repair is refused when somebody wrote the row meanwhile. A dry run writes nothing, so it
+    // must look again before it reports a difference.
     if (differs && is_dry_) is_in_flight = !IsSame(row, TRY(fsck_.rows_.Load(context, id)));
     ++report_.checked;
     if (is_in_flight) {
@@ -203,13 +241,13 @@ class Fsck::Checking {
     return Done{};
   }
 
-  // Also when only the row says so, which may be what is wrong.
-  Outcome<bool> IsAskedFor(const Context& context, const std::string& id,
-                           const std::optional<Row>& row) {
+  // Whether the row or the object matches the filter. Either may be the one that is wrong.
+  Result<bool> IsAskedFor(const Context& context, const std::string& id,
+                          const std::optional<Row>& row) {
     if (row && row->committed && Matches(*filter_, row->committed->facts)) return true;
     std::optional<StoredDocument> object = TRY(fsck_.store_.Read(context, id));
     if (!object) return false;
-    const Result<Document> document = ParseObject(id, std::move(object->json));
+    const Result<Document> document = ParseObject(id, *std::move(object));
     return document && Matches(*filter_, document->facts());
   }
 
@@ -229,7 +267,7 @@ class Fsck::Checking {
   const bool is_dry_;
   FsckReport report_;
   WalkProgress progress_;
-  Patience patience_;
+  FailureLimit failures_;
 };
 
 Fsck::Fsck(const DocumentsOptions& options, RowStore* rows, DocumentStore* store,
@@ -240,8 +278,8 @@ Fsck::Fsck(const DocumentsOptions& options, RowStore* rows, DocumentStore* store
       synchronizer_(*synchronizer),
       observer_(*observer) {}
 
-Outcome<FsckReport> Fsck::Run(const Context& context, const WalkOptions& walk,
-                              const std::function<void(const FsckFinding&)>& tell) {
+Result<FsckReport> Fsck::Run(const Context& context, const WalkOptions& walk,
+                             const std::function<void(const FsckFinding&)>& tell) {
   std::optional<Filter> filter = TRY(FilterOf(walk));
   return Checking(*this, context, walk, tell, std::move(filter)).Run();
 }

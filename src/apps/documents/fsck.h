@@ -1,7 +1,12 @@
-// Fsck compares rows with objects, says what differs and why, and repairs it unless it is a dry
-// run: first all objects with their rows, then all rows without an object.
+// Fsck compares rows with objects, reports what differs and why, and repairs it unless it is a dry
+// run. First it visits all objects with their rows, then all rows without an object.
 //
-// Its last line is the proof: checked = equal + repaired + in flight + differing.
+// It compares everything that queries rely on: the document, the attributes by which the indexes
+// find the row, and the pointers of its customers. What the indexes of types and statuses list, and
+// is neither a row nor a pointer, is removed. What only the index of customers lists is not looked
+// for: queries check it against the row each time.
+//
+// Its counts are the proof: checked = equal + repaired + in flight + differing.
 // May be called from any thread, beside live writes.
 #pragma once
 
@@ -26,11 +31,13 @@ struct FsckReport {
   size_t equal = 0;
   size_t repaired = 0;
   size_t in_flight = 0;
-  size_t differing = 0;       // Left so: a dry run, or the repair failed.
-  std::string last_key = {};  // Where to go on: an object's key, or a place among the rows.
+  size_t differing = 0;       // Not repaired: it is a dry run, or the repair failed.
+  std::string last_key = {};  // Where the next run continues: an object's key, or a row's position.
   bool finished = false;
   bool marked = false;  // The coverage mark was written.
-  // When it was interrupted: what the run that goes on may mark, if it may.
+  // When it was interrupted: the text for the run that continues it, which Documents seals, and the
+  // mark in it.
+  std::string checkpoint = {};
   std::optional<CoverageMark> mark = std::nullopt;
 };
 
@@ -43,10 +50,11 @@ class Fsck {
   Fsck(const DocumentsOptions& options, RowStore* rows, DocumentStore* store,
        Synchronizer* synchronizer, const Observer* observer);
 
-  // Until the end, the deadline or a stop: then `finished` says which. An error when a store stays
-  // away. kValidation when the checkpoint is none. `tell` may be empty.
-  Outcome<FsckReport> Run(const Context& context, const WalkOptions& walk,
-                          const std::function<void(const FsckFinding&)>& tell);
+  // Runs to the end, or until the deadline or a stop; `finished` says which. Fails when a store
+  // stays away. kInvalid when the checkpoint is not one. `tell` gets each difference; it may be
+  // empty.
+  Result<FsckReport> Run(const Context& context, const WalkOptions& walk,
+                         const std::function<void(const FsckFinding&)>& tell);
 
  private:
   class Checking;

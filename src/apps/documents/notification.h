@@ -1,9 +1,11 @@
-// S3 notifications as types: what AWS, MinIO and others that follow them send when objects change.
+// S3 notifications: the JSON that AWS, MinIO and compatible stores send when objects change, as it
+// is, or as SNS, SQS and EventBridge pass it on.
 //
-// Parsing is linear, never trusts its input, and may be done on any thread. See the fuzz target
-// documents_notification.
+// Pure functions; may be called from any thread. Parsing takes linear time and never trusts its
+// input; the fuzz target documents_notification tests that.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,13 +21,14 @@ struct ObjectEvent {
   ChangeOfObject change = ChangeOfObject::kOther;
   std::string name;  // Such as "ObjectCreated:Put", without "s3:" before it.
   std::string bucket;
-  std::string key;   // Decoded: '+' and %XX as AWS and MinIO encode them.
-  std::string etag;  // Empty when the event has none, like the two below.
-  std::string sequencer;
+  std::string key;        // Decoded; AWS and MinIO send it with '+' and %XX.
+  std::string etag;       // Empty when the event has none; so is the next.
   std::string principal;  // Who changed it.
+  // When it was changed, since the epoch; nullopt when the event does not say it.
+  std::optional<std::chrono::milliseconds> time = std::nullopt;
 };
 
-// A record, or why it is none.
+// A record, or the reason why it could not be read.
 struct NotificationRecord {
   std::optional<ObjectEvent> event = std::nullopt;
   std::string problem = {};
@@ -36,12 +39,8 @@ struct Notification {
   std::vector<NotificationRecord> records = {};
 };
 
-// kInvalid when the text is no JSON or has neither records nor a test event. A record that cannot
-// be read is one with a problem, and the others stand.
+// kInvalid when the text is not JSON, or has neither records nor a test event. A record that cannot
+// be read has a problem in place of an event; the other records are not affected.
 Result<Notification> ParseNotification(std::string_view json);
-
-// Whether the first is older than the second or the same: events of one key only. False when either
-// is empty.
-bool SequencerIsNotNewer(std::string_view candidate, std::string_view known);
 
 }  // namespace tidemark::documents

@@ -24,7 +24,6 @@ TEST(NotificationTest, ReadsWhatAwsSends) {
   EXPECT_EQ(event->bucket, "amzn-s3-demo-bucket");
   EXPECT_EQ(event->key, "HappyFace.jpg");
   EXPECT_EQ(event->etag, "d41d8cd98f00b204e9800998ecf8427e");
-  EXPECT_EQ(event->sequencer, "0055AED6DCD90281E5");
   EXPECT_EQ(event->principal, "AIDAJDPLRKLG7UEXAMPLE");
 }
 
@@ -41,7 +40,7 @@ TEST(NotificationTest, ReadsWhatMinioSends) {
   EXPECT_EQ(event->key, "archive/a.json");
 }
 
-// Each record is judged by itself.
+// A malformed record does not affect the others.
 TEST(NotificationTest, SaysWhatIsWrongWithARecord) {
   const auto notification = ParseNotification(R"({"Records":[
       {"eventSource":"aws:ses"}, null,
@@ -49,26 +48,47 @@ TEST(NotificationTest, SaysWhatIsWrongWithARecord) {
       {"eventSource":"aws:s3","eventName":"ObjectCreated:Put","s3":{"object":{"key":"a"}}},
       {"eventSource":"aws:s3","eventName":"ObjectCreated:Put","s3":{"bucket":{"name":"b"}}},
       {"eventSource":"aws:s3","eventName":"ObjectCreated:Put",
-       "s3":{"bucket":{"name":"b"},"object":{"key":"a%4"}}}]})");
+       "s3":{"bucket":{"name":"b"},"object":{"key":"a%4"}}},
+      {"eventSource":"aws:s3","eventName":"ObjectCreated:Put",
+       "s3":{"bucket":{"name":"b"},"object":{"key":"archive/%FF.json"}}}]})");
   ASSERT_TRUE(notification.has_value());
-  ASSERT_EQ(notification->records.size(), 6U);
+  ASSERT_EQ(notification->records.size(), 7U);
   for (const NotificationRecord& record : notification->records) {
     EXPECT_FALSE(record.event.has_value());
     EXPECT_FALSE(record.problem.empty());
   }
 }
 
-// With zeros behind the shorter, as AWS compares them; nothing is known without both.
-TEST(NotificationTest, OrdersSequencers) {
-  EXPECT_TRUE(SequencerIsNotNewer("0055AED6DCD90281E5", "0055AED6DCD90281E6"));
-  EXPECT_TRUE(SequencerIsNotNewer("0055", "0055"));
-  EXPECT_TRUE(SequencerIsNotNewer("0055", "005500"));
-  EXPECT_TRUE(SequencerIsNotNewer("005500", "0055"));
-  EXPECT_TRUE(SequencerIsNotNewer("0055", "00551"));
-  EXPECT_FALSE(SequencerIsNotNewer("00551", "0055"));
-  EXPECT_FALSE(SequencerIsNotNewer("B", "A0000"));
-  EXPECT_FALSE(SequencerIsNotNewer("", "1"));
-  EXPECT_FALSE(SequencerIsNotNewer("1", ""));
+// The key of the only event in it.
+std::string OnlyKeyIn(std::string_view json) {
+  const auto notification = ParseNotification(json);
+  if (!notification) return notification.error().message;
+  const bool is_one = notification->records.size() == 1 && notification->records.front().event;
+  return is_one ? notification->records.front().event->key : "not one event";
+}
+
+// Review: D7
+TEST(NotificationTest, OpensTheEnvelopesOfSnsSqsAndEventBridge) {
+  const std::string s3 =
+      R"({\"Records\":[{\"eventSource\":\"aws:s3\",\"eventName\":\"ObjectCreated:Put\",)"
+      R"(\"s3\":{\"bucket\":{\"name\":\"b\"},\"object\":{\"key\":\"archive/a+b.json\"}}}]})";
+  EXPECT_EQ(OnlyKeyIn(R"({"Type":"Notification","Message":")" + s3 + R"("})"), "archive/a b.json");
+  EXPECT_EQ(OnlyKeyIn(R"({"Records":[{"eventSource":"aws:sqs","body":")" + s3 + R"("}]})"),
+            "archive/a b.json");
+  EXPECT_EQ(OnlyKeyIn(R"({"Messages":[{"Body":")" + s3 + R"("}]})"), "archive/a b.json");
+  EXPECT_EQ(OnlyKeyIn(R"({"source":"aws.s3","detail-type":"Object Deleted","detail":)"
+                      R"({"bucket":{"name":"b"},"object":{"key":"archive/a+b.json"}}})"),
+            "archive/a+b.json");
+}
+
+// Review: D7
+TEST(NotificationTest, RefusesWhatItDoesNotUnderstand) {
+  for (const char* json :
+       {"{}", R"({"Type":"SubscriptionConfirmation"})", R"({"Type":"Notification"})",
+        R"({"Messages":[{}]})", R"({"Type":"Notification","Message":"hello"})",
+        R"({"source":"aws.ec2","detail-type":"x"})"}) {
+    EXPECT_FALSE(ParseNotification(json)) << json;
+  }
 }
 
 }  // namespace

@@ -1,23 +1,37 @@
 #include "apps/documents/observer.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 namespace tidemark::documents {
 
 namespace {
 
-void Add(Counter* counter) {
-  if (counter) counter->Add();
-}
+constexpr std::string_view kOther = "other";
+// The operations that take their time for themselves. A client waits for the first four.
+constexpr std::array kMeasured = {std::string_view("read"),
+                                  std::string_view("range"),
+                                  std::string_view("write"),
+                                  std::string_view("remove"),
+                                  std::string_view("event"),
+                                  std::string_view("backfill"),
+                                  std::string_view("fsck"),
+                                  std::string_view("compare"),
+                                  std::string_view("repair"),
+                                  std::string_view("settle"),
+                                  kOther};
 
-// What a caller can do something about is an answer; that another version came first is one.
-bool IsFailure(const CacheError& error) {
-  return error.type != CacheErrorType::kNotFound && error.type != CacheErrorType::kValidation &&
-         error.type != CacheErrorType::kConflict;
+// An invalid request, an object that is not a document and a version that another caller replaced
+// first are answers that the caller can act on. They must not raise the alarm on errors.
+bool IsFailure(const Error& error) {
+  return error.code != ErrorCode::kNotFound && error.code != ErrorCode::kInvalid &&
+         error.code != ErrorCode::kConflict;
 }
 
 std::string_view OutcomeOf(const Operation& operation) {
-  if (operation.error) return ToString(operation.error->type);
+  if (operation.error) return ToString(operation.error->code);
+  if (!operation.found) return ToString(ErrorCode::kNotFound);
   return operation.outcome.empty() ? std::string_view("ok") : operation.outcome;
 }
 
@@ -33,70 +47,83 @@ std::string_view ToString(CacheResult result) {
   return result == CacheResult::kHit ? "hit" : "miss";
 }
 
-Observer::Observer(const Clock* clock, const Logger* logger, Metrics* metrics)
-    : clock_(*clock), logger_(logger) {
-  if (!metrics) return;
-  counters_.hits = &metrics->AddCounter(
-      {.name = "tidemark_documents_cache_hits_total", .help = "Documents that the cache had."});
-  counters_.misses = &metrics->AddCounter({.name = "tidemark_documents_cache_misses_total",
-                                           .help = "Documents that the cache did not have, had "
-                                                   "expired, or could not be asked for."});
-  counters_.throttled =
-      &metrics->AddCounter({.name = "tidemark_documents_throttled_total",
-                            .help = "Replies that a store of documents was asked for too much."});
-  counters_.errors = &metrics->AddCounter(
-      {.name = "tidemark_documents_errors_total",
-       .help = "Operations on documents that failed, beside what was not found, not valid, or "
-               "written by another first."});
-  counters_.operations =
-      &metrics->AddCounter({.name = "tidemark_documents_operations_total",
-                            .help = "Operations on documents, whatever came of them."});
-  counters_.seconds = &metrics->AddHistogram(
-      {.metric = {.name = "tidemark_documents_operation_seconds",
-                  .help = "How long operations on documents took."},
-       .bounds = {0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 5, 30}});
+Observer::Observer(const Runtime& runtime)
+    : runtime_(runtime),
+      hits_(runtime.metrics.AddCounter({.name = "tidemark_documents_cache_hits_total",
+                                        .help = "Documents that the cache had."})),
+      misses_(runtime.metrics.AddCounter(
+          {.name = "tidemark_documents_cache_misses_total",
+           .help = "Documents that the cache did not have, had expired, or could not be asked "
+                   "for."})),
+      throttled_(runtime.metrics.AddCounter(
+          {.name = "tidemark_documents_throttled_total",
+           .help = "Calls of the stores of documents that were refused because of their load."})),
+      errors_(runtime.metrics.AddCounter(
+          {.name = "tidemark_documents_errors_total",
+           .help = "Operations on documents that failed. Not counted are documents that were not "
+                   "found or not valid, and writes that lost to another writer."})),
+      operations_(
+          runtime.metrics.AddCounter({.name = "tidemark_documents_operations_total",
+                                      .help = "Operations on documents, successful or not."})),
+      event_delay_(runtime.metrics.AddHistogram(
+          {.metric = {.name = "tidemark_documents_event_delay_seconds",
+                      .help = "The time from a change of an object to the end of the handling of "
+                              "its event, as far as events have their time."},
+           .bounds = {0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600}})) {
+  for (const std::string_view name : kMeasured) {
+    seconds_[name] = &runtime.metrics.AddHistogram(
+        {.metric = {.name = "tidemark_documents_operation_seconds",
+                    .help = "How long operations on documents took, by operation.",
+                    .labels = {{"operation", std::string(name)}}},
+         .bounds = {0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 5, 30}});
+  }
 }
 
-void Observer::Tell(const Operation& operation) const {
+void Observer::Record(const Operation& operation) const {
   Count(operation);
-  if (!logger_) return;
   using Milliseconds = std::chrono::duration<double, std::milli>;
-  logger_->Log(LevelOf(operation), operation.dry_run ? "documents (dry run)" : "documents",
-               {{"operation", operation.name},
-                {"key", operation.key},
-                {"duration_ms", Milliseconds(operation.duration).count()},
-                {"success", operation.error == nullptr},
-                {"outcome", OutcomeOf(operation)},
-                {"cache", ToString(operation.cache)},
-                {"retries", operation.retries},
-                {"dry_run", operation.dry_run},
-                {"error", operation.error ? std::string_view(operation.error->message) : ""}});
+  runtime_.logger.Log(
+      LevelOf(operation), operation.dry_run ? "documents (dry run)" : "documents",
+      {{"operation", operation.name},
+       {"key", operation.key},
+       {"duration_ms", Milliseconds(operation.duration).count()},
+       {"success", operation.error == nullptr && operation.found},
+       {"outcome", OutcomeOf(operation)},
+       {"cache", ToString(operation.cache)},
+       {"retries", operation.retries},
+       {"dry_run", operation.dry_run},
+       {"error", operation.error ? std::string_view(operation.error->message) : ""}});
+}
+
+void Observer::RecordEvent(std::chrono::milliseconds changed) const {
+  // The sender's clock may be ahead of ours.
+  const auto delay = std::max(runtime_.clock.Now() - changed, std::chrono::milliseconds(0));
+  event_delay_.Observe(std::chrono::duration<double>(delay).count());
 }
 
 void Observer::Warn(std::string_view message, std::string_view key, std::string_view what) const {
-  if (logger_) logger_->Log(LogLevel::kWarning, message, {{"key", key}, {"what", what}});
+  runtime_.logger.Log(LogLevel::kWarning, message, {{"key", key}, {"what", what}});
 }
 
-std::optional<OperationCounts> Observer::counts() const {
-  if (!counters_.operations) return std::nullopt;
-  const auto count = [](const Counter* counter) { return static_cast<uint64_t>(counter->value()); };
-  return OperationCounts{.operations = count(counters_.operations),
-                         .hits = count(counters_.hits),
-                         .misses = count(counters_.misses),
-                         .errors = count(counters_.errors),
-                         .throttled = count(counters_.throttled)};
+OperationCounts Observer::counts() const {
+  const auto count = [](const Counter& counter) { return static_cast<uint64_t>(counter.value()); };
+  return {.operations = count(operations_),
+          .hits = count(hits_),
+          .misses = count(misses_),
+          .errors = count(errors_),
+          .throttled = count(throttled_)};
 }
 
 void Observer::Count(const Operation& operation) const {
-  Add(counters_.operations);
-  if (counters_.seconds) {
-    counters_.seconds->Observe(std::chrono::duration<double>(operation.duration).count());
-  }
-  if (operation.cache == CacheResult::kHit) Add(counters_.hits);
-  if (operation.cache == CacheResult::kMiss) Add(counters_.misses);
-  // Also what was retried with success: whoever is throttled is told so before it hurts.
-  if (counters_.throttled) counters_.throttled->Add(operation.throttled);
-  if (operation.error && IsFailure(*operation.error)) Add(counters_.errors);
+  operations_.Add();
+  const auto measured = seconds_.find(operation.name);
+  Histogram& seconds = *(measured == seconds_.end() ? seconds_.at(kOther) : measured->second);
+  seconds.Observe(std::chrono::duration<double>(operation.duration).count());
+  if (operation.cache == CacheResult::kHit) hits_.Add();
+  if (operation.cache == CacheResult::kMiss) misses_.Add();
+  // Also calls that succeeded after a retry: throttling shows here before requests fail.
+  throttled_.Add(operation.throttled);
+  if (operation.error && IsFailure(*operation.error)) errors_.Add();
 }
 
 }  // namespace tidemark::documents

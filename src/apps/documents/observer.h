@@ -1,19 +1,23 @@
-// Observer tells what documents do: a line in the log and the metrics for each operation. Its
-// logger and metrics may be missing. May be called from any thread.
+// Observer writes a line in the log and updates the metrics for each operation on documents.
+//
+//   return observer.Observe<ReadReply>(context, {.name = "read", .key = id},
+//                                      [&](const Context& counted, Operation& operation) {
+//                                        return Read(counted, id, operation);
+//                                      });
+//
+// May be called from any thread.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <map>
 #include <string>
 #include <string_view>
 
-#include "apps/documents/cache_error.h"
 #include "apps/documents/context.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/metrics.h"
+#include "base/result.h"
+#include "base/runtime.h"
 
 namespace tidemark::documents {
 
@@ -21,13 +25,14 @@ enum class CacheResult { kNone, kHit, kMiss };
 
 std::string_view ToString(CacheResult result);  // "none", "hit", "miss"
 
-// One operation that is over.
+// One operation that has ended.
 struct Operation {
-  std::string_view name;  // "put", "get", "query", "write", "event", …
-  std::string_view key;   // The document's id, or what else it was about.
+  std::string_view name;  // "read", "range", "write", "event", … The metrics have it as a label.
+  std::string_view key;   // The document's id, or the range of a query.
   std::chrono::nanoseconds duration{0};
-  const CacheError* error = nullptr;  // Null: it succeeded.
-  // Instead of "ok" when there is more to say: "unchanged", "not cached".
+  const Error* error = nullptr;  // Null: it succeeded.
+  bool found = true;             // False: there is no such document, which is not an error.
+  // Logged in place of "ok": "unchanged", "not cached".
   std::string_view outcome = {};
   CacheResult cache = CacheResult::kNone;
   uint32_t retries = 0;
@@ -45,50 +50,49 @@ struct OperationCounts {
 
 class Observer {
  public:
-  // All outlive this; logger and metrics may be null.
-  Observer(const Clock* clock, const Logger* logger, Metrics* metrics);
+  explicit Observer(const Runtime& runtime);
 
-  void Tell(const Operation& operation) const;
-  // A line beside the operations: a repair that is due, a part of an answer that is missing.
+  void Record(const Operation& operation) const;
+  // An event about a change at `changed` was handled now.
+  void RecordEvent(std::chrono::milliseconds changed) const;
+  // A warning about something that is not an operation, such as a part of an answer that is
+  // missing.
   void Warn(std::string_view message, std::string_view key, std::string_view what) const;
-  const Clock& clock() const { return clock_; }
-  // Of this process so far; nullopt when there are no metrics, and so nobody counts.
-  std::optional<OperationCounts> counts() const;
+  const Clock& clock() const { return runtime_.clock; }
+  // The counts since this process started.
+  OperationCounts counts() const;
 
-  // Does the work and tells of it, with its time, its error and its retries. The work may fill in
-  // what else there is to say.
+  // Does the work, then logs and counts it with its time, its error and its retries. The work gets
+  // a context that counts retries, and may set more fields of the operation.
   template <typename T>
-  Outcome<T> Observe(const Context& context, Operation operation,
-                     const std::function<Outcome<T>(const Context&, Operation&)>& work) const {
+  Result<T> Observe(const Context& context, Operation operation,
+                    const std::function<Result<T>(const Context&, Operation&)>& work) const {
     Tally tally;
     Context counted = context;
     counted.tally = &tally;
-    const std::chrono::nanoseconds start = clock_.Monotonic();
-    Outcome<T> outcome = work(counted, operation);
-    operation.duration = clock_.Monotonic() - start;
+    const std::chrono::nanoseconds start = runtime_.clock.Monotonic();
+    Result<T> result = work(counted, operation);
+    operation.duration = runtime_.clock.Monotonic() - start;
     operation.retries = tally.retries;
     operation.throttled = tally.throttled;
-    if (!outcome) operation.error = &outcome.error();
-    Tell(operation);
+    if (!result) operation.error = &result.error();
+    Record(operation);
     if (context.tally) context.tally->retries += operation.retries;
-    return outcome;
+    return result;
   }
 
  private:
-  struct Counters {
-    Counter* hits = nullptr;
-    Counter* misses = nullptr;
-    Counter* throttled = nullptr;
-    Counter* errors = nullptr;
-    Counter* operations = nullptr;
-    Histogram* seconds = nullptr;
-  };
-
   void Count(const Operation& operation) const;
 
-  const Clock& clock_;
-  const Logger* const logger_;
-  Counters counters_;
+  const Runtime runtime_;
+  Counter& hits_;
+  Counter& misses_;
+  Counter& throttled_;
+  Counter& errors_;
+  Counter& operations_;
+  // By the name of the operation. What has no histogram of its own is under "other".
+  std::map<std::string_view, Histogram*> seconds_;
+  Histogram& event_delay_;
 };
 
 }  // namespace tidemark::documents

@@ -28,7 +28,9 @@ Status ValidateOptions(const DocumentsOptions& options) {
   TRY(CheckName("documents.prefix", options.prefix));
   if (options.repair_prefix.starts_with(options.prefix) ||
       options.prefix.starts_with(options.repair_prefix)) {
-    return Invalid("the prefix of documents and that of repairs lie in each other: change one");
+    return Invalid(
+        "documents.prefix and the prefix of repair notes must not contain each other: change "
+        "documents.prefix");
   }
   TRY(CheckRange("documents.rate (DYNAMODB_RATE_LIMIT_RPS)", options.rate_per_second,
                  kMaxRatePerSecond));
@@ -39,8 +41,8 @@ Status ValidateOptions(const DocumentsOptions& options) {
     return Invalid(fmt::format("documents.sample-every is {} ms: it must be {} ms at least",
                                options.sample_every.count(), kShortestSampling.count()));
   }
-  return CheckRange("the life of \"nobody has it\" in seconds", options.negative_life.count(),
-                    kLongestNegativeLife.count());
+  return CheckRange("the time in seconds for which an absent id is remembered",
+                    options.negative_life.count(), kLongestNegativeLife.count());
 }
 
 Result<DocumentsOptions> OptionsFrom(const Settings& settings) {
@@ -50,6 +52,7 @@ Result<DocumentsOptions> OptionsFrom(const Settings& settings) {
                            .ttl = std::chrono::seconds(ttl_days * kDaySeconds),
                            .enabled = settings.Bool("documents.cache"),
                            .rate_per_second = settings.Integer("documents.rate"),
+                           .limits_calls = settings.IsGiven("documents.rate"),
                            .bucket = settings.Text("documents.bucket"),
                            .prefix = settings.Text("documents.prefix"),
                            .write_mode = settings.Text("documents.writes") == "lenient"

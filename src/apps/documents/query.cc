@@ -2,43 +2,41 @@
 
 #include <fmt/format.h>
 
-#include "apps/documents/converter.h"
-#include "apps/documents/table.h"
+#include "apps/documents/row_encoding.h"
 
 namespace tidemark::documents {
 
 namespace {
 
-Outcome<Done> CheckBounds(const RangeQuery& query) {
+Status CheckBounds(const RangeQuery& query) {
   if (query.from > query.to) {
-    return Refused(
-        fmt::format("the range starts at {}, behind its end at {}", query.from, query.to));
+    return Invalid(
+        fmt::format("the range starts at {}, after its end at {}", query.from, query.to));
   }
   if (query.limit == 0 || query.limit > kMaxPage) {
-    return Refused(fmt::format("a page of {} documents: between 1 and {} can be asked for",
-                               query.limit, kMaxPage));
+    return Invalid(
+        fmt::format("a page of {} documents cannot be asked for: the limit is between 1 and {}",
+                    query.limit, kMaxPage));
   }
   return Done{};
 }
 
 }  // namespace
 
-Outcome<Filter> ParseFilter(const RangeQuery& query) {
+Result<Filter> ParseFilter(const RangeQuery& query) {
   TRY(CheckBounds(query));
   Filter filter{.from = query.from, .to = query.to, .customer = query.customer};
   if (query.type) {
     filter.kind = ParseDocumentKind(*query.type);
-    if (!filter.kind) return Refused("the type is neither change nor announcement");
+    if (!filter.kind) return Invalid("the type is neither change nor announcement");
   }
   if (query.status) {
     filter.status = ParseDocumentStatus(*query.status);
     if (!filter.status) {
-      return Refused("the status is none of draft, submitted, approved, completed and cancelled");
+      return Invalid("the status must be draft, submitted, approved, completed or cancelled");
     }
   }
-  if (query.customer) {
-    if (Status valid = ValidateCustomer(*query.customer); !valid) return Refused(valid.error());
-  }
+  if (query.customer) TRY(ValidateCustomer(*query.customer));
   return filter;
 }
 
@@ -61,7 +59,7 @@ std::vector<IndexRange> RangesOf(const Filter& filter) {
     return IndexRange{
         .index = index, .value = std::string(value), .from = filter.from, .to = filter.to};
   };
-  // The most selective first.
+  // The most selective index that is possible.
   if (filter.customer) return {range(kCustomerTimeIndex, *filter.customer)};
   if (filter.status) return {range(kStatusTimeIndex, ToString(*filter.status))};
   if (filter.kind) return {range(kTimeRangeIndex, ToString(*filter.kind))};

@@ -1,12 +1,13 @@
-// Which documents are asked for: those created in a time, both ends included, for which all that
-// is given holds.
+// Which documents a caller asks for: those that were created in a span of time, both ends included,
+// and match all other conditions that are given.
+//
+// Plain data and pure functions; may be used from any thread.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "apps/documents/cache_error.h"
 #include "apps/documents/document.h"
 #include "apps/documents/limits.h"
 #include "apps/documents/row_store.h"
@@ -14,7 +15,7 @@
 
 namespace tidemark::documents {
 
-// As callers give it. What is not given does not matter.
+// The query as a caller gives it. A condition that is not given is not checked.
 struct RangeQuery {
   EpochSeconds from = 0;
   EpochSeconds to = 0;
@@ -25,7 +26,7 @@ struct RangeQuery {
   std::optional<RowPosition> after = std::nullopt;  // A reply's `last`.
 };
 
-// The same, known to make sense.
+// The same query after validation.
 struct Filter {
   EpochSeconds from = 0;
   EpochSeconds to = 0;
@@ -34,18 +35,17 @@ struct Filter {
   std::optional<DocumentStatus> status = std::nullopt;
 };
 
-// kValidation when the start is behind the end, a type or status is not known, a customer's code
-// is empty, or the limit is 0 or above kMaxPage.
-Outcome<Filter> ParseFilter(const RangeQuery& query);
+// kInvalid when the start is after the end, the type or the status is unknown, the customer's code
+// is not valid, or the limit is 0 or above kMaxPage.
+Result<Filter> ParseFilter(const RangeQuery& query);
 
 bool Matches(const Filter& filter, const DocumentFacts& facts);
 
-// Where a document that matches stands in the index that is asked for the filter, whether it is
-// cached or not: so that pages from both stores are in one order.
+// The position of a matching document in the index that the filter uses, cached or not. So pages
+// that are read from the objects have the same order and the same cursors as pages from the cache.
 RowPosition PositionOf(const Filter& filter, const Document& document);
 
-// The parts of indexes that together hold all that can match: the customer's, or the status's, or
-// those of the types.
+// The parts of indexes that together hold every row that can match.
 std::vector<IndexRange> RangesOf(const Filter& filter);
 
 }  // namespace tidemark::documents

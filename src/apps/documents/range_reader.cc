@@ -15,7 +15,8 @@ namespace {
 
 constexpr EpochSeconds kNever = std::numeric_limits<EpochSeconds>::max();
 
-// The first documents behind a position, in order, however they come; never more than are wanted.
+// Keeps the first `count` documents after a position, added in any order. It keeps no more
+// documents than fill a page and begin the next one.
 class FirstDocuments {
  public:
   FirstDocuments(const std::optional<RowPosition>& after, size_t count)
@@ -23,20 +24,42 @@ class FirstDocuments {
 
   void Add(RowPosition position, Document document) {
     if (after_ && position <= *after_) return;
-    documents_.insert_or_assign(std::move(position), std::move(document));
-    if (documents_.size() > count_) documents_.erase(std::prev(documents_.end()));
+    const size_t size_bytes = document.json().size();
+    if (!documents_.emplace(std::move(position), std::move(document)).second) return;
+    size_bytes_ += size_bytes;
+    while (documents_.size() > count_ || HasMoreThanAPage()) {
+      size_bytes_ -= LastBytes();
+      documents_.erase(std::prev(documents_.end()));
+    }
   }
   std::map<RowPosition, Document> Take() { return std::move(documents_); }
 
  private:
+  size_t LastBytes() const { return documents_.rbegin()->second.json().size(); }
+  // Whether the page is full without the last one, which only tells that there are more.
+  bool HasMoreThanAPage() const {
+    return documents_.size() > 2 && size_bytes_ - LastBytes() > kMaxPageBytes;
+  }
+
   const std::optional<RowPosition> after_;
   const size_t count_;
   std::map<RowPosition, Document> documents_;
+  size_t size_bytes_ = 0;
 };
+
+// Whether the row matches the filter at the position where the index has it. A pointer may be older
+// than its row, so it may be wrong. The row itself is the hit of its first customer: a pointer for
+// that customer is an old one, and would find the document a second time.
+bool Confirms(const Row& row, const IndexHit& hit, const Filter& filter) {
+  const DocumentFacts& facts = row.committed->facts;
+  if (facts.created_at != hit.position.created_at || !Matches(filter, facts)) return false;
+  if (hit.position.key == row.id) return true;
+  return filter.customer && facts.customers.front() != *filter.customer;
+}
 
 }  // namespace
 
-// One answer in the making.
+// One reply in the making.
 class RangeReader::Reading {
  public:
   Reading(const RangeReader& reader, const Context& context, const RangeQuery& query,
@@ -47,106 +70,97 @@ class RangeReader::Reading {
     reply_.coverage.complete = true;
   }
 
-  Outcome<RangeReply> Run(Beyond beyond) {
-    const Outcome<EpochSeconds> edge = FindEdge();
-    if (!edge) return FromObjectsAlone(beyond, edge.error());
-    const EpochSeconds now_complete_from = *edge;
-    if (now_complete_from > filter_.from) {
-      if (beyond == Beyond::kSearchObjects) {
-        if (auto found = SearchObjects(filter_.from, std::min(now_complete_from - 1, filter_.to));
-            !found) {
-          LeaveOut(now_complete_from, found.error().message);
-        }
-      } else {
-        LeaveOut(now_complete_from, "it was not asked for");
-      }
-    }
-    const bool cache_has_some = now_complete_from <= filter_.to || !searched_;
+  // The objects have what was created before the edge, the cache what was created since.
+  Result<RangeReply> Run(Beyond beyond) {
+    const Result<EpochSeconds> edge = FindEdge();
+    if (!edge) return ReadObjectsAlone(beyond, edge.error());
+    if (*edge > filter_.from) ReadBeforeEdge(*edge, beyond);
+    const bool cache_has_some = *edge <= filter_.to || !searched_;
     if (cache_has_some && !IsFull()) {
-      if (auto cached = ReadCache(searched_ ? now_complete_from : filter_.from); !cached) {
-        return FromObjectsAlone(beyond, cached.error());
-      }
+      const Status cached = ReadCache(searched_ ? *edge : filter_.from);
+      if (!cached) return ReadObjectsAlone(beyond, cached.error());
     }
     return std::move(reply_);
   }
 
  private:
   bool IsFull() const { return reply_.last.has_value(); }
+  const Clock& clock() const { return reader_.observer_.clock(); }
 
-  // Since when the cache has everything.
-  Outcome<EpochSeconds> FindEdge() {
+  // The time since which the cache has everything; kNever when it is not known to have anything.
+  Result<EpochSeconds> FindEdge() {
     if (!reader_.options_.enabled) {
-      reply_.coverage.as_of = reader_.observer_.clock().Now();
+      reply_.coverage.as_of = clock().Now();
       return kNever;
     }
     const std::optional<CoverageMark> mark = TRY(reader_.rows_.LoadMark(context_));
-    TRY(SettleLeftWrites());
-    reply_.coverage.as_of = mark ? mark->as_of : reader_.observer_.clock().Now();
-    if (!mark) return kNever;
-    // Rows end when their life is over, so the cache cannot reach further back than that.
-    const EpochSeconds oldest_row =
-        reader_.observer_.clock().NowSeconds() - reader_.options_.ttl.count() + 1;
+    TRY(SettleStaleWrites());
+    reply_.coverage.as_of = mark ? mark->as_of : clock().Now();
+    if (!mark || !reader_.rows_.AreTrusted()) return kNever;
+    // Rows expire, so the cache cannot reach further back than the life of a row.
+    const EpochSeconds oldest_row = clock().NowSeconds() - reader_.options_.ttl.count() + 1;
     return std::max(mark->complete_from, oldest_row);
   }
 
-  // First writes that were left may have reached their object, which no index knows yet.
-  Outcome<Done> SettleLeftWrites() {
-    if (reader_.settle_) {
-      if (auto settled = reader_.settle_(context_); !settled) {
-        reply_.coverage.complete = false;
-        reader_.observer_.Warn("writes that were left could not be settled", "range",
-                               settled.error().message);
-      }
-    }
-    const auto under_way =
-        TRY(reader_.rows_.ListIntents(context_, reader_.observer_.clock().Now()));
-    reply_.coverage.in_flight += under_way.size();
+  // A first write whose writer died may have reached its object, and no index has it yet. Settled,
+  // it is either in the indexes or gone.
+  Status SettleStaleWrites() {
+    const SettleReport settled = TRY(reader_.synchronizer_.SettleStale(context_));
+    reply_.coverage.in_flight += settled.under_way + settled.failed;
+    if (settled.failed > 0) reply_.coverage.complete = false;
     return Done{};
   }
 
-  void LeaveOut(EpochSeconds complete_from, std::string_view why) {
-    reply_.coverage.complete = false;
-    reply_.coverage.complete_from = complete_from;
-    reader_.observer_.Warn("a part of a range was not read from the object store",
-                           fmt::format("{}..{}", filter_.from, complete_from), why);
+  void ReadBeforeEdge(EpochSeconds edge, Beyond beyond) {
+    if (beyond == Beyond::kFlag) return LeaveOutBefore(edge, "the caller did not ask for it");
+    const Status found = SearchObjects(filter_.from, std::min(edge - 1, filter_.to));
+    if (!found) LeaveOutBefore(edge, found.error().message);
   }
 
-  // The table is away, or has just gone: the objects have it all.
-  Outcome<RangeReply> FromObjectsAlone(Beyond beyond, const CacheError& why) {
+  void LeaveOutBefore(EpochSeconds edge, std::string_view why) {
+    reply_.coverage.complete = false;
+    reply_.coverage.complete_from = edge;
+    reader_.observer_.Warn("a part of a range was not read from the object store",
+                           fmt::format("{}..{}", filter_.from, edge), why);
+  }
+
+  // The table is away, or has gone away midway. The objects have everything.
+  Result<RangeReply> ReadObjectsAlone(Beyond beyond, const Error& why) {
     if (beyond == Beyond::kFlag || context_.IsOver()) return why;
     reader_.observer_.Warn("the cache could not answer a range: its objects are read",
                            fmt::format("{}..{}", filter_.from, filter_.to), why.message);
     reply_ = {};
+    size_bytes_ = 0;
     reply_.coverage = {.complete = true,
                        .complete_from = filter_.from,
                        .complete_to = filter_.to,
-                       .as_of = reader_.observer_.clock().Now(),
+                       .as_of = clock().Now(),
                        .cache_was_away = true};
     if (auto found = SearchObjects(filter_.from, filter_.to); !found) {
-      return Both(why, std::move(found).error());
+      return CombineErrors(why, found.error());
     }
     return std::move(reply_);
   }
 
-  // Reads all objects: only they say when their documents were created.
-  Outcome<Done> SearchObjects(EpochSeconds from, EpochSeconds to) {
+  // Reads all objects, because only their content says when a document was created.
+  Status SearchObjects(EpochSeconds from, EpochSeconds to) {
     Filter part = filter_;
     part.from = from;
     part.to = to;
+    // One more than asked for: it tells whether there are more.
     FirstDocuments found(query_.after, query_.limit + 1);
-    std::string after;
+    std::optional<std::string> after = "";
     size_t listed = 0;
-    while (true) {
-      const ObjectPage page = TRY(reader_.store_.List(context_, after, objects::kMaxPage));
-      for (const ListedObject& object : page.objects) TRY(Match(object.id, part, found));
-      listed += page.objects.size();
-      if (!page.last) break;
+    while (after) {
       if (listed >= kMaxListedObjects) {
-        return CacheError{.message = fmt::format("there are more than {} objects to read: ask for "
-                                                 "a time that the cache has",
-                                                 kMaxListedObjects)};
+        return Invalid(
+            fmt::format("there are more than {} objects to read: ask for a time that the cache has",
+                        kMaxListedObjects));
       }
-      after = *page.last;
+      const ObjectPage page = TRY(reader_.store_.List(context_, *after, objects::kMaxPage));
+      for (const ListedObject& object : page.objects) TRY(AddIfMatching(object.id, part, found));
+      listed += page.objects.size();
+      after = page.last;
     }
     searched_ = true;
     reply_.coverage.searched_objects = true;
@@ -156,7 +170,7 @@ class RangeReader::Reading {
     return Done{};
   }
 
-  Outcome<Done> Match(const std::string& id, const Filter& part, FirstDocuments& found) {
+  Status AddIfMatching(const std::string& id, const Filter& part, FirstDocuments& found) {
     std::optional<Document> document = TRY(ReadObject(id));
     if (!document || !Matches(part, document->facts())) return Done{};
     RowPosition position = PositionOf(part, *document);
@@ -164,51 +178,85 @@ class RangeReader::Reading {
     return Done{};
   }
 
-  // nullopt when it is gone, or no document.
-  Outcome<std::optional<Document>> ReadObject(const std::string& id) {
+  // Returns nullopt when the object is gone or is not a document.
+  Result<std::optional<Document>> ReadObject(const std::string& id) {
     std::optional<StoredDocument> stored = TRY(reader_.store_.Read(context_, id));
     if (!stored) return std::optional<Document>();
-    Result<Document> document = Document::Parse(std::move(stored->json));
-    if (document && document->id() == id) return std::optional(*std::move(document));
+    Result<Document> document = ParseObject(id, *std::move(stored));
+    if (document) return std::optional(*std::move(document));
     ++reply_.coverage.unreadable;
     return std::optional<Document>();
   }
 
-  Outcome<Done> ReadCache(EpochSeconds from) {
-    RangeQuery rest = query_;
-    rest.from = std::max(from, filter_.from);
-    do {
-      rest.limit = query_.limit - reply_.documents.size();
-      // Full, but nobody knows yet whether there is one more.
-      if (rest.limit == 0) rest.limit = 1;
-      CachedPage page = TRY(reader_.manager_.Query(context_, rest));
-      reply_.coverage.in_flight += page.in_flight;
-      for (CachedHit& hit : page.hits) Take(hit);
-      rest.after = page.last;
-    } while (rest.after && !IsFull());
+  Status ReadCache(EpochSeconds from) {
+    Filter part = filter_;
+    part.from = std::max(from, filter_.from);
+    IndexWalk walk(&reader_.rows_, RangesOf(part), query_.after, Wanted());
+    while (!IsFull()) {
+      std::optional<IndexHit> hit = TRY(walk.Next(context_, Wanted()));
+      if (!hit) break;
+      TRY(AddIfConfirmed(*std::move(hit), part));
+    }
     return Done{};
   }
 
-  // The cache's document, unless only the object can tell.
-  void Take(CachedHit& hit) {
-    if (hit.document && !hit.in_doubt) return Append(hit.position, *std::move(hit.document));
-    const Outcome<std::optional<Document>> document = ReadObject(hit.id);
-    if (document) {
-      if (*document && Matches(filter_, (*document)->facts())) {
-        Append(hit.position, FoundDocument(**document));
-      }
-      return;
+  // One more than what is missing: it tells whether there are more.
+  uint32_t Wanted() const {
+    return static_cast<uint32_t>(query_.limit + 1 - reply_.documents.size());
+  }
+
+  Status AddIfConfirmed(IndexHit hit, const Filter& part) {
+    if (hit.id.empty()) return Done{};
+    // A pointer has no row, and an index may be behind its table.
+    if (!hit.row || reader_.options_.indexes_lag) TRY(LoadRow(hit));
+    if (!hit.row || !IsServable(*hit.row, clock().NowSeconds()) || !Confirms(*hit.row, hit, part)) {
+      return Done{};
     }
-    reply_.coverage.complete = false;
-    if (hit.document) Append(hit.position, *std::move(hit.document));
+    if (hit.row->intent) ++reply_.coverage.in_flight;
+    std::optional<FoundDocument> cached;
+    if (hit.json) cached.emplace(hit.row->id, hit.row->committed->facts, *std::move(hit.json));
+    const bool is_in_doubt =
+        hit.row->intent && IsStale(*hit.row->intent, clock().Now(), reader_.options_);
+    if (cached && !is_in_doubt) {
+      Append(hit.position, *std::move(cached));
+    } else {
+      AddFromObject(hit, std::move(cached));
+    }
+    return Done{};
+  }
+
+  // Replaces what the index has by the row as it is now.
+  Status LoadRow(IndexHit& hit) {
+    hit.row = TRY(reader_.rows_.Load(context_, hit.id));
+    hit.json.reset();
+    if (hit.row && hit.row->committed && hit.row->committed->document) {
+      hit.json = hit.row->committed->document->json();
+    }
+    return Done{};
+  }
+
+  // The row has no document, or its object may be newer: the object decides. When it cannot be
+  // read, the reply has what the cache has and is not complete.
+  void AddFromObject(const IndexHit& hit, std::optional<FoundDocument> cached) {
+    const Result<std::optional<Document>> document = ReadObject(hit.id);
+    if (!document) {
+      reply_.coverage.complete = false;
+      if (cached) Append(hit.position, *std::move(cached));
+    } else if (*document && Matches(filter_, (*document)->facts())) {
+      Append(hit.position, FoundDocument(**document));
+    }
   }
 
   void Append(const RowPosition& position, FoundDocument document) {
-    if (reply_.documents.size() == query_.limit) {
+    const bool fits =
+        reply_.documents.size() < query_.limit &&
+        (reply_.documents.empty() || size_bytes_ + document.json().size() <= kMaxPageBytes);
+    if (!fits || IsFull()) {
       if (!reply_.last) reply_.last = last_position_;
       return;
     }
     last_position_ = position;
+    size_bytes_ += document.json().size();
     reply_.documents.push_back(std::move(document));
   }
 
@@ -218,26 +266,26 @@ class RangeReader::Reading {
   const Filter& filter_;
   RangeReply reply_;
   RowPosition last_position_;
+  size_t size_bytes_ = 0;  // Of the documents of the reply.
   bool searched_ = false;
 };
 
-RangeReader::RangeReader(const DocumentsOptions& options, CacheManager* manager, RowStore* rows,
-                         DocumentStore* store, const Observer* observer, SettleStale settle)
+RangeReader::RangeReader(const DocumentsOptions& options, RowStore* rows, DocumentStore* store,
+                         Synchronizer* synchronizer, const Observer* observer)
     : options_(options),
-      manager_(*manager),
       rows_(*rows),
       store_(*store),
-      observer_(*observer),
-      settle_(std::move(settle)) {}
+      synchronizer_(*synchronizer),
+      observer_(*observer) {}
 
-Outcome<RangeReply> RangeReader::Read(const Context& context, const RangeQuery& query,
-                                      Beyond beyond) {
+Result<RangeReply> RangeReader::Read(const Context& context, const RangeQuery& query,
+                                     Beyond beyond) {
   const std::string key = fmt::format("{}..{}", query.from, query.to);
   return observer_.Observe<RangeReply>(
       context, {.name = "range", .key = key},
-      [&](const Context& counted, Operation& operation) -> Outcome<RangeReply> {
+      [&](const Context& counted, Operation& operation) -> Result<RangeReply> {
         const Filter filter = TRY(ParseFilter(query));
-        Outcome<RangeReply> reply = Reading(*this, counted, query, filter).Run(beyond);
+        Result<RangeReply> reply = Reading(*this, counted, query, filter).Run(beyond);
         if (reply && !reply->coverage.complete) operation.outcome = "incomplete";
         return reply;
       });

@@ -7,10 +7,10 @@ namespace tidemark::documents {
 
 namespace {
 
-// A note is a number of milliseconds.
+// A note holds a number of milliseconds.
 constexpr size_t kMaxNoteBytes = 20;
 
-// Long ago when it is no number: nobody waits for it.
+// Returns 0, which is long ago, when the text is not a number: then nothing waits for the note.
 std::chrono::milliseconds ParseTime(const std::string& text) {
   int64_t time = 0;
   std::from_chars(text.data(), text.data() + text.size(), time);
@@ -27,7 +27,7 @@ Repairs::Repairs(const DocumentsOptions& options, objects::Objects* objects, con
       synchronizer_(*synchronizer),
       observer_(*observer) {}
 
-Outcome<Done> Repairs::Note(const Context& context, const std::string& id) {
+Status Repairs::Note(const Context& context, const std::string& id) {
   const objects::PutRequest note{.key = options_.repair_prefix + id,
                                  .bytes = std::to_string(observer_.clock().Now().count()),
                                  .content_type = "text/plain"};
@@ -36,7 +36,7 @@ Outcome<Done> Repairs::Note(const Context& context, const std::string& id) {
   return Done{};
 }
 
-Outcome<size_t> Repairs::Count(const Context& context) {
+Result<size_t> Repairs::Count(const Context& context) {
   size_t count = 0;
   objects::ListReply page;
   do {
@@ -46,7 +46,7 @@ Outcome<size_t> Repairs::Count(const Context& context) {
   return count;
 }
 
-Outcome<RepairReport> Repairs::Run(const Context& context) {
+Result<RepairReport> Repairs::Run(const Context& context) {
   RepairReport report;
   objects::ListReply page;
   do {
@@ -54,7 +54,7 @@ Outcome<RepairReport> Repairs::Run(const Context& context) {
     page = TRY(List(context, after));
     for (const objects::ObjectInfo& note : page.objects) {
       ++report.due;
-      const Outcome<bool> repaired = Repair(context, note.key);
+      const Result<bool> repaired = Repair(context, note.key);
       if (repaired && *repaired) ++report.repaired;
       if (!repaired && context.IsOver()) return report;
     }
@@ -62,14 +62,16 @@ Outcome<RepairReport> Repairs::Run(const Context& context) {
   return report;
 }
 
-Outcome<bool> Repairs::Repair(const Context& context, const std::string& key) {
+Result<bool> Repairs::Repair(const Context& context, const std::string& key) {
   const std::string id = key.substr(options_.repair_prefix.size());
   return observer_.Observe<bool>(
       context, {.name = "repair", .key = id, .dry_run = options_.dry_run},
-      [&](const Context& counted, Operation& operation) -> Outcome<bool> {
+      [&](const Context& counted, Operation& operation) -> Result<bool> {
         const std::optional<FoundNote> note = TRY(Read(counted, key));
         if (!note) return true;
         const SyncReply synced = TRY(synchronizer_.Sync(counted, {.id = id}));
+        // The write that the note was made for may still come after this sync. The row is final
+        // only after the time by which that write must have ended.
         const auto over = note->made + options_.intent_lease + 2 * options_.skew;
         if (synced.outcome == SyncOutcome::kInFlight || observer_.clock().Now() < over ||
             options_.dry_run) {
@@ -81,14 +83,14 @@ Outcome<bool> Repairs::Repair(const Context& context, const std::string& key) {
       });
 }
 
-Outcome<objects::ListReply> Repairs::List(const Context& context, const std::string& after) {
+Result<objects::ListReply> Repairs::List(const Context& context, const std::string& after) {
   return retrier_.Run<objects::ListReply>(context, Store::kObjects, "listing repairs", [&] {
     return objects_.List({.prefix = options_.repair_prefix, .after = after});
   });
 }
 
-Outcome<std::optional<Repairs::FoundNote>> Repairs::Read(const Context& context,
-                                                         const std::string& key) {
+Result<std::optional<Repairs::FoundNote>> Repairs::Read(const Context& context,
+                                                        const std::string& key) {
   const auto read = [&]() -> Result<std::optional<FoundNote>> {
     const auto object = TRY(objects_.Open(key));
     if (!object) return std::optional<FoundNote>();
@@ -99,9 +101,8 @@ Outcome<std::optional<Repairs::FoundNote>> Repairs::Read(const Context& context,
                                                 read);
 }
 
-// Only the note that was read: one that was made since is for another write.
-Outcome<Done> Repairs::Forget(const Context& context, const std::string& key,
-                              const FoundNote& note) {
+// Deletes only the note that was read. A note that was made since then is for another write.
+Status Repairs::Forget(const Context& context, const std::string& key, const FoundNote& note) {
   TRY(retrier_.Run<objects::DeleteReply>(context, Store::kObjects, "deleting a repair's note", [&] {
     return objects_.Delete({.key = key, .if_match = note.etag});
   }));

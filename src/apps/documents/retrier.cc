@@ -6,18 +6,23 @@ namespace tidemark::documents {
 
 namespace {
 
-CacheErrorType TypeOf(Store store, ErrorCode code) {
+ErrorCode TranslateCode(Store store, ErrorCode code) {
   switch (code) {
     case ErrorCode::kUnavailable:
-      return store == Store::kTable ? CacheErrorType::kThrottling : CacheErrorType::kNetwork;
+      return store == Store::kTable ? ErrorCode::kThrottled : ErrorCode::kUnreachable;
     case ErrorCode::kConflict:
     case ErrorCode::kInUse:
-      return CacheErrorType::kThrottling;
-    case ErrorCode::kUnknown:
-      return CacheErrorType::kNetwork;
+      return ErrorCode::kThrottled;
+    case ErrorCode::kInvalid:
+    case ErrorCode::kNotFound:
+      return ErrorCode::kInternal;
     default:
-      return CacheErrorType::kUnavailable;
+      return code;
   }
+}
+
+bool HasNoAnswer(ErrorCode code) {
+  return code == ErrorCode::kUnknown || code == ErrorCode::kUnreachable;
 }
 
 }  // namespace
@@ -26,41 +31,52 @@ std::string_view ToString(Store store) {
   return store == Store::kTable ? "the table" : "the object store";
 }
 
-CacheError Classify(Store store, std::string_view doing, Error error) {
-  const CacheErrorType type = TypeOf(store, error.code);
-  CacheError classified{.type = type,
-                        .message = fmt::format("{}: {}: {}", ToString(store), doing, error.message),
-                        .retryable = type != CacheErrorType::kUnavailable};
-  classified.causes.push_back(std::move(error));
-  return classified;
+Error TranslateError(Store store, std::string_view doing, const Error& error) {
+  return {TranslateCode(store, error.code),
+          fmt::format("{}: {}: {}", ToString(store), doing, error.message)};
 }
 
-Retrier::Attempts::Attempts(Pauser& pauser, const Context& context, Store store,
+bool IsRetryable(ErrorCode code) {
+  return code == ErrorCode::kThrottled || code == ErrorCode::kUnavailable ||
+         code == ErrorCode::kConflict || code == ErrorCode::kCancelled || HasNoAnswer(code);
+}
+
+Error CombineErrors(const Error& first, const Error& second) {
+  const bool may_recover = IsRetryable(first.code) || IsRetryable(second.code);
+  return {may_recover ? ErrorCode::kUnavailable : ErrorCode::kInternal,
+          fmt::format("{}; {}", first.message, second.message)};
+}
+
+void Retrier::PauseBeforeRetry(const Context& context, std::chrono::nanoseconds length) const {
+  if (context.tally) ++context.tally->retries;
+  runtime_.sleeper.SleepUnlessStopped(length, context.stop);
+}
+
+Retrier::Attempts::Attempts(const Retrier& retrier, const Context& context, Store store,
                             std::string_view doing)
-    : pauser_(pauser), context_(context), store_(store), doing_(doing) {}
+    : retrier_(retrier), context_(context), store_(store), doing_(doing) {}
 
-std::optional<CacheError> Retrier::Attempts::GivenUp() const {
-  if (!context_.IsOver()) return std::nullopt;
-  CacheError given_up = Cancelled(fmt::format(
-      "{}: {}: {}", ToString(store_), doing_,
-      context_.stop.stop_requested() ? "the caller gave up" : "the deadline has passed"));
-  if (last_) given_up.causes.push_back(*last_);
-  return given_up;
+Status Retrier::Attempts::VerifyWanted() const {
+  if (!context_.IsOver()) return Done{};
+  return Error{
+      ErrorCode::kCancelled,
+      fmt::format("{}: {}: {}{}", ToString(store_), doing_,
+                  context_.stop.stop_requested() ? "the caller gave up" : "the deadline has passed",
+                  last_ ? "; the last attempt failed: " + last_->message : "")};
 }
 
-std::optional<CacheError> Retrier::Attempts::After(Error error) {
-  CacheError classified = Classify(store_, doing_, error);
-  const bool is_throttled = classified.type == CacheErrorType::kThrottling;
+Status Retrier::Attempts::WaitAfter(const Error& error) {
+  Error translated = TranslateError(store_, doing_, error);
+  const bool is_throttled = translated.code == ErrorCode::kThrottled;
   if (is_throttled && context_.tally) ++context_.tally->throttled;
-  if (!classified.retryable) return classified;
-  last_ = std::move(error);
+  if (!is_throttled && !HasNoAnswer(translated.code)) return translated;
+  last_ = error;
   Backoff& backoff = is_throttled ? throttling_ : network_;
   const auto wait = backoff.Next(context_.deadline);
-  if (!wait) return classified;
-  if (context_.tally) ++context_.tally->retries;
-  // Whoever gives up meanwhile is noticed before the next attempt.
-  pauser_.Pause(*wait, context_.stop);
-  return std::nullopt;
+  if (!wait) return translated;
+  // When the caller gives up during the pause, VerifyWanted says so before the next attempt.
+  retrier_.PauseBeforeRetry(context_, *wait);
+  return Done{};
 }
 
 }  // namespace tidemark::documents

@@ -1,9 +1,14 @@
-// A Row is what the cache knows of one document: the last version known to be committed in the
-// object store, or that it was deleted; and, while a write is under way, the intent beside it.
-// docs/formats/documents.md describes how it is stored. Plain data.
+// A Row is what the cache knows about one document: the last version that was committed to the
+// object store, or that the document was deleted. While a write is under way the row also has the
+// intent of that write. docs/formats/documents.md describes how rows are stored.
 //
-// Nothing of an intent is ever served: it says only that somebody may be changing the object, and
-// by which tag to recognise the change.
+// Readers never see anything of an intent. It only says that somebody may be changing the object,
+// and by which tag the change is recognised.
+//
+// Below are the rules for what a row becomes once it is known what the object holds. The writer and
+// the Synchronizer both use them, so they agree.
+//
+// Plain data and pure functions; may be used from any thread.
 #pragma once
 
 #include <chrono>
@@ -19,14 +24,15 @@ namespace tidemark::documents {
 // A version that was in the object store.
 struct Committed {
   DocumentFacts facts;
-  // nullopt: it is too large for the row, or the stored text is damaged; the object has it.
+  // nullopt: the document is too large for the row, or the stored text is damaged. The object has
+  // it.
   std::optional<Document> document;
   std::string etag;  // Of the object that holds it.
   EpochSeconds ttl = 0;
   friend bool operator==(const Committed&, const Committed&) = default;
 };
 
-// The object was deleted, or was gone when somebody looked.
+// The object was deleted, or was not there when it was last read.
 struct Tombstone {
   std::string etag;  // Of the version that was deleted; empty when it is not known.
   EpochSeconds deleted_at = 0;
@@ -37,31 +43,49 @@ struct Tombstone {
 enum class IntentKind { kPut, kDelete };
 
 struct Intent {
-  std::string txn;  // What the object's metadata says once this write has happened.
+  std::string txn;  // The tag in the object's metadata once this write has happened.
   IntentKind kind = IntentKind::kPut;
-  std::optional<std::string> base_etag;  // Of the object it replaces; nullopt: there is none.
+  std::optional<std::string> base_etag;  // Of the object that it replaces; nullopt: there is none.
   std::chrono::milliseconds started{0};  // Since the epoch.
+  std::string process = {};              // The name of the process that writes.
   friend bool operator==(const Intent&, const Intent&) = default;
 };
 
 struct Row {
   std::string id;
-  // Anew with each write of the row: who writes names the one it read.
+  // A new random text with each write of the row. A writer names the revision that it read.
   std::string revision = {};
-  // At most one of the two. Neither: nothing is known, as before a first write.
+  // At most one of these two. Neither: nothing is known yet, as before a first write.
   std::optional<Committed> committed = std::nullopt;
   std::optional<Tombstone> tombstone = std::nullopt;
   std::optional<Intent> intent = std::nullopt;
-  // When the committed part, or the tombstone, was last seen to be the object's state.
+  // When the version or the tombstone was last compared with the object and found right.
   std::chrono::milliseconds verified{0};
-  // Of the last event that was handled; orders events of this object and nothing else.
-  std::string sequencer = {};
   friend bool operator==(const Row&, const Row&) = default;
 };
 
-// Whether the row may be served: committed and not expired. Its document may be missing.
+// Whether the row may be served: it has a version that has not expired. Its document may be
+// missing.
 bool IsServable(const Row& row, EpochSeconds now);
-// Whether a write began so long ago that nobody waits for it any more.
+// Whether the writer must have given up: its process has ended, or the write began long ago.
 bool IsStale(const Intent& intent, std::chrono::milliseconds now, const DocumentsOptions& options);
+// Whether the row holds neither a version nor a tombstone.
+bool IsBlank(const Row& row);
+
+// When the row of a document ends: this long after the later of its creation and its modification.
+EpochSeconds CalculateTtl(EpochSeconds created_at, EpochSeconds modified_at,
+                          std::chrono::seconds life);
+
+// The row when the object holds this version; it has no intent. A document that is older than the
+// life of rows is not cached. Its row becomes a tombstone instead of going away, because a reader
+// that read an older version before must not find an empty place and fill it with that version.
+Row CommitVersion(const DocumentsOptions& options, Row row, Document document,
+                  const std::string& etag, std::chrono::milliseconds now);
+
+// The row when there is no object, or the object is not a document: a tombstone for a day.
+Row MarkDeleted(Row row, std::chrono::milliseconds now);
+
+// The row without its intent; nothing else changes.
+Row WithoutIntent(Row row);
 
 }  // namespace tidemark::documents

@@ -1,14 +1,15 @@
 #include "apps/documents/row_store.h"
 
 #include <algorithm>
-#include <limits>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "apps/documents/converter.h"
-#include "apps/documents/table.h"
+#include "apps/documents/limits.h"
+#include "apps/documents/row_encoding.h"
 #include "item/attributes.h"
+#include "tables/ensure_table.h"
 #include "tables/limits.h"
 
 namespace tidemark::documents {
@@ -19,9 +20,16 @@ using item::Item;
 using item::Number;
 
 constexpr std::string_view kMarkKey = "~coverage";
-constexpr std::string_view kIntentPartition = "~intent";
+constexpr std::string_view kSealKey = "~seal";
+constexpr size_t kSealingKeyBytes = 32;
 constexpr uint32_t kIntentsPage = 100;
 constexpr size_t kRevisionBytes = 16;
+
+tables::IndexSpec IndexOver(std::string_view name, std::string partition) {
+  return {.name = std::string(name),
+          .keys = {.partition = {std::move(partition), item::Type::kString},
+                   .sort = item::KeyAttribute{"created_at", item::Type::kNumber}}};
+}
 
 std::string_view PartitionAttribute(std::string_view index) {
   if (index == kTimeRangeIndex) return "object_type";
@@ -33,7 +41,8 @@ struct Condition {
   tables::Values values = {};
 };
 
-// That the stored row is the one that was loaded. Rows of other programs have no revision.
+// The condition that the stored row is the one that was loaded. Rows of other programs have no
+// revision.
 Condition StillIs(const std::optional<Row>& previous) {
   if (!previous) return {"attribute_not_exists(object_id)"};
   if (previous->revision.empty()) {
@@ -42,7 +51,7 @@ Condition StillIs(const std::optional<Row>& previous) {
   return {"revision = :revision", {{":revision", previous->revision}}};
 }
 
-// Those that were written with the row: other programs write none.
+// The pointers that were written with the row. Other programs write none.
 std::vector<Item> PointersOf(const std::optional<Row>& row) {
   if (!row || row->revision.empty()) return {};
   return EncodePointers(*row);
@@ -54,12 +63,12 @@ bool HasKeyOf(const std::vector<Item>& items, const Item& wanted) {
   });
 }
 
-// What makes the pointers those of the next row. A pointer that has to go and does not fit into the
-// transaction goes with its ttl: it is harmless, since every hit is checked.
-void AddPointers(const std::string& table, const std::optional<Row>& previous,
-                 const std::optional<Row>& next, std::vector<tables::TransactAction>& actions) {
-  const std::vector<Item> before = PointersOf(previous);
-  const std::vector<Item> after = next ? EncodePointers(*next) : std::vector<Item>();
+// Adds the writes that turn the pointers `before` into those of `next`. A transaction has a
+// limited number of actions. An old pointer that does not fit stays until its ttl ends. It does no
+// harm, because readers check every hit against the row.
+void AddPointers(const std::string& table, const std::vector<Item>& before, const Row& next,
+                 std::vector<tables::TransactAction>& actions) {
+  const std::vector<Item> after = EncodePointers(next);
   if (before == after) return;
   for (const Item& pointer : after) {
     actions.emplace_back(tables::PutRequest{.table = table, .item = pointer});
@@ -80,12 +89,10 @@ IndexHit HitFrom(Item item) {
   IndexHit hit{.position = PositionIn(item)};
   if (auto id = DecodePointer(item)) {
     hit.id = *std::move(id);
-  } else {
-    hit.id = hit.position.key;
-    if (auto unread = DecodeUnread(std::move(item))) {
-      hit.row = std::move(unread->row);
-      hit.json = std::move(unread->json);
-    }
+  } else if (auto unparsed = DecodeUnparsedRow(std::move(item))) {
+    hit.id = unparsed->row.id;
+    hit.row = std::move(unparsed->row);
+    hit.json = std::move(unparsed->json);
   }
   return hit;
 }
@@ -102,7 +109,7 @@ tables::QueryRequest QueryOf(const std::string& table, const IndexRange& range,
                  {":from", Number::FromInt(range.from)},
                  {":to", Number::FromInt(range.to)}},
       .limit = limit};
-  // A start outside of the range would be refused: what is before it is as good as none.
+  // A table refuses a start outside of the range. A start before the range means its beginning.
   if (after && after->created_at >= range.from) {
     query.start_after = Item{{attribute, range.value},
                              {"created_at", Number::FromInt(after->created_at)},
@@ -111,18 +118,26 @@ tables::QueryRequest QueryOf(const std::string& table, const IndexRange& range,
   return query;
 }
 
-// The item that a write's condition failed on.
-const std::optional<Item>& FailedOn(const tables::TransactWriteReply& reply) {
-  return reply.reasons.front().item;
-}
-
 }  // namespace
 
-RowStore::RowStore(const DocumentsOptions& options, tables::Tables* tables, const Retrier* retrier,
-                   Random* random)
-    : options_(options), tables_(*tables), retrier_(*retrier), random_(*random) {}
+tables::CreateTableRequest TableDefinition(const std::string& table) {
+  return {.table = table,
+          .keys = {.partition = {"object_id", item::Type::kString}},
+          .indexes = {IndexOver(kTimeRangeIndex, "object_type"),
+                      IndexOver(kCustomerTimeIndex, "customer_code"),
+                      IndexOver(kStatusTimeIndex, "status")},
+          .tags = {{"CostCenter", "ccoe-customer-contact-manager"}}};
+}
 
-Outcome<std::optional<Row>> RowStore::Load(const Context& context, const std::string& id) {
+Status EnsureCacheTable(tables::Tables& tables, const std::string& table) {
+  return tables::EnsureTable(tables, TableDefinition(table), "ttl");
+}
+
+RowStore::RowStore(const DocumentsOptions& options, tables::Tables* tables, const Retrier* retrier,
+                   const Runtime& runtime)
+    : options_(options), tables_(*tables), retrier_(*retrier), runtime_(runtime) {}
+
+Result<std::optional<Row>> RowStore::Load(const Context& context, const std::string& id) {
   const auto item =
       TRY(retrier_.Run<std::optional<Item>>(context, Store::kTable, "reading a row", [&] {
         return tables_.Get({.table = options_.table, .key = {{"object_id", id}}});
@@ -130,9 +145,18 @@ Outcome<std::optional<Row>> RowStore::Load(const Context& context, const std::st
   return item ? DecodeRow(*item) : std::nullopt;
 }
 
-Outcome<bool> RowStore::Replace(const Context& context, const std::optional<Row>& previous,
-                                Row next) {
-  next.revision = random_.Hex(kRevisionBytes);
+Result<bool> RowStore::Replace(const Context& context, const std::optional<Row>& previous,
+                               Row next) {
+  return Write(context, previous, PointersOf(previous), std::move(next));
+}
+
+Result<bool> RowStore::WritePointers(const Context& context, const Row& row) {
+  return Write(context, row, {}, row);
+}
+
+Result<bool> RowStore::Write(const Context& context, const std::optional<Row>& previous,
+                             const std::vector<Item>& known, Row next) {
+  next.revision = runtime_.random.Hex(kRevisionBytes);
   Condition condition = StillIs(previous);
   std::vector<tables::TransactAction> actions;
   actions.emplace_back(tables::PutRequest{.table = options_.table,
@@ -140,35 +164,21 @@ Outcome<bool> RowStore::Replace(const Context& context, const std::optional<Row>
                                           .condition = std::move(condition.text),
                                           .values = std::move(condition.values),
                                           .on_failure = tables::OnConditionFailure::kAllOld});
-  AddPointers(options_.table, previous, next, actions);
-  return retrier_.Run<bool>(context, Store::kTable, "writing a row",
-                            [&] { return WriteOnce(actions, next.revision); });
+  AddPointers(options_.table, known, next, actions);
+  const tables::ConditionalWrite write{.actions = std::move(actions),
+                                       .is_ours = tables::HasText("revision", next.revision)};
+  const auto reply =
+      TRY(retrier_.Run<tables::ConditionalReply>(context, Store::kTable, "writing a row", [&] {
+        return writer_.Write(write, context.deadline);
+      }));
+  return reply.IsWritten();
 }
 
-Result<bool> RowStore::WriteOnce(const std::vector<tables::TransactAction>& actions,
-                                 const std::string& revision) {
-  std::optional<Item> stored;
-  if (actions.size() == 1) {
-    const auto reply = TRY(tables_.Put(std::get<tables::PutRequest>(actions.front())));
-    if (reply.applied) return true;
-    stored = reply.failed_on;
-  } else {
-    const auto reply = TRY(tables_.TransactWrite({.actions = actions}));
-    if (reply.outcome == tables::TransactOutcome::kApplied) return true;
-    if (reply.reasons.front().code != tables::CancellationCode::kConditionalCheckFailed) {
-      return Error{ErrorCode::kConflict, "another transaction was writing the row or a pointer"};
-    }
-    stored = FailedOn(reply);
-  }
-  // Our own, by an attempt whose reply was lost.
-  return stored && item::TextIn(*stored, "revision") == revision;
-}
-
-Outcome<bool> RowStore::Remove(const Context& context, const Row& previous) {
+Result<bool> RowStore::Remove(const Context& context, const Row& previous) {
   Condition condition = StillIs(previous);
   const auto reply =
       TRY(retrier_.Run<tables::WriteReply>(context, Store::kTable, "removing a row", [&] {
-        // What is gone already was removed by an attempt whose reply was lost, or by the sweeper.
+        // A row that is gone was removed by an attempt whose reply was lost, or by the sweeper.
         return tables_.Delete(
             {.table = options_.table,
              .key = {{"object_id", previous.id}},
@@ -178,8 +188,27 @@ Outcome<bool> RowStore::Remove(const Context& context, const Row& previous) {
   return reply.applied;
 }
 
-Outcome<IndexPage> RowStore::Query(const Context& context, const IndexRange& range,
-                                   const std::optional<RowPosition>& after, uint32_t limit) {
+Result<bool> RowStore::HasPointers(const Context& context, const Row& row) {
+  for (const Item& pointer : EncodePointers(row)) {
+    const auto stored =
+        TRY(retrier_.Run<std::optional<Item>>(context, Store::kTable, "reading a pointer", [&] {
+          return tables_.Get(
+              {.table = options_.table, .key = {{"object_id", *pointer.Find("object_id")}}});
+        }));
+    if (!stored || *stored != pointer) return false;
+  }
+  return true;
+}
+
+Status RowStore::RemoveStray(const Context& context, const IndexHit& hit) {
+  TRY(retrier_.Run<tables::WriteReply>(context, Store::kTable, "removing a stray item", [&] {
+    return tables_.Delete({.table = options_.table, .key = {{"object_id", hit.position.key}}});
+  }));
+  return Done{};
+}
+
+Result<IndexPage> RowStore::Query(const Context& context, const IndexRange& range,
+                                  const std::optional<RowPosition>& after, uint32_t limit) {
   if (after && after->created_at > range.to) return IndexPage{};
   const tables::QueryRequest query = QueryOf(options_.table, range, after, limit);
   tables::Page found = TRY(retrier_.Run<tables::Page>(context, Store::kTable, "querying an index",
@@ -191,23 +220,19 @@ Outcome<IndexPage> RowStore::Query(const Context& context, const IndexRange& ran
   return page;
 }
 
-Outcome<std::vector<std::string>> RowStore::ListIntents(const Context& context,
-                                                        std::chrono::milliseconds started_by) {
+Result<std::vector<Row>> RowStore::ListFirstWrites(const Context& context) {
+  // Also those that began in the future: the clock may have been set back.
   const IndexRange range{
-      .index = kTimeRangeIndex,
-      .value = std::string(kIntentPartition),
-      .to = std::chrono::duration_cast<std::chrono::seconds>(started_by).count()};
-  std::vector<std::string> ids;
-  std::optional<RowPosition> after;
-  do {
-    IndexPage page = TRY(Query(context, range, after, kIntentsPage));
-    for (IndexHit& hit : page.hits) ids.push_back(std::move(hit.id));
-    after = page.last;
-  } while (after);
-  return ids;
+      .index = kTimeRangeIndex, .value = std::string(kIntentPartition), .to = kLastSecond};
+  std::vector<Row> rows;
+  IndexWalk walk(this, {range}, std::nullopt, kIntentsPage);
+  while (std::optional<IndexHit> hit = TRY(walk.Next(context))) {
+    if (hit->row && hit->row->intent) rows.push_back(*std::move(hit->row));
+  }
+  return rows;
 }
 
-Outcome<TableSize> RowStore::Describe(const Context& context) {
+Result<TableSize> RowStore::Describe(const Context& context) {
   const auto table =
       TRY(retrier_.Run<tables::TableDescription>(context, Store::kTable, "describing it", [&] {
         return tables_.DescribeTable(options_.table);
@@ -215,7 +240,7 @@ Outcome<TableSize> RowStore::Describe(const Context& context) {
   return TableSize{.items = table.item_count, .size_bytes = table.size_bytes};
 }
 
-Outcome<std::optional<CoverageMark>> RowStore::LoadMark(const Context& context) {
+Result<std::optional<CoverageMark>> RowStore::LoadMark(const Context& context) {
   const auto item = TRY(retrier_.Run<std::optional<
                             Item>>(context, Store::kTable, "reading the coverage mark", [&] {
     return tables_.Get({.table = options_.table, .key = {{"object_id", std::string(kMarkKey)}}});
@@ -227,13 +252,57 @@ Outcome<std::optional<CoverageMark>> RowStore::LoadMark(const Context& context) 
       CoverageMark{.complete_from = *complete_from, .as_of = std::chrono::milliseconds(*as_of)});
 }
 
-Outcome<Done> RowStore::StoreMark(const Context& context, const CoverageMark& mark) {
+Status RowStore::StoreMark(const Context& context, const CoverageMark& mark) {
   TRY(retrier_.Run<tables::WriteReply>(context, Store::kTable, "writing the coverage mark", [&] {
     return tables_.Put({.table = options_.table,
                         .item = {{"object_id", std::string(kMarkKey)},
                                  {"complete_from", Number::FromInt(mark.complete_from)},
                                  {"as_of", Number::FromInt(mark.as_of.count())}}});
   }));
+  return Done{};
+}
+
+Result<Secret> RowStore::LoadSealingKey(const Context& context) {
+  const std::string made = runtime_.random.Hex(kSealingKeyBytes);
+  const auto reply =
+      TRY(retrier_.Run<tables::WriteReply>(context, Store::kTable, "making a sealing key", [&] {
+        return tables_.Put({.table = options_.table,
+                            .item = {{"object_id", std::string(kSealKey)}, {"key", made}},
+                            .condition = "attribute_not_exists(object_id)",
+                            .on_failure = tables::OnConditionFailure::kAllOld});
+      }));
+  if (reply.applied || !reply.failed_on) return Secret(std::string(made));
+  return Secret(item::TextIn(*reply.failed_on, "key"));
+}
+
+IndexWalk::IndexWalk(RowStore* rows, const std::vector<IndexRange>& ranges,
+                     const std::optional<RowPosition>& after, uint32_t page)
+    : rows_(*rows), page_(page) {
+  for (const IndexRange& range : ranges) parts_.push_back({.range = range, .after = after});
+}
+
+Result<std::optional<IndexHit>> IndexWalk::Next(const Context& context, uint32_t wanted) {
+  Part* first = nullptr;
+  for (Part& part : parts_) {
+    TRY(Fill(context, part, wanted));
+    if (part.hits.empty()) continue;
+    if (!first || part.hits.front().position < first->hits.front().position) first = &part;
+  }
+  if (!first) return std::optional<IndexHit>();
+  std::optional<IndexHit> hit = std::move(first->hits.front());
+  first->hits.pop_front();
+  return hit;
+}
+
+// In a loop, because a page may be empty although it is not the last one.
+Status IndexWalk::Fill(const Context& context, Part& part, uint32_t wanted) {
+  while (part.hits.empty() && !part.at_end) {
+    IndexPage page = TRY(rows_.Query(context, part.range, part.after, std::min(page_, wanted)));
+    part.hits.assign(std::make_move_iterator(page.hits.begin()),
+                     std::make_move_iterator(page.hits.end()));
+    part.after = page.last;
+    part.at_end = !page.last;
+  }
   return Done{};
 }
 

@@ -1,7 +1,7 @@
-// Synchronizer makes a row say what the object says. Events, fills, repairs, backfill and fsck all
-// do this one thing, in this one way: read the row, then the object, and write the row only if it
-// is still the one that was read. So order and number of runs do not matter, and an old hint can
-// never bring an old version back.
+// Synchronizer makes a row say what the object says. Events, reads that miss, repairs, backfill,
+// fsck and the settling of writes all use it. It reads the row, then the object, and writes the row
+// only if it is still the one that was read. So it does not matter in which order it runs or how
+// often, and an old event never brings an old version back.
 //
 // May be called from any thread.
 #pragma once
@@ -9,61 +9,71 @@
 #include <optional>
 #include <string>
 
-#include "apps/documents/cache_manager.h"
 #include "apps/documents/document_store.h"
+#include "apps/documents/observer.h"
+#include "apps/documents/options.h"
 #include "apps/documents/row_store.h"
+#include "base/result.h"
+#include "base/runtime.h"
 
 namespace tidemark::documents {
 
-// The document in an object's text; kInvalid when there is none, or that of another id.
-Result<Document> ParseObject(const std::string& id, std::string json);
-
 enum class SyncOutcome {
-  kUnchanged,  // The row said it already.
+  kUnchanged,  // The row was right already.
   kWritten,
-  kRemoved,    // There is no object any more: the row says so.
-  kAbsent,     // There is neither object nor row.
-  kNotCached,  // The document's life is over, or the object is no valid document.
-  kInFlight,   // A write of ours is under way, and this is it or what it replaces: left to it.
+  kRemoved,    // There is no object any more, and the row says so now.
+  kAbsent,     // There is neither an object nor a row.
+  kNotCached,  // The document is too old to be cached, or the object is not a valid document.
+  kInFlight,   // A write of ours is under way and will write the row itself.
 };
 
 struct SyncReply {
   SyncOutcome outcome = SyncOutcome::kUnchanged;
-  std::optional<CachedDocument> document = std::nullopt;  // What the object holds, if valid.
-  std::optional<std::string> etag = std::nullopt;         // Of the object, if there is one.
-  std::string invalid = {};  // Why the object is no document, when it is none.
+  std::optional<Document> document = std::nullopt;  // What the object holds, if it is valid.
+  std::optional<std::string> etag = std::nullopt;   // Of the object, if there is one.
+  std::string invalid = {};                         // Why the object is not a document.
 };
 
 struct SyncRequest {
   std::string id;
-  std::string sequencer = {};  // Of the event that asks for it; kept with the row.
-  // The object is said to be deleted: a tombstone is left also where there was no row, so that
-  // nobody who read the object before fills the cache with it.
+  // An event says that the object was deleted. Then a tombstone is left also where there was no
+  // row, so that a reader that read the object before does not fill the cache with it.
   bool deleted = false;
-  // A row that cannot be written is only worth a warning: the document is wanted, not the row.
+  // The caller wants the document, not the row: a row that cannot be written is only a warning.
   bool fill = false;
-  bool dry_run = false;  // Says what it would do, and does nothing.
+  bool dry_run = false;  // Says what it would do, and writes nothing.
+};
+
+// The result of settling the first writes that had not ended.
+struct SettleReport {
+  size_t settled = 0;
+  size_t under_way = 0;
+  size_t failed = 0;  // Still stale, because a store could not be asked.
 };
 
 class Synchronizer {
  public:
   // All outlive this.
   Synchronizer(const DocumentsOptions& options, RowStore* rows, DocumentStore* store,
-               const Observer* observer);
+               const Observer* observer, const Runtime& runtime);
 
-  // A stale intent is settled on the way: the object's tag says whether it happened. kConflict
-  // when others keep changing the row.
-  Outcome<SyncReply> Sync(const Context& context, const SyncRequest& request);
-  // The same, for those who have just loaded the row.
-  Outcome<SyncReply> SyncFrom(const Context& context, const SyncRequest& request,
-                              std::optional<Row> row);
+  // A stale intent is settled on the way: the object's tag says whether that write has happened.
+  // kConflict when other writers keep changing the row.
+  Result<SyncReply> Sync(const Context& context, const SyncRequest& request);
+  // The same for a caller that has just loaded the row.
+  Result<SyncReply> SyncFrom(const Context& context, const SyncRequest& request,
+                             std::optional<Row> row);
+
+  // Settles all first writes whose writers must have given up. One that fails does not stop the
+  // others. Stale writes over an existing version are settled by the readers of that row.
+  Result<SettleReport> SettleStale(const Context& context);
 
  private:
-  // What is to be done with a row.
+  // What to do with a row.
   struct Plan {
     SyncReply reply;
-    bool is_due = false;
-    std::optional<Row> next = std::nullopt;  // nullopt, when something is due: the row goes.
+    bool is_due = false;                     // False: the row stays as it is.
+    std::optional<Row> next = std::nullopt;  // nullopt: the row is removed.
   };
 
   Plan MakePlan(const SyncRequest& request, const std::optional<Row>& row,
@@ -71,12 +81,14 @@ class Synchronizer {
   Plan PlanWithObject(const SyncRequest& request, const std::optional<Row>& row,
                       StoredDocument object) const;
   Plan PlanWithoutObject(const SyncRequest& request, const std::optional<Row>& row) const;
-  Outcome<bool> Apply(const Context& context, const std::optional<Row>& row, Plan& plan);
+  Result<bool> Apply(const Context& context, const std::optional<Row>& row, Plan& plan);
+  Status SettleOne(const Context& context, const Row& row, SettleReport& report);
 
   const DocumentsOptions options_;
   RowStore& rows_;
   DocumentStore& store_;
   const Observer& observer_;
+  const Runtime runtime_;
 };
 
 }  // namespace tidemark::documents

@@ -5,41 +5,41 @@
 
 #include <fmt/format.h>
 
-#include "apps/documents/converter.h"
-#include "apps/documents/object_write.h"
-#include "apps/documents/settled_row.h"
+#include "apps/documents/row_encoding.h"
 #include "base/retry.h"
+#include "tables/plan_again.h"
 
 namespace tidemark::documents {
 
 namespace {
 
 constexpr size_t kTxnBytes = 16;
-// Writers of one document take turns; half of each wait is left to chance, so that two do not meet
-// again and again.
+// Writers of one document take turns. Half of each wait is random, so that two writers that
+// collided do not collide again in step.
 constexpr RetryPolicy kTurns = {.max_retries = 100,
                                 .first_wait = std::chrono::milliseconds(5),
                                 .longest_wait = std::chrono::milliseconds(400),
                                 .jitter = 0.5};
 
-// What the caller has to sort out: the table is not to blame.
-bool IsCallers(const CacheError& error) {
-  return error.type == CacheErrorType::kValidation || error.type == CacheErrorType::kConflict ||
-         error.type == CacheErrorType::kCancelled;
+// An error that the caller has to handle. It says nothing about the table.
+bool IsForCaller(const Error& error) {
+  return error.code == ErrorCode::kInvalid || error.code == ErrorCode::kConflict ||
+         error.code == ErrorCode::kCancelled;
 }
 
-// The version that is to be replaced.
+// The version that the write replaces.
 struct Version {
   std::optional<Row> row = std::nullopt;
-  std::optional<std::string> etag = std::nullopt;   // nullopt: there is no object.
-  std::optional<Document> document = std::nullopt;  // Also nullopt when the object is none.
+  std::optional<std::string> etag = std::nullopt;  // nullopt: there is no object.
+  std::optional<Document> document =
+      std::nullopt;  // nullopt also when the object is not a document.
 };
 
 }  // namespace
 
 struct WriteThrough::Task {
   std::string id;
-  const Document* document = nullptr;  // Null: it is to be deleted.
+  const Document* document = nullptr;  // Null: the document is deleted.
   std::optional<std::string> expected_etag;
 };
 
@@ -49,209 +49,208 @@ class WriteThrough::Writing {
   Writing(WriteThrough& writer, const Context& context, const Task& task)
       : writer_(writer), context_(context), task_(task) {}
 
-  Outcome<WriteResult> Run() {
+  Result<WriteResult> Run() {
     return TakeTurns([this] { return TryThroughCache(); });
   }
-  // To the object store, and no row.
-  Outcome<WriteResult> RunWithoutCache() {
+  // Writes the object only; the table is not touched.
+  Result<WriteResult> RunWithoutCache() {
     return TakeTurns([this] { return TryObjectAlone(); });
   }
 
  private:
-  // What came of one turn; nullopt: somebody else was faster, and it is to be tried again.
-  using Turn = Outcome<std::optional<WriteResult>>;
-  static Turn Again() { return std::optional<WriteResult>(); }
+  // The result of one turn; nullopt: another writer was faster, so this one needs another turn.
+  using Turn = Result<std::optional<WriteResult>>;
+  static Turn TryAgain() { return std::optional<WriteResult>(); }
 
   template <typename Try>
-  Outcome<WriteResult> TakeTurns(const Try& try_once) {
-    Backoff backoff(kTurns, &writer_.random_);
-    while (true) {
-      txn_ = writer_.random_.Hex(kTxnBytes);
-      std::optional<WriteResult> result = TRY(try_once());
-      if (result) return *std::move(result);
-      const auto wait = backoff.Next(context_.deadline);
-      if (!wait || context_.IsOver()) {
-        return Conflict(fmt::format("others keep writing '{}': try again", task_.id));
-      }
-      writer_.pauser_.Pause(*wait, context_.stop);
-    }
+  Result<WriteResult> TakeTurns(const Try& try_once) {
+    const auto turn = [&]() -> Turn {
+      txn_ = writer_.runtime_.random.Hex(kTxnBytes);
+      return try_once();
+    };
+    std::optional<WriteResult> result = TRY(tables::PlanAgain<WriteResult>(
+        kTurns, writer_.runtime_, turn, context_.deadline, context_.stop));
+    if (result) return *std::move(result);
+    return Error{ErrorCode::kConflict,
+                 fmt::format("other writers keep writing '{}': try again", task_.id)};
   }
 
   Turn TryThroughCache() {
-    Outcome<std::optional<Version>> version = Find();
+    Result<std::optional<Version>> version = Find();
     if (!version) return WithoutTable(std::move(version).error());
-    if (!*version) return Again();
-    if (!TRY(IsToBeDone(**version))) return std::optional(Nothing(**version));
-    Outcome<bool> begun = Begin(**version);
+    if (!*version) return TryAgain();
+    if (!TRY(NeedsWrite(**version))) return std::optional(UnchangedResult(**version));
+    Result<bool> begun = AddIntent(**version);
     if (!begun) {
-      // The intent may be there all the same.
-      if (auto withdrawn = Withdraw(); !withdrawn) Warn(withdrawn.error());
+      // The intent may be in the row although the table did not say so.
+      if (auto withdrawn = WithdrawIntent(); !withdrawn) Warn(withdrawn.error());
       return WithoutTable(std::move(begun).error());
     }
-    return *begun ? CarryOut(**version) : Again();
+    return *begun ? WriteAndPromote(**version) : TryAgain();
   }
 
-  // What there is to replace; nullopt while somebody else is writing it. What the row says is
-  // enough to go on with, since the object is written conditionally. To refuse, or to leave it as
-  // it is, the object itself is asked.
-  Outcome<std::optional<Version>> Find() {
+  // Finds the version to replace; nullopt while another writer is at work. The row is trusted to go
+  // ahead, because the object is then written conditionally: a stale row costs one more turn. It is
+  // not trusted to refuse the write or to skip it; that is decided by the object.
+  Result<std::optional<Version>> Find() {
     std::optional<Row> row = TRY(writer_.rows_.Load(context_, task_.id));
     if (row && !row->intent && row->committed && row->committed->document &&
         IsServable(*row, Clock().NowSeconds())) {
       Version version{
           .row = row, .etag = row->committed->etag, .document = row->committed->document};
-      const Outcome<bool> is_due = IsToBeDone(version);
-      if (is_due && *is_due) return std::optional(std::move(version));
+      const Result<bool> needs_write = NeedsWrite(version);
+      if (needs_write && *needs_write) return std::optional(std::move(version));
     }
     return FindInObject(std::move(row));
   }
 
-  Outcome<std::optional<Version>> FindInObject(std::optional<Row> row) {
-    const bool says_nothing = !row || (KnowsNothing(*row) && !row->intent);
+  Result<std::optional<Version>> FindInObject(std::optional<Row> row) {
+    const bool was_blank = !row || (IsBlank(*row) && !row->intent);
     SyncReply synced = TRY(writer_.synchronizer_.SyncFrom(context_, {.id = task_.id}, row));
     if (synced.outcome == SyncOutcome::kInFlight) return std::optional<Version>();
-    // Only a row that was not there and still is not needs no second look.
-    if (!says_nothing || synced.outcome != SyncOutcome::kAbsent) {
+    // Synchronizing may have changed the row, so it is loaded again. Only when there was no row and
+    // no object there is still none.
+    if (!was_blank || synced.outcome != SyncOutcome::kAbsent) {
       row = TRY(writer_.rows_.Load(context_, task_.id));
     }
     const bool moved_on =
         row && (row->intent || (row->committed && row->committed->etag != synced.etag));
     if (moved_on) return std::optional<Version>();
     Version version{.row = std::move(row), .etag = std::move(synced.etag)};
-    if (synced.document) version.document = std::move(synced.document->document);
+    version.document = std::move(synced.document);
     return std::optional(std::move(version));
   }
 
-  // False when it is so already.
-  Outcome<bool> IsToBeDone(const Version& version) const {
+  // False when the object is already as the caller wants it.
+  Result<bool> NeedsWrite(const Version& version) const {
     if (task_.expected_etag && *task_.expected_etag != version.etag.value_or("")) {
-      return Conflict(fmt::format("'{}' is not the version that was expected: its ETag is '{}'",
-                                  task_.id, version.etag.value_or("")));
+      return Error{ErrorCode::kConflict,
+                   fmt::format("'{}' is not the version that was expected: its ETag is '{}'",
+                               task_.id, version.etag.value_or(""))};
     }
-    if (!task_.document) return IsToBeDeleted(version);
+    if (!task_.document) return NeedsDelete(version);
     if (!version.document) return true;
     if (version.document->json() == task_.document->json()) return false;
-    const Status allowed =
-        VerifyTransition(version.document->facts().status, task_.document->facts().status);
-    if (!allowed) return Refused(allowed.error());
+    TRY(VerifyTransition(version.document->facts().status, task_.document->facts().status));
     return true;
   }
-  static Outcome<bool> IsToBeDeleted(const Version& version) {
+  static Result<bool> NeedsDelete(const Version& version) {
     if (!version.etag) return false;
-    if (!version.document) return true;
-    const Status allowed = VerifyDeletable(version.document->facts().status);
-    if (!allowed) return Refused(allowed.error());
+    if (version.document) TRY(VerifyDeletable(version.document->facts().status));
     return true;
   }
 
-  WriteResult Nothing(const Version& version) const {
+  WriteResult UnchangedResult(const Version& version) const {
     const bool has_row = version.row && version.row->committed && version.row->committed->document;
     return {
         .etag = version.etag.value_or(""), .changed = false, .cached = has_row || !task_.document};
   }
 
-  // The intent, beside whatever the row holds.
-  Outcome<bool> Begin(const Version& version) {
+  // Step 2. False when another writer changed the row first.
+  Result<bool> AddIntent(const Version& version) {
     Row next = version.row.value_or(Row{.id = task_.id});
     next.intent = Intent{.txn = txn_,
                          .kind = task_.document ? IntentKind::kPut : IntentKind::kDelete,
                          .base_etag = version.etag,
-                         .started = Clock().Now()};
+                         .started = Clock().Now(),
+                         .process = writer_.options_.sole_process};
     return writer_.rows_.Replace(context_, version.row, std::move(next));
   }
 
-  Turn CarryOut(const Version& version) {
-    ObjectWriteResult written = WriteObject(version);
-    switch (written.landing) {
-      case Landing::kLanded:
+  // Steps 3 and 4.
+  Turn WriteAndPromote(const Version& version) {
+    ObjectWriteReply written = WriteObject(version);
+    switch (written.state) {
+      case ObjectWriteState::kWritten:
         return std::optional(Promote(written.etag));
-      case Landing::kRefused:
+      case ObjectWriteState::kRefused:
         TRY(Reconcile());
-        return Again();
-      case Landing::kFailed:
-        if (auto withdrawn = Withdraw(); !withdrawn) {
-          return Both(*std::move(written.error), std::move(withdrawn).error());
+        return TryAgain();
+      case ObjectWriteState::kFailed:
+        if (auto withdrawn = WithdrawIntent(); !withdrawn) {
+          return CombineErrors(*written.error, withdrawn.error());
         }
-        return *std::move(written.error);
-      case Landing::kOvertaken:
+        break;
+      case ObjectWriteState::kOvertaken:
         if (auto reconciled = Reconcile(); !reconciled) Warn(reconciled.error());
         break;
-      case Landing::kUndecided:
-        // The intent stays: by its tag somebody settles it once it can no longer arrive.
+      case ObjectWriteState::kUndecided:
+        // The write may still arrive, so the intent must stay. Once its lease is over, the tag
+        // shows what has happened, and the write is settled.
         break;
     }
     return *std::move(written.error);
   }
 
-  ObjectWriteResult WriteObject(const Version& version) {
-    ObjectWrite write({.id = task_.id,
-                       .json = task_.document ? &task_.document->json() : nullptr,
-                       .base_etag = version.etag,
-                       .txn = txn_},
-                      &writer_.store_, &writer_.pauser_, &Clock());
-    return write.Run(context_);
+  ObjectWriteReply WriteObject(const Version& version) {
+    return writer_.store_.Write(context_,
+                                {.id = task_.id,
+                                 .json = task_.document ? &task_.document->json() : nullptr,
+                                 .base_etag = version.etag,
+                                 .txn = txn_});
   }
 
-  // The object has it, so this is a success whatever becomes of the row: a row that cannot be
-  // written keeps its intent, and is settled by it.
+  // Step 4. The object has the document, so the write has succeeded even if the row cannot be
+  // written. A row that cannot be written keeps its intent, and is settled later.
   WriteResult Promote(const std::string& etag) {
     WriteResult result{.etag = etag};
-    const Outcome<bool> promoted = EndIntent([&](Row row) {
-      row = task_.document
-                ? CommitTo(writer_.options_, std::move(row), *task_.document, etag, Clock().Now())
-                : Bury(std::move(row), Clock().Now());
+    const Result<bool> promoted = EndIntent([&](Row row) {
+      row = task_.document ? CommitVersion(writer_.options_, std::move(row), *task_.document, etag,
+                                           Clock().Now())
+                           : MarkDeleted(std::move(row), Clock().Now());
       result.cached = !task_.document || EncodeRow(writer_.options_, row).Contains("document_json");
       return std::optional(std::move(row));
     });
     if (promoted && *promoted) return result;
     if (!promoted) Warn(promoted.error());
-    // Somebody settled it before us, or has changed the object since.
-    const auto synced = promoted ? Synchronize() : Outcome<SyncReply>(promoted.error());
+    // The intent is gone: somebody settled it before us, or has changed the object since.
+    const auto synced = promoted ? Synchronize() : Result<SyncReply>(promoted.error());
     result.cached = synced && synced->outcome != SyncOutcome::kNotCached;
     return result;
   }
 
-  // Somebody else's version is there: the row is made to say so, without our intent.
-  Outcome<Done> Reconcile() {
+  // Another writer's version is in the object. Brings the row up to date, and removes our intent.
+  Status Reconcile() {
     TRY(Synchronize());
-    return Withdraw();
+    return WithdrawIntent();
   }
 
-  // Takes our intent away and leaves everything else as it is.
-  Outcome<Done> Withdraw() {
+  // Removes our intent and leaves the rest of the row as it is.
+  Status WithdrawIntent() {
     TRY(EndIntent([](Row row) {
       row = WithoutIntent(std::move(row));
-      return KnowsNothing(row) ? std::optional<Row>() : std::optional(std::move(row));
+      return IsBlank(row) ? std::optional<Row>() : std::optional(std::move(row));
     }));
     return Done{};
   }
 
-  // Changes the row if it has our intent still; nullopt of `change`: the row goes. False when the
-  // intent is not there.
+  // Changes the row while it still has our intent. `change` returns nullopt to remove the row.
+  // False when our intent is not there any more. The loop ends soon, because every other writer
+  // that changes a row with an intent also removes the intent.
   template <typename Change>
-  Outcome<bool> EndIntent(const Change& change) {
-    const Context ending = Ending();
+  Result<bool> EndIntent(const Change& change) {
+    const Context finishing = ContextToFinish();
     while (true) {
-      const std::optional<Row> row = TRY(writer_.rows_.Load(ending, task_.id));
+      const std::optional<Row> row = TRY(writer_.rows_.Load(finishing, task_.id));
       if (!row || !row->intent || row->intent->txn != txn_) return false;
       std::optional<Row> next = change(*row);
-      const bool done = next ? TRY(writer_.rows_.Replace(ending, row, *std::move(next)))
-                             : TRY(writer_.rows_.Remove(ending, *row));
+      const bool done = next ? TRY(writer_.rows_.Replace(finishing, row, *std::move(next)))
+                             : TRY(writer_.rows_.Remove(finishing, *row));
       if (done) return true;
     }
   }
 
-  // The table is away before the object was touched.
-  Turn WithoutTable(CacheError error) {
-    if (writer_.options_.write_mode == WriteMode::kStrict || IsCallers(error) ||
+  // The table failed before the object was written.
+  Turn WithoutTable(const Error& error) {
+    if (writer_.options_.write_mode == WriteMode::kStrict || IsForCaller(error) ||
         context_.IsOver()) {
       return error;
     }
     Warn(error);
     if (auto noted = writer_.repairs_.Note(context_, task_.id); !noted) {
-      return Both(std::move(error), std::move(noted).error());
+      return CombineErrors(error, noted.error());
     }
-    // Under the tag of the intent, which may be in the row: only its reply may have been lost.
+    // With the tag of the intent: the intent may be in the row, and only its reply was lost.
     return TryObjectAlone();
   }
 
@@ -260,27 +259,27 @@ class WriteThrough::Writing {
     Version version;
     if (stored) {
       version.etag = stored->state.etag;
-      if (auto document = ParseObject(task_.id, std::move(stored->json))) {
+      if (auto document = ParseObject(task_.id, *std::move(stored))) {
         version.document = *std::move(document);
       }
     }
-    if (!TRY(IsToBeDone(version))) return std::optional(Nothing(version));
-    ObjectWriteResult written = WriteObject(version);
-    if (written.landing == Landing::kRefused) return Again();
+    if (!TRY(NeedsWrite(version))) return std::optional(UnchangedResult(version));
+    ObjectWriteReply written = WriteObject(version);
+    if (written.state == ObjectWriteState::kRefused) return TryAgain();
     if (written.error) return *std::move(written.error);
     return std::optional(WriteResult{.etag = std::move(written.etag), .cached = false});
   }
 
-  Outcome<SyncReply> Synchronize() {
-    return writer_.synchronizer_.Sync(Ending(), {.id = task_.id});
+  Result<SyncReply> Synchronize() {
+    return writer_.synchronizer_.Sync(ContextToFinish(), {.id = task_.id});
   }
 
-  Context Ending() const { return EndingContext(context_, Clock()); }
+  Context ContextToFinish() const { return ExtendToFinish(context_, Clock()); }
 
-  void Warn(const CacheError& error) const {
+  void Warn(const Error& error) const {
     writer_.observer_.Warn("the row of a write could not be written", task_.id, error.message);
   }
-  const tidemark::Clock& Clock() const { return writer_.observer_.clock(); }
+  const tidemark::Clock& Clock() const { return writer_.runtime_.clock; }
 
   WriteThrough& writer_;
   const Context& context_;
@@ -289,46 +288,45 @@ class WriteThrough::Writing {
 };
 
 WriteThrough::WriteThrough(const DocumentsOptions& options, RowStore* rows, DocumentStore* store,
-                           Synchronizer* synchronizer, Repairs* repairs, Pauser* pauser,
-                           Random* random, const Observer* observer)
+                           Synchronizer* synchronizer, Repairs* repairs, const Observer* observer,
+                           const Runtime& runtime)
     : options_(options),
       rows_(*rows),
       store_(*store),
       synchronizer_(*synchronizer),
       repairs_(*repairs),
-      pauser_(*pauser),
-      random_(*random),
-      observer_(*observer) {}
+      observer_(*observer),
+      runtime_(runtime) {}
 
-Outcome<WriteResult> WriteThrough::Write(const Context& context, const WriteRequest& request) {
+Result<WriteResult> WriteThrough::Write(const Context& context, const WriteRequest& request) {
   return Run(context, {.id = request.document.id(),
                        .document = &request.document,
                        .expected_etag = request.expected_etag});
 }
 
-Outcome<WriteResult> WriteThrough::Delete(const Context& context, const DeleteRequest& request) {
-  if (Status valid = ValidateId(request.id); !valid) return Refused(valid.error());
+Result<WriteResult> WriteThrough::Delete(const Context& context, const DeleteRequest& request) {
+  TRY(ValidateId(request.id));
   return Run(context, {.id = request.id, .expected_etag = request.expected_etag});
 }
 
-Outcome<WriteResult> WriteThrough::Run(const Context& context, const Task& task) {
-  if (options_.dry_run) return TellDryRun(task);
+Result<WriteResult> WriteThrough::Run(const Context& context, const Task& task) {
+  if (options_.dry_run) return LogDryRun(task);
   return observer_.Observe<WriteResult>(
       context, {.name = task.document ? "write" : "remove", .key = task.id},
-      [&](const Context& counted, Operation& operation) -> Outcome<WriteResult> {
+      [&](const Context& counted, Operation& operation) -> Result<WriteResult> {
         Writing writing(*this, counted, task);
-        Outcome<WriteResult> result = options_.enabled ? writing.Run() : writing.RunWithoutCache();
+        Result<WriteResult> result = options_.enabled ? writing.Run() : writing.RunWithoutCache();
         if (result && !result->changed) operation.outcome = "unchanged";
         if (result && result->changed && !result->cached) operation.outcome = "not cached";
         return result;
       });
 }
 
-WriteResult WriteThrough::TellDryRun(const Task& task) const {
+WriteResult WriteThrough::LogDryRun(const Task& task) const {
   const std::string key = ObjectKey(options_, task.id);
-  observer_.Tell(
+  observer_.Record(
       {.name = task.document ? "write row" : "delete row", .key = task.id, .dry_run = true});
-  observer_.Tell(
+  observer_.Record(
       {.name = task.document ? "write object" : "delete object", .key = key, .dry_run = true});
   return {.dry_run = true};
 }

@@ -20,16 +20,18 @@ constexpr std::string_view kTtl = "ttl";
 constexpr std::string_view kVerifiedAt = "verified_at";
 constexpr std::string_view kGeneration = "generation";
 constexpr std::string_view kState = "state";
+constexpr std::string_view kPublic = "public";  // True or absent.
 
-// A comparison with what is absent, or of another type, does not hold: only a live row of the same
-// generation with a later observation keeps its place.
+// The condition of every write: replace the row unless it is live, of the same generation, and
+// observed later. A comparison with an absent attribute, or one of another type, is false, so a
+// missing or damaged row is replaced.
 constexpr std::string_view kUnlessNewer =
     "NOT (#ttl > :now AND #ttl <= :horizon AND #generation = :generation "
     "AND #verified_at > :verified_at)";
 
 item::KeySchema CacheKeys() { return {.partition = {.name = std::string(kKey)}}; }
 
-// nullopt when there is none, or it is no whole number.
+// nullopt when the attribute is missing or not a whole number.
 std::optional<int64_t> FindInt(const item::Item& row, std::string_view name) {
   const item::Value* value = row.Find(name);
   const Number* number = value ? value->As<Number>() : nullptr;
@@ -61,7 +63,8 @@ EpochSeconds LifeOf(EntityState state) {
   return state == EntityState::kActive ? kVerifiedLifeSeconds : kRefusedLifeSeconds;
 }
 
-// A row from further ahead was written by a clock that is wrong.
+// The latest ttl that a correct clock could have written. A row beyond it is not used: otherwise a
+// clock that was hours ahead would make rows that are valid for hours.
 EpochSeconds Horizon(EpochSeconds now) { return now + kVerifiedLifeSeconds + kMaxClockSkewSeconds; }
 
 item::Item RowOf(const std::string& key, const std::string& generation, EpochSeconds verified_at,
@@ -83,8 +86,10 @@ std::string EntityKey(const slack::Lookup& entity) {
 std::string GenerationKey(std::string_view id) { return fmt::format("generation#{}", id); }
 
 item::Item TripleRow(const std::string& key, const std::string& generation,
-                     EpochSeconds verified_at) {
-  return RowOf(key, generation, verified_at, kVerifiedLifeSeconds);
+                     const Verification& verification) {
+  item::Item row = RowOf(key, generation, verification.verified_at, kVerifiedLifeSeconds);
+  if (verification.in_public_channel) row.Set(kPublic, true);
+  return row;
 }
 
 item::Item EntityRow(const slack::Lookup& entity, const std::string& generation,
@@ -92,25 +97,35 @@ item::Item EntityRow(const slack::Lookup& entity, const std::string& generation,
   item::Item row =
       RowOf(EntityKey(entity), generation, observation.verified_at, LifeOf(observation.state));
   row.Set(kState, std::string(ToString(observation.state)));
+  if (observation.is_public) row.Set(kPublic, true);
   return row;
 }
 
 Status VerifyRow(const item::Item& row, EpochSeconds now) {
   std::optional<int64_t> ttl = FindInt(row, kTtl);
-  if (!ttl) return Invalid("the row has no ttl that is a whole number; set one in epoch seconds");
+  if (!ttl) return Invalid("the row's ttl must be a whole number of epoch seconds");
   if (*ttl <= 0 || !IsLive(*ttl, now)) {
-    return Invalid(fmt::format("the row's ttl {} is not after now, {}", *ttl, now));
+    return Invalid(fmt::format("the row's ttl {} must be later than now, {}", *ttl, now));
   }
   return Done{};
 }
 
-Belief Believe(const item::Item& row, std::string_view generation, EpochSeconds now) {
+Belief Believe(const item::Item& row, std::string_view generation, SeedRows seed_rows,
+               EpochSeconds now) {
   std::optional<int64_t> ttl = FindInt(row, kTtl);
   if (!ttl) return Belief::kCorrupt;
   const std::string* written_under = item::FindText(row, kGeneration);
-  bool is_current = written_under != nullptr && *written_under == generation;
+  const bool is_of_the_seed = row.Find(kGeneration) == nullptr;
+  bool is_current = is_of_the_seed ? seed_rows == SeedRows::kBelieve
+                                   : written_under != nullptr && *written_under == generation;
   bool is_live = IsLive(*ttl, now) && *ttl <= Horizon(now);
   return is_current && is_live ? Belief::kBelieved : Belief::kNot;
+}
+
+bool SaysPublic(const item::Item& row) {
+  const item::Value* const value = row.Find(kPublic);
+  const bool* const is_public = value ? value->As<bool>() : nullptr;
+  return is_public != nullptr && *is_public;
 }
 
 std::optional<Observation> ObservationIn(const item::Item& row) {
@@ -118,7 +133,8 @@ std::optional<Observation> ObservationIn(const item::Item& row) {
   std::optional<EntityState> state = text ? StateOf(*text) : std::nullopt;
   std::optional<int64_t> ttl = FindInt(row, kTtl);
   if (!state || !ttl) return std::nullopt;
-  return Observation{.state = *state, .verified_at = *ttl - LifeOf(*state)};
+  return Observation{
+      .state = *state, .verified_at = *ttl - LifeOf(*state), .is_public = SaysPublic(row)};
 }
 
 std::optional<int64_t> GenerationIn(const item::Item& row) { return FindInt(row, kGeneration); }
@@ -127,7 +143,7 @@ CacheRows::CacheRows(std::string table, tables::Tables* tables, const Clock* clo
     : table_(std::move(table)), tables_(*tables), clock_(*clock) {}
 
 Status CacheRows::CreateTable() {
-  // Without a throughput it is paid by the request: there is no capacity to plan.
+  // No throughput is set, so DynamoDB bills by the request and needs no planned capacity.
   return tables::EnsureTable(tables_, {.table = table_, .keys = CacheKeys()}, std::string(kTtl));
 }
 
@@ -138,7 +154,7 @@ Result<Rows> CacheRows::Read(const std::vector<std::string>& keys) {
   request.tables.emplace(table_, std::move(part));
   tables::BatchGetReply reply = TRY(tables_.BatchGet(request));
   if (!reply.unprocessed.empty()) {
-    return Error{ErrorCode::kUnavailable, "some rows were not read; try later"};
+    return Error{ErrorCode::kUnavailable, "the store did not return all rows; try again later"};
   }
   Rows rows;
   for (item::Item& row : reply.items[table_]) {
@@ -169,7 +185,8 @@ Result<CacheRows::Written> CacheRows::Write(const item::Item& row) {
 }
 
 Status CacheRows::Raise(const std::string& id) {
-  // Raised twice is as good as raised once: after a lost reply the caller just tries again.
+  // Without a condition: raising the generation twice has the same effect as once, so after a lost
+  // reply the caller simply tries again.
   TRY(tables_
           .Update({.table = table_,
                    .key = KeyItem(GenerationKey(id)),

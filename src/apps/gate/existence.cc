@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -13,31 +17,35 @@
 #include "apps/gate/team_limit.h"
 #include "base/check.h"
 #include "base/expiry.h"
-#include "base/single_flight.h"
+#include "base/shared_flights.h"
+#include "base/worker_pool.h"
 
 namespace tidemark::gate {
 
 namespace {
 
 Verdict Allow(Reason reason) { return {Decision::kAllow, reason}; }
-Verdict Deny(Reason reason, std::string detail = {}) {
-  return {Decision::kDeny, reason, std::move(detail)};
+Verdict AllowBy(const item::Item& row) {
+  return {.decision = Decision::kAllow,
+          .reason = Reason::kCached,
+          .in_public_channel = SaysPublic(row)};
 }
 Verdict Unknown(Reason reason, std::string detail = {}) {
   return {Decision::kUnknown, reason, std::move(detail)};
 }
 
-// What is known about one part of a question: Slack's word on it, or why there is none.
+// What is known about one id of a question: Slack's answer, or why there is none.
 struct Finding {
   std::optional<Observation> observation = std::nullopt;
-  Reason unknown = Reason::kApiError;
+  Reason unknown = Reason::kApiError;  // Without an observation.
   std::string detail = {};
   bool is_stored = false;  // The observation is in the table.
 };
 
 Finding FindingOf(const slack::LookupReply& reply, EpochSeconds asked_at) {
   auto said = [&](EntityState state) {
-    return Finding{.observation = Observation{state, asked_at}, .detail = reply.error};
+    return Finding{.observation = Observation{state, asked_at, reply.is_public},
+                   .detail = reply.error};
   };
   switch (reply.outcome) {
     case slack::LookupOutcome::kActive:
@@ -75,67 +83,79 @@ Result<std::string> CacheKey(const Subject& subject) {
                                 subject.user ? subject.user->text() : std::string(),
                                 subject.channel ? subject.channel->text() : std::string());
   if (key.size() <= kMaxCacheKeyLength) return key;
-  return Invalid(fmt::format("team_id, user_id and channel_id make a key of {} characters, over {}",
-                             key.size(), kMaxCacheKeyLength));
+  return Invalid(
+      fmt::format("the key of team_id, user_id and channel_id has {} characters, over {}",
+                  key.size(), kMaxCacheKeyLength));
 }
 
 class Existence::State {
  public:
   State(ExistenceOptions options, tables::Tables* tables, slack::Directory* directory,
-        const Tokens* tokens, const Clock* clock, const Logger* logger, Metrics* metrics)
+        const Tokens* tokens, const Runtime& runtime)
       : options_(std::move(options)),
-        rows_(options_.table, tables, clock),
+        rows_(options_.table, tables, &runtime.clock),
         directory_(*directory),
         tokens_(*tokens),
-        clock_(*clock),
-        logger_(logger),
-        metrics_(metrics),
+        clock_(runtime.clock),
+        logger_(runtime.logger),
+        metrics_(runtime.metrics),
         team_limit_({.per_minute = options_.checks_per_team_minute, .max_teams = kMaxLimitedTeams},
-                    clock) {
+                    &runtime.clock) {
     if (!HasCache()) Warn("existence cache is off: no table is configured", {});
   }
 
   Status CreateTable() { return HasCache() ? rows_.CreateTable() : Status(Done{}); }
 
-  Verdict Check(const Subject& subject);
-  bool Recall(const Subject& subject);
+  // The thread that asks Slack.
+  enum class AskOn { kThisThread, kAsker };
+
+  Later<Verdict> Check(const Subject& subject, AskOn thread);
+  std::optional<Verdict> Recall(const Subject& subject);
   Status Invalidate(const std::string& id);
 
  private:
-  struct Answer {
+  struct CheckedVerdict {
     Verdict verdict;
-    bool from_table = false;
+    bool from_table = false;  // Slack was not asked.
   };
-  // What the table says. Without generations nothing in it can be believed, or written to it.
-  struct Stored {
+  using SharedQuestion = std::shared_ptr<const Question>;
+  // The rows of a question. Without generations (the table could not be read, or a generation is
+  // damaged) no row may be used, and none may be written.
+  struct StoredRows {
     Rows rows = {};
     std::optional<Generations> generations = std::nullopt;
   };
 
   bool HasCache() const { return !options_.table.empty(); }
   void Warn(std::string_view message, std::initializer_list<LogField> fields) const {
-    if (logger_ != nullptr) logger_->Log(LogLevel::kWarning, message, fields);
+    logger_.Log(LogLevel::kWarning, message, fields);
   }
 
-  Verdict Decide(const Subject& subject);
+  // What is decided without Slack, or the question for it.
+  std::variant<CheckedVerdict, SharedQuestion> Decide(const Subject& subject);
+  Later<CheckedVerdict> Fly(const SharedQuestion& question, AskOn thread);
+  WorkerPool& Askers();
+  Verdict Count(const CheckedVerdict& answer);
   Question QuestionOf(const Subject& subject, std::string key, Credential credential) const;
-  bool IsAllowedBy(const Stored& stored, const Question& question) const;
+  // The row of the triple if it allows the question; nullptr otherwise.
+  const item::Item* FindAllowing(const StoredRows& stored, const Question& question) const;
   Verdict DecideWithoutToken(const Subject& subject) const;
-  Stored Read(const Question& question, const std::vector<std::string>& keys);
-  bool IsBelieved(const std::string& key, const Rows& rows, const std::string& generation) const;
-  std::string FlightKey(const Question& question, const Stored& stored) const;
-  Answer Verify(const Question& question);
-  std::vector<Finding> FindingsIn(const Stored& stored, const Question& question) const;
+  StoredRows Read(const Question& question, const std::vector<std::string>& keys);
+  bool IsBelieved(const std::string& key, const Rows& rows, const std::string& generation,
+                  SeedRows seed_rows) const;
+  std::string FlightKey(const Question& question, const StoredRows& stored) const;
+  CheckedVerdict Verify(const Question& question);
+  std::vector<Finding> FindingsIn(const StoredRows& stored, const Question& question) const;
   bool IsRefused(slack::EntityKind kind, const Observation& observation) const;
   bool IsSettled(const std::vector<Finding>& findings, const Question& question) const;
-  std::optional<Verdict> AskSlack(const Question& question, const Stored& stored,
+  std::optional<Verdict> AskSlack(const Question& question, const StoredRows& stored,
                                   std::vector<Finding>* findings);
   std::vector<slack::LookupReply> LookUp(const Question& question,
                                          const std::vector<slack::Lookup>& lookups);
   bool StorePart(const slack::Lookup& part, const std::string& generation,
                  const Observation& observation);
   std::optional<CacheRows::Written> Write(const item::Item& row);
-  void StoreTriple(const Question& question, const Stored& stored,
+  void StoreTriple(const Question& question, const StoredRows& stored,
                    const std::vector<Finding>& findings);
   Verdict VerdictOf(const Question& question, const std::vector<Finding>& findings,
                     Reason allowed) const;
@@ -145,48 +165,92 @@ class Existence::State {
   slack::Directory& directory_;
   const Tokens& tokens_;
   const Clock& clock_;
-  const Logger* const logger_;
+  const Logger& logger_;
   const ExistenceMetrics metrics_;
   TeamLimit team_limit_;
-  SingleFlight<Answer> flights_;
+  SharedFlights<CheckedVerdict> flights_;
   std::atomic<size_t> under_way_ = 0;
-  // Counts what was invalidated here, so that nobody joins a flight from before it, also when the
-  // table cannot be read.
+  // Counts the invalidations of this process. It is part of a flight's key, so that a check after
+  // an invalidation does not join calls that began before it, even if the table cannot be read.
   std::atomic<uint64_t> invalidations_ = 0;
+  // Started by the first check that does not block. Last: its threads use the members above.
+  std::once_flag askers_started_;
+  std::optional<WorkerPool> askers_;
 };
 
-Verdict Existence::State::Check(const Subject& subject) {
-  Verdict verdict = Decide(subject);
-  if (verdict.decision != Decision::kAllow) Count(metrics_.failures);
-  return verdict;
+Later<Verdict> Existence::State::Check(const Subject& subject, AskOn thread) {
+  auto decided = Decide(subject);
+  if (const auto* verdict = std::get_if<CheckedVerdict>(&decided)) return Count(*verdict);
+  return Fly(std::get<SharedQuestion>(decided), thread)
+      .Then([this](const Result<CheckedVerdict>& answer) {
+        return Count(answer ? *answer : CheckedVerdict{Unknown(Reason::kBusy)});
+      });
 }
 
-Verdict Existence::State::Decide(const Subject& subject) {
-  if (!options_.partial && (!subject.user || !subject.channel)) return Deny(Reason::kNoIds);
-  Result<std::string> key = CacheKey(subject);
-  if (!key) return Deny(Reason::kBadId, key.error().message);
-  std::optional<Credential> credential = tokens_.Find(subject.team);
-  if (!credential) return DecideWithoutToken(subject);
+WorkerPool& Existence::State::Askers() {
+  std::call_once(askers_started_, [this] {
+    askers_.emplace(
+        WorkerPoolOptions{.threads = options_.max_under_way, .max_waiting = options_.max_waiting});
+  });
+  return *askers_;
+}
 
-  const Question question = QuestionOf(subject, *std::move(key), *std::move(credential));
-  const Stored stored = Read(question, TripleKeys(question));
-  Answer answer{.verdict = Allow(Reason::kCached), .from_table = true};
-  if (!IsAllowedBy(stored, question)) {
-    answer = flights_.Do(FlightKey(question, stored), [&] { return Verify(question); });
-  }
-  Count(answer.from_table ? metrics_.cache_hits : metrics_.cache_misses);
+Verdict Existence::State::Count(const CheckedVerdict& answer) {
+  if (answer.verdict.decision != Decision::kAllow) metrics_.failures.Add();
   return answer.verdict;
 }
 
-bool Existence::State::Recall(const Subject& subject) {
-  if (!options_.partial && (!subject.user || !subject.channel)) return false;
+std::variant<Existence::State::CheckedVerdict, Existence::State::SharedQuestion>
+Existence::State::Decide(const Subject& subject) {
+  const auto without_slack = [](Verdict verdict) { return CheckedVerdict{std::move(verdict)}; };
+  if (!options_.partial && (!subject.user || !subject.channel)) {
+    return without_slack(Deny(Reason::kNoIds));
+  }
+  Result<std::string> key = CacheKey(subject);
+  if (!key) return without_slack(Deny(Reason::kBadId, key.error().message));
+  std::optional<Credential> credential = tokens_.Find(subject.team);
+  if (!credential) return without_slack(DecideWithoutToken(subject));
+  return std::make_shared<const Question>(
+      QuestionOf(subject, *std::move(key), *std::move(credential)));
+}
+
+// The check of a question. Checks of the same question at the same time share one set of calls to
+// Slack, which is made on this thread or on one of the askers.
+Later<Existence::State::CheckedVerdict> Existence::State::Fly(const SharedQuestion& question,
+                                                              AskOn thread) {
+  const StoredRows stored = Read(*question, TripleKeys(*question));
+  if (const item::Item* const row = FindAllowing(stored, *question)) {
+    metrics_.cache_hits.Add();
+    return CheckedVerdict{.verdict = AllowBy(*row), .from_table = true};
+  }
+  const std::string key = FlightKey(*question, stored);
+  return flights_
+      .Join(key,
+            [&] {
+              if (thread == AskOn::kThisThread) return flights_.Land(key, Verify(*question));
+              Askers()
+                  .Run([this, question] { return Verify(*question); })
+                  .Then([this, key](const Result<CheckedVerdict>& answer) {
+                    flights_.Land(key, answer);
+                  });
+            })
+      .Then([this](Result<CheckedVerdict> answer) {
+        if (answer) (answer->from_table ? metrics_.cache_hits : metrics_.cache_misses).Add();
+        return answer;
+      });
+}
+
+std::optional<Verdict> Existence::State::Recall(const Subject& subject) {
+  if (!options_.partial && (!subject.user || !subject.channel)) return std::nullopt;
   Result<std::string> key = CacheKey(subject);
   std::optional<Credential> credential = tokens_.Find(subject.team);
-  if (!key || !credential) return false;
+  if (!key || !credential) return std::nullopt;
   const Question question = QuestionOf(subject, *std::move(key), *std::move(credential));
-  if (!IsAllowedBy(Read(question, TripleKeys(question)), question)) return false;
-  Count(metrics_.cache_hits);
-  return true;
+  const StoredRows stored = Read(question, TripleKeys(question));
+  const item::Item* const row = FindAllowing(stored, question);
+  if (row == nullptr) return std::nullopt;
+  metrics_.cache_hits.Add();
+  return AllowBy(*row);
 }
 
 Question Existence::State::QuestionOf(const Subject& subject, std::string key,
@@ -197,13 +261,17 @@ Question Existence::State::QuestionOf(const Subject& subject, std::string key,
           .deadline = Deadline::After(clock_, options_.deadline)};
 }
 
-bool Existence::State::IsAllowedBy(const Stored& stored, const Question& question) const {
-  return stored.generations &&
-         IsBelieved(question.key, stored.rows, stored.generations->OfTriple());
+const item::Item* Existence::State::FindAllowing(const StoredRows& stored,
+                                                 const Question& question) const {
+  if (!stored.generations) return nullptr;
+  const auto seed_rows = stored.generations->AreAllZero() ? SeedRows::kBelieve : SeedRows::kIgnore;
+  const bool allows =
+      IsBelieved(question.key, stored.rows, stored.generations->OfTriple(), seed_rows);
+  return allows ? &stored.rows.at(question.key) : nullptr;
 }
 
 Verdict Existence::State::DecideWithoutToken(const Subject& subject) const {
-  if (options_.missing_token == MissingToken::kRefuse) return Deny(Reason::kNoToken);
+  if (options_.missing_token == MissingToken::kRefuse) return Unknown(Reason::kNoToken);
   Warn("existence check skipped: there is no token for the team",
        {{"team", subject.team.text()},
         {"user", subject.user ? std::string_view(subject.user->text()) : ""},
@@ -211,8 +279,8 @@ Verdict Existence::State::DecideWithoutToken(const Subject& subject) const {
   return Allow(Reason::kSkipped);
 }
 
-Existence::State::Stored Existence::State::Read(const Question& question,
-                                                const std::vector<std::string>& keys) {
+Existence::State::StoredRows Existence::State::Read(const Question& question,
+                                                    const std::vector<std::string>& keys) {
   if (!HasCache()) return {};
   Result<Rows> rows = rows_.Read(keys);
   if (!rows) {
@@ -225,28 +293,29 @@ Existence::State::Stored Existence::State::Read(const Question& question,
 }
 
 bool Existence::State::IsBelieved(const std::string& key, const Rows& rows,
-                                  const std::string& generation) const {
+                                  const std::string& generation, SeedRows seed_rows) const {
   auto row = rows.find(key);
   if (row == rows.end()) return false;
-  Belief belief = Believe(row->second, generation, clock_.NowSeconds());
+  Belief belief = Believe(row->second, generation, seed_rows, clock_.NowSeconds());
   if (belief == Belief::kCorrupt) Warn("existence cache has a row without a time", {{"key", key}});
   return belief == Belief::kBelieved;
 }
 
-// Who came after an invalidation does not share what was asked before it.
-std::string Existence::State::FlightKey(const Question& question, const Stored& stored) const {
+// The key under which checks share one set of calls. It contains the generations, so that a check
+// after an invalidation does not share calls that began before it.
+std::string Existence::State::FlightKey(const Question& question, const StoredRows& stored) const {
   return fmt::format(
       "{} {} {}", question.key,
       stored.generations ? stored.generations->OfTriple() : question.credential.generation,
       invalidations_.load());
 }
 
-// Runs once at a time for a triple.
-Existence::State::Answer Existence::State::Verify(const Question& question) {
-  // Reads again: whoever had the flight before may have stored the answer since.
-  const Stored stored = Read(question, AllKeys(question));
-  if (IsAllowedBy(stored, question)) {
-    return {.verdict = Allow(Reason::kCached), .from_table = true};
+// Runs at most once at a time for each flight key.
+Existence::State::CheckedVerdict Existence::State::Verify(const Question& question) {
+  // Reads again: the previous flight of this key may have stored the answer after Decide read.
+  const StoredRows stored = Read(question, AllKeys(question));
+  if (const item::Item* const row = FindAllowing(stored, question)) {
+    return {.verdict = AllowBy(*row), .from_table = true};
   }
   std::vector<Finding> findings = FindingsIn(stored, question);
   const bool from_table = IsSettled(findings, question);
@@ -259,12 +328,12 @@ Existence::State::Answer Existence::State::Verify(const Question& question) {
   return {.verdict = VerdictOf(question, findings, allowed), .from_table = from_table};
 }
 
-std::vector<Finding> Existence::State::FindingsIn(const Stored& stored,
+std::vector<Finding> Existence::State::FindingsIn(const StoredRows& stored,
                                                   const Question& question) const {
   std::vector<Finding> findings(question.parts.size());
   for (size_t i = 0; stored.generations && i < findings.size(); ++i) {
     const std::string key = EntityKey(question.parts[i]);
-    if (!IsBelieved(key, stored.rows, stored.generations->OfPart(i))) continue;
+    if (!IsBelieved(key, stored.rows, stored.generations->OfPart(i), SeedRows::kIgnore)) continue;
     findings[i].observation = ObservationIn(stored.rows.at(key));
     findings[i].is_stored = findings[i].observation.has_value();
   }
@@ -277,7 +346,7 @@ bool Existence::State::IsRefused(slack::EntityKind kind, const Observation& obse
          options_.refuse_archived_channels;
 }
 
-// Whether Slack need not be asked: all parts are known, or one that is missing decides alone.
+// Whether Slack need not be asked: all ids are known, or one of them is known to be refused.
 bool Existence::State::IsSettled(const std::vector<Finding>& findings,
                                  const Question& question) const {
   size_t known = 0;
@@ -289,14 +358,18 @@ bool Existence::State::IsSettled(const std::vector<Finding>& findings,
   return known == findings.size();
 }
 
-// Fills in what is not known and stores Slack's word on it, or says why Slack was not asked.
-std::optional<Verdict> Existence::State::AskSlack(const Question& question, const Stored& stored,
+// Asks Slack about the ids without an observation, and stores its answers. Returns a verdict when
+// a limit forbids asking.
+std::optional<Verdict> Existence::State::AskSlack(const Question& question,
+                                                  const StoredRows& stored,
                                                   std::vector<Finding>* findings) {
   struct Slot {
     std::atomic<size_t>& taken;
     const size_t before = taken.fetch_add(1);
     ~Slot() { --taken; }
   };
+  // The slot is taken before the limit is checked. With the check first, several threads could pass
+  // it at the same moment.
   const Slot slot{under_way_};
   if (slot.before >= options_.max_under_way) return Unknown(Reason::kBusy);
   if (!team_limit_.Take(question.parts.front().id)) {
@@ -309,7 +382,8 @@ std::optional<Verdict> Existence::State::AskSlack(const Question& question, cons
     asked.push_back(i);
     lookups.push_back(question.parts[i]);
   }
-  // The time before the call: what Slack says was true then or later, never earlier.
+  // Taken before the call: Slack's answer is true at this time or later. With the time after the
+  // call, a row could claim to be newer than a removal that happened during the call.
   const EpochSeconds asked_at = clock_.NowSeconds();
   const std::vector<slack::LookupReply> replies = LookUp(question, lookups);
   for (size_t i = 0; i < asked.size(); ++i) {
@@ -328,25 +402,23 @@ std::vector<slack::LookupReply> Existence::State::LookUp(
   std::vector<slack::LookupReply> replies =
       directory_.LookUp(question.credential.token, lookups, question.deadline);
   CHECK(replies.size() == lookups.size());
-  if (metrics_.slack_seconds != nullptr) {
-    metrics_.slack_seconds->Observe(
-        std::chrono::duration<double>(clock_.Monotonic() - start).count());
-  }
+  metrics_.slack_seconds.Observe(std::chrono::duration<double>(clock_.Monotonic() - start).count());
   return replies;
 }
 
-// False when it is not in the table afterwards.
+// False when the observation is not in the table afterwards.
 bool Existence::State::StorePart(const slack::Lookup& part, const std::string& generation,
                                  const Observation& observation) {
   std::optional<CacheRows::Written> written = Write(EntityRow(part, generation, observation));
   if (!written || !written->applied) return false;
   if (observation.state == EntityState::kActive || !written->previous) return true;
-  // It was there a moment ago, and triples that say so may have been stored since: they go with
-  // its generation. Ids that never existed raise none, or the table would fill with them.
+  // The id was active until now, and rows of triples may still say so. Raising its generation makes
+  // them void. This is done only for an id that was active: otherwise requests with random ids
+  // would fill the table with generations, which never expire.
   std::optional<Observation> before = ObservationIn(*written->previous);
   const bool was_active = before && before->state == EntityState::kActive;
-  if (!was_active ||
-      Believe(*written->previous, generation, clock_.NowSeconds()) != Belief::kBelieved) {
+  if (!was_active || Believe(*written->previous, generation, SeedRows::kIgnore,
+                             clock_.NowSeconds()) != Belief::kBelieved) {
     return true;
   }
   Status raised = rows_.Raise(part.id);
@@ -361,25 +433,28 @@ std::optional<CacheRows::Written> Existence::State::Write(const item::Item& row)
   return std::nullopt;
 }
 
-// Only when all parts are active, so that the row means the same under every policy, and stored:
-// a part that the table refused is one that somebody knows better. The row is as old as its oldest
-// part: a verdict made of others adds nothing to their life.
-void Existence::State::StoreTriple(const Question& question, const Stored& stored,
+// Writes the row of the triple only when all its ids are active and stored. Active: then the row
+// means the same under every setting. Stored: when the table refused the row of an id, another
+// process has a newer answer about it. The row is as old as the oldest answer it is made of, so
+// that it does not outlive any of them.
+void Existence::State::StoreTriple(const Question& question, const StoredRows& stored,
                                    const std::vector<Finding>& findings) {
   const EpochSeconds now = clock_.NowSeconds();
-  EpochSeconds verified_at = now;
+  Verification verification{.verified_at = now};
   for (const Finding& finding : findings) {
     if (!finding.is_stored || finding.observation->state != EntityState::kActive) return;
-    verified_at = std::min(verified_at, finding.observation->verified_at);
+    verification.verified_at = std::min(verification.verified_at, finding.observation->verified_at);
+    verification.in_public_channel |= finding.observation->is_public;
   }
-  if (!IsLive(verified_at + kVerifiedLifeSeconds, now)) return;
-  Write(TripleRow(question.key, stored.generations->OfTriple(), verified_at));
+  if (!IsLive(verification.verified_at + kVerifiedLifeSeconds, now)) return;
+  Write(TripleRow(question.key, stored.generations->OfTriple(), verification));
 }
 
-// A definite no decides, whatever else is not known.
+// A refused id decides the verdict, even if other ids are unknown.
 Verdict Existence::State::VerdictOf(const Question& question, const std::vector<Finding>& findings,
                                     Reason allowed) const {
   const Finding* unknown = nullptr;
+  Verdict verdict = Allow(allowed);
   for (size_t i = 0; i < findings.size(); ++i) {
     const Finding& finding = findings[i];
     const slack::EntityKind kind = question.parts[i].kind;
@@ -387,27 +462,34 @@ Verdict Existence::State::VerdictOf(const Question& question, const std::vector<
       if (unknown == nullptr) unknown = &finding;
     } else if (IsRefused(kind, *finding.observation)) {
       return Deny(RefusalOf(kind, finding.observation->state), finding.detail);
+    } else {
+      verdict.in_public_channel |= finding.observation->is_public;
     }
   }
-  return unknown ? Unknown(unknown->unknown, unknown->detail) : Allow(allowed);
+  return unknown ? Unknown(unknown->unknown, unknown->detail) : verdict;
 }
 
 Status Existence::State::Invalidate(const std::string& id) {
+  // Counted before the table is written: after this call has returned, no check may share calls
+  // that began before it, even if the table cannot be read.
   ++invalidations_;
   return HasCache() ? rows_.Raise(id) : Status(Done{});
 }
 
 Existence::Existence(ExistenceOptions options, tables::Tables* tables, slack::Directory* directory,
-                     const Tokens* tokens, const Clock* clock, const Logger* logger,
-                     Metrics* metrics)
-    : state_(std::make_unique<State>(std::move(options), tables, directory, tokens, clock, logger,
-                                     metrics)) {}
+                     const Tokens* tokens, const Runtime& runtime)
+    : state_(std::make_unique<State>(std::move(options), tables, directory, tokens, runtime)) {}
 Existence::~Existence() = default;
 
 Status Existence::CreateTable() { return state_->CreateTable(); }
 
-Verdict Existence::Check(const Subject& subject) { return state_->Check(subject); }
-bool Existence::Recall(const Subject& subject) { return state_->Recall(subject); }
+Verdict Existence::Check(const Subject& subject) {
+  return *state_->Check(subject, State::AskOn::kThisThread).Wait();
+}
+Later<Verdict> Existence::CheckLater(const Subject& subject) {
+  return state_->Check(subject, State::AskOn::kAsker);
+}
+std::optional<Verdict> Existence::Recall(const Subject& subject) { return state_->Recall(subject); }
 
 Status Existence::Invalidate(slack::EntityKind kind, const std::string& id) {
   TRY(VerifyId({kind, id}));

@@ -1,19 +1,22 @@
-// Existence answers whether a team, a user and a channel exist and are active: from its table when
-// that knows, from Slack otherwise.
+// Existence checks whether a team, a user and a channel exist and are active. It answers from its
+// table when it can, and asks Slack otherwise.
 //
-// The table is the seed's: a row for each verified triple, "T1#U1#C1", valid while now < ttl =
-// verified_at + 300. Beside it lie rows "entity#user#U1", which save look-ups when triples share a
-// user or channel and remember for 30 s what does not exist, and rows "generation#U1", counters
-// without ttl. A row is believed only if it was written under the current generations of its
-// credential, team, user and channel; so Invalidate, which raises one, takes effect at once
-// everywhere, without a scan.
+// The table has the layout of the seed, plus two kinds of rows (cache_rows.h):
+//   T1#U1#C1         this triple was verified; valid while now < ttl = verified_at + 300
+//   entity#user#U1   what Slack said about one id. Saves calls when triples share a user or a
+//                    channel, and remembers for 30 s that an id does not exist
+//   generation#U1    a counter without ttl
+// A row is used only if the generations of its credential, team, user and channel are still those
+// it was written with. So Invalidate, which raises a generation, takes effect at once in every
+// process, without finding and deleting rows.
 //
-// Slack is asked for all that is missing at the same time, under one deadline. In a process, those
-// who wait for the same triple share one set of calls. A late answer never overwrites a newer one.
-// Timeouts, rate limits and errors are never stored. A table that fails costs calls, never a
-// verdict.
+// Slack is asked for all missing ids at the same time, under one deadline. Requests of one process
+// that wait for the same triple share one set of calls. A late answer never overwrites a newer one.
+// Timeouts, rate limits and errors are never stored. When the table fails, Slack is asked instead;
+// the verdict stays correct.
 //
-// May be called from any thread; Check blocks.
+// May be called from any thread. Check blocks. CheckLater does not: Slack is asked on threads of
+// its own, and checks that share the calls of another wait without a thread.
 #pragma once
 
 #include <chrono>
@@ -25,10 +28,9 @@
 
 #include "apps/gate/tokens.h"
 #include "apps/gate/verdict.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/metrics.h"
+#include "base/later.h"
 #include "base/result.h"
+#include "base/runtime.h"
 #include "slack/directory.h"
 #include "slack/ids.h"
 #include "tables/tables.h"
@@ -44,7 +46,7 @@ struct Subject {
   std::optional<slack::ChannelId> channel = std::nullopt;
 };
 
-// "T1#U1#C1", with an empty segment for what is absent. kInvalid when it would be longer than 100
+// "T1#U1#C1", with an empty segment for an absent id. kInvalid when it is longer than 100
 // characters.
 Result<std::string> CacheKey(const Subject& subject);
 
@@ -52,35 +54,41 @@ enum class MissingToken { kRefuse, kAllow };
 
 struct ExistenceOptions {
   std::string table = std::string(kDefaultCacheTable);                   // Empty: no cache.
-  std::chrono::milliseconds deadline = std::chrono::milliseconds(2500);  // Of a whole check.
+  std::chrono::milliseconds deadline = std::chrono::milliseconds(2500);  // For one whole check.
   MissingToken missing_token = MissingToken::kRefuse;
   bool refuse_archived_channels = false;
-  bool partial = true;  // Whether a subject without user or channel may be verified.
-  // Checks of one team that may go on to Slack, a minute; what is beyond is unknown. 0: no limit.
+  bool partial = true;  // Whether a subject without a user or a channel may be verified.
+  // How many checks of one team may ask Slack in a minute. Further checks are unknown. 0: no limit.
   uint32_t checks_per_team_minute = 120;
-  // Sets of look-ups at the same time, so that a slow Slack does not hold every worker.
+  // How many checks may ask Slack at the same time, and how many more may wait for their turn, each
+  // until its deadline. Further checks are unknown.
   size_t max_under_way = 16;
+  size_t max_waiting = 1'000;
 };
 
 class Existence {
  public:
-  // All outlive this; logger and metrics may be null.
+  // All outlive this.
   Existence(ExistenceOptions options, tables::Tables* tables, slack::Directory* directory,
-            const Tokens* tokens, const Clock* clock, const Logger* logger, Metrics* metrics);
+            const Tokens* tokens, const Runtime& runtime);
   ~Existence();
 
-  // Makes the table as the seed lays it out unless it is there.
+  // Creates the table with the seed's layout, unless it exists.
   Status CreateTable();
 
   Verdict Check(const Subject& subject);
-  // Whether the table alone allows it. Never asks Slack; false says nothing.
-  bool Recall(const Subject& subject);
+  // The same without blocking. The answer comes at once if the table knows it, and otherwise on the
+  // thread that asked Slack: what blocks must go on elsewhere.
+  Later<Verdict> CheckLater(const Subject& subject);
+  // The verdict if the table alone allows the subject. Never asks Slack. nullopt means that the
+  // table does not say.
+  std::optional<Verdict> Recall(const Subject& subject);
 
-  // What was verified of this team, user or channel so far counts no longer, in any process.
-  // kInvalid when it is no id of the kind.
+  // Everything that was verified about this team, user or channel is void, in every process.
+  // kInvalid when the text is not an id of this kind.
   Status Invalidate(slack::EntityKind kind, const std::string& id);
-  // Likewise for one triple: for its user and its channel, and for its team when it has neither.
-  // The team's own row stays, on which all its other triples depend.
+  // The same for the user and the channel of a triple, or for its team when it has neither. With a
+  // user or channel the team stays valid, because all its other triples depend on it.
   Status InvalidateTriple(const Subject& subject);
 
  private:

@@ -13,7 +13,7 @@ namespace tidemark::gate {
 
 namespace {
 
-// Secrets' ids have no line breaks, so no two pairs make one text.
+// The id of a secret contains no line break, so two different pairs give different texts.
 std::string ReplayKey(std::string_view secret_id, std::string_view signature) {
   return Sha256(fmt::format("{}\n{}", secret_id, signature));
 }
@@ -23,36 +23,38 @@ std::string ReplayKey(std::string_view secret_id, std::string_view signature) {
 class Gate::State {
  public:
   State(GateOptions options, slack::SignatureVerifier verifier, Existence* existence,
-        const Clock* clock, const Logger* logger, Metrics* metrics)
+        const Runtime& runtime)
       : options_(options),
         verifier_(std::move(verifier)),
         existence_(*existence),
-        clock_(*clock),
-        logger_(logger),
-        metrics_(metrics),
-        replays_(options.max_replay_entries, clock) {}
+        runtime_(runtime),
+        metrics_(runtime.metrics),
+        replays_(options.max_replay_entries, &runtime.clock) {}
 
   Authentication Authenticate(const slack::SignedRequest& request, std::string_view request_id);
   void Forget(const Authentication& authentication) {
     if (authentication.authentic) replays_.Forget(authentication.replay_key);
   }
-  bool Recall(const slack::EventCallback& callback);
+  std::optional<Verdict> Recall(const slack::EventCallback& callback);
   Status Notice(const slack::EventCallback& callback);
   Verdict CheckExistence(const slack::EventCallback& callback, std::string_view request_id);
+  Later<Verdict> CheckExistenceLater(const slack::EventCallback& callback,
+                                     std::string_view request_id);
 
  private:
+  Verdict Record(const slack::EventCallback& callback, std::string_view request_id,
+                 Verdict verdict);
   Authentication VerifySignature(const slack::SignedRequest& request);
   void VerifyFirstTime(Authentication* authentication);
   void CountVerdict(Decision decision);
   void Audit(std::initializer_list<LogField> fields) const {
-    if (logger_ != nullptr) logger_->Log(LogLevel::kWarning, "gate refused", fields);
+    runtime_.logger.Log(LogLevel::kWarning, "gate refused", fields);
   }
 
   const GateOptions options_;
   const slack::SignatureVerifier verifier_;
   Existence& existence_;
-  const Clock& clock_;
-  const Logger* const logger_;
+  const Runtime runtime_;
   const GateMetrics metrics_;
   ReplayMemory replays_;
 };
@@ -63,7 +65,7 @@ Authentication Gate::State::Authenticate(const slack::SignedRequest& request,
   if (authentication.authentic) {
     VerifyFirstTime(&authentication);
   } else {
-    Count(metrics_.signature_failures);
+    metrics_.signature_failures.Add();
   }
   if (!authentication.authentic) {
     Audit({{"decision", "unauthenticated"},
@@ -75,7 +77,7 @@ Authentication Gate::State::Authenticate(const slack::SignedRequest& request,
 
 Authentication Gate::State::VerifySignature(const slack::SignedRequest& request) {
   if (request.body.size() > options_.max_body_bytes) return {.reason = "body_too_large"};
-  slack::SignatureCheck check = verifier_.Verify(request, clock_.NowSeconds());
+  slack::SignatureCheck check = verifier_.Verify(request, runtime_.clock.NowSeconds());
   if (check.verdict != slack::SignatureVerdict::kValid) {
     return {.reason = std::string(ToString(check.verdict))};
   }
@@ -88,16 +90,17 @@ Authentication Gate::State::VerifySignature(const slack::SignedRequest& request)
 void Gate::State::VerifyFirstTime(Authentication* authentication) {
   Remembered remembered = replays_.Remember(authentication->replay_key);
   if (remembered == Remembered::kFirst) return;
-  Count(metrics_.replays);
+  metrics_.replays.Add();
   authentication->authentic = false;
   authentication->reason = remembered == Remembered::kSeen ? "replayed" : "replay_memory_full";
 }
 
-bool Gate::State::Recall(const slack::EventCallback& callback) {
-  if (!EndedBy(callback).empty()) return false;
+std::optional<Verdict> Gate::State::Recall(const slack::EventCallback& callback) {
+  // An event that ends something must raise a generation first, which only the claimed path does.
+  if (!EndedBy(callback).empty()) return std::nullopt;
   const std::variant<Subject, Verdict> subject = SubjectOf(callback);
-  const bool allowed =
-      std::holds_alternative<Subject>(subject) && existence_.Recall(std::get<Subject>(subject));
+  if (!std::holds_alternative<Subject>(subject)) return std::nullopt;
+  std::optional<Verdict> allowed = existence_.Recall(std::get<Subject>(subject));
   if (allowed) CountVerdict(Decision::kAllow);
   return allowed;
 }
@@ -113,13 +116,31 @@ Status Gate::State::Notice(const slack::EventCallback& callback) {
 Verdict Gate::State::CheckExistence(const slack::EventCallback& callback,
                                     std::string_view request_id) {
   std::variant<Subject, Verdict> subject = SubjectOf(callback);
-  Verdict verdict = std::holds_alternative<Subject>(subject)
-                        ? existence_.Check(std::get<Subject>(subject))
-                        : std::get<Verdict>(std::move(subject));
+  return Record(callback, request_id,
+                std::holds_alternative<Subject>(subject)
+                    ? existence_.Check(std::get<Subject>(subject))
+                    : std::get<Verdict>(std::move(subject)));
+}
+
+Later<Verdict> Gate::State::CheckExistenceLater(const slack::EventCallback& callback,
+                                                std::string_view request_id) {
+  std::variant<Subject, Verdict> subject = SubjectOf(callback);
+  Later<Verdict> verdict = std::holds_alternative<Subject>(subject)
+                               ? existence_.CheckLater(std::get<Subject>(subject))
+                               : Later<Verdict>(std::get<Verdict>(std::move(subject)));
+  return std::move(verdict).Then([this, &callback, request_id](Result<Verdict> answer) {
+    return Record(callback, request_id, answer ? *std::move(answer) : Verdict{});
+  });
+}
+
+// Counts the verdict, and logs it when it is a refusal.
+Verdict Gate::State::Record(const slack::EventCallback& callback, std::string_view request_id,
+                            Verdict verdict) {
   CountVerdict(verdict.decision);
   if (verdict.decision != Decision::kAllow) {
     Audit({{"decision", ToString(verdict.decision)},
            {"reason", ToString(verdict.reason)},
+           {"event", callback.event_id},
            {"team", callback.team_id},
            {"user", callback.event.user},
            {"channel", callback.event.channel},
@@ -132,18 +153,17 @@ Verdict Gate::State::CheckExistence(const slack::EventCallback& callback,
 void Gate::State::CountVerdict(Decision decision) {
   switch (decision) {
     case Decision::kAllow:
-      return Count(metrics_.allowed);
+      return metrics_.allowed.Add();
     case Decision::kDeny:
-      return Count(metrics_.denied);
+      return metrics_.denied.Add();
     case Decision::kUnknown:
-      return Count(metrics_.unknown);
+      return metrics_.unknown.Add();
   }
 }
 
 Gate::Gate(GateOptions options, slack::SignatureVerifier verifier, Existence* existence,
-           const Clock* clock, const Logger* logger, Metrics* metrics)
-    : state_(std::make_unique<State>(options, std::move(verifier), existence, clock, logger,
-                                     metrics)) {}
+           const Runtime& runtime)
+    : state_(std::make_unique<State>(options, std::move(verifier), existence, runtime)) {}
 Gate::~Gate() = default;
 
 Authentication Gate::Authenticate(const slack::SignedRequest& request,
@@ -153,12 +173,19 @@ Authentication Gate::Authenticate(const slack::SignedRequest& request,
 
 void Gate::Forget(const Authentication& authentication) { state_->Forget(authentication); }
 
-bool Gate::Recall(const slack::EventCallback& callback) { return state_->Recall(callback); }
+std::optional<Verdict> Gate::Recall(const slack::EventCallback& callback) {
+  return state_->Recall(callback);
+}
 
 Status Gate::Notice(const slack::EventCallback& callback) { return state_->Notice(callback); }
 
 Verdict Gate::CheckExistence(const slack::EventCallback& callback, std::string_view request_id) {
   return state_->CheckExistence(callback, request_id);
+}
+
+Later<Verdict> Gate::CheckExistenceLater(const slack::EventCallback& callback,
+                                         std::string_view request_id) {
+  return state_->CheckExistenceLater(callback, request_id);
 }
 
 }  // namespace tidemark::gate

@@ -1,4 +1,4 @@
-// The limits of the gate, beside those that are settings.
+// The limits of the gate that are not settings.
 #pragma once
 
 #include <chrono>
@@ -9,23 +9,24 @@
 
 namespace tidemark::gate {
 
-// Of a triple's key.
+// The longest key of a triple.
 inline constexpr size_t kMaxCacheKeyLength = 100;
 
-// How long Slack's word counts: what is there, and what is not.
+// How long an answer of Slack is used: for an id that is active, and for any other.
 inline constexpr EpochSeconds kVerifiedLifeSeconds = 300;
 inline constexpr EpochSeconds kRefusedLifeSeconds = 30;
-// How far another process's clock may be ahead: rows from further in the future are not believed.
+// How far the clock of another process may be ahead. Rows from further in the future are not used.
 inline constexpr EpochSeconds kMaxClockSkewSeconds = 60;
 
-// Teams whose use of the limit on checks is remembered.
+// How many teams the limit on checks remembers.
 inline constexpr size_t kMaxLimitedTeams = 10'000;
 
-// A signature is valid on both sides of the window; a little more covers a clock that is set back.
+// A signature is valid for 300 s before and after its timestamp. The 5 s more are for a clock that
+// is set back.
 inline constexpr std::chrono::seconds kReplayLife =
     std::chrono::seconds(2 * slack::kSignatureWindowSeconds + 5);
 
-// Between two checks of an event in quarantine, at most.
+// The longest wait between two checks of an event in quarantine.
 inline constexpr std::chrono::seconds kLongestRecheck = std::chrono::hours(1);
 
 }  // namespace tidemark::gate

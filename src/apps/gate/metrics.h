@@ -1,5 +1,4 @@
-// The gate's metrics, each of which may be missing: whoever counts does not ask whether anybody
-// listens, and no verdict depends on it. May be called from any thread.
+// The metrics of the gate. May be used from any thread.
 #pragma once
 
 #include "base/metrics.h"
@@ -7,34 +6,30 @@
 namespace tidemark::gate {
 
 struct ExistenceMetrics {
-  // Null: nothing is counted.
-  explicit ExistenceMetrics(Metrics* metrics);
+  explicit ExistenceMetrics(Metrics& metrics);
 
-  Counter* failures = nullptr;
-  Counter* cache_hits = nullptr;
-  Counter* cache_misses = nullptr;
-  Histogram* slack_seconds = nullptr;
+  Counter& failures;
+  Counter& cache_hits;
+  Counter& cache_misses;
+  Histogram& slack_seconds;
 };
 
 struct GateMetrics {
-  explicit GateMetrics(Metrics* metrics);
+  explicit GateMetrics(Metrics& metrics);
 
-  Counter* allowed = nullptr;
-  Counter* denied = nullptr;
-  Counter* unknown = nullptr;
-  Counter* signature_failures = nullptr;
-  Counter* replays = nullptr;
+  Counter& allowed;
+  Counter& denied;
+  Counter& unknown;
+  Counter& signature_failures;
+  Counter& replays;
 };
 
 struct QuarantineMetrics {
-  explicit QuarantineMetrics(Metrics* metrics);
+  explicit QuarantineMetrics(Metrics& metrics);
 
-  Counter* quarantined = nullptr;
-  Counter* promoted = nullptr;
+  Counter& quarantined;
+  Counter& promoted;
+  Counter& given_up;
 };
-
-inline void Count(Counter* counter) {
-  if (counter != nullptr) counter->Add();
-}
 
 }  // namespace tidemark::gate

@@ -1,16 +1,23 @@
-// Quarantine keeps what Slack did sign and the gate refused: the raw bytes, for a day. Each is
-// checked again from time to time and, when it passes, handed back: nothing that Slack signed is
-// lost to an outage of its Web API.
+// The Quarantine keeps the raw bytes of events that Slack signed and the gate refused. For a day,
+// each event is checked again from time to time and, when it passes, is promoted: it is stored like
+// any other event. So an outage of Slack's Web API loses no event that ends within the day.
+//
+// An event that did not pass within the day is given up: that is logged and counted, the caller
+// notes it as a gap, and its bytes are kept for `keep_given_up`. A check that our own budget, or
+// Slack's rate limit, did not allow says nothing about the event. It is repeated in the next round,
+// and gives nothing up.
 //
 // Table "tidemark-quarantine": key event_key (team:event_id), attributes body, team_id, reason,
-// received_at, checks, next_check, ttl. A second delivery of the same event changes nothing.
-// All may be called from any thread; two processes that release the same event both hand it over,
-// and dedup decides.
+// received_at, checks, next_check, give_up_at; of an event that was given up given_up_at instead of
+// next_check, and ttl. A second delivery of the same event changes nothing.
+// May be called from any thread. Two processes may promote the same event at the same time; the
+// claim of the event (dedup) decides which of them stores it.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -19,8 +26,8 @@
 
 #include "apps/gate/metrics.h"
 #include "apps/gate/verdict.h"
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/runtime.h"
 #include "slack/event.h"
 #include "tables/tables.h"
 
@@ -28,19 +35,22 @@ namespace tidemark::gate {
 
 struct QuarantineOptions {
   std::string table = "tidemark-quarantine";
-  std::chrono::seconds life = std::chrono::hours(24);
-  // Before the first new check; doubled after each, up to an hour.
+  std::chrono::seconds life = std::chrono::hours(24);  // Until an event is given up.
+  // How long the bytes of an event that was given up are kept. nullopt: without limit.
+  std::optional<std::chrono::seconds> keep_given_up = std::nullopt;
+  // The wait before the first check. It doubles after each check, up to an hour.
   std::chrono::seconds first_recheck = std::chrono::seconds(30);
 };
 
-// What is kept of an event beside its bytes.
+// An event in quarantine, without its bytes.
 struct QuarantinedEvent {
   std::string key;
   std::string team_id;
   std::string reason;
   EpochSeconds received_at = 0;
-  int64_t checks = 0;  // Since.
-  EpochSeconds next_check = 0;
+  int64_t checks = 0;            // How often it was checked since it was received.
+  EpochSeconds next_check = 0;   // 0 when it was given up.
+  EpochSeconds given_up_at = 0;  // 0 when it was not.
 };
 
 struct QuarantinePage {
@@ -52,38 +62,51 @@ struct RecheckReport {
   size_t looked_at = 0;
   size_t promoted = 0;
   size_t kept = 0;
+  size_t given_up = 0;
+  size_t without_budget = 0;  // Checks that a limit did not allow.
 };
 
 class Quarantine {
  public:
   using Check = std::function<Verdict(const slack::EventCallback&)>;
   using Promote = std::function<Status(const slack::EventCallback&, std::string_view body)>;
+  using NoteGap = std::function<Status(const slack::EventCallback&)>;
+  struct Actions {
+    Check check;
+    Promote promote;
+    NoteGap note_gap;  // Of an event that is given up.
+  };
 
-  // All outlive this; metrics may be null.
-  Quarantine(QuarantineOptions options, tables::Tables* tables, const Clock* clock,
-             Metrics* metrics = nullptr);
+  // The tables outlive this.
+  Quarantine(QuarantineOptions options, tables::Tables* tables, const Runtime& runtime);
 
-  // Makes the table unless it is there. kInvalid when there is one with other keys.
+  // Creates the table unless it exists. kInvalid when it exists with other keys.
   Status CreateTable();
-  // kInvalid when the body is larger than an item of a table may be.
+  // kInvalid when the body is larger than an item may be.
   Status Keep(const slack::EventCallback& callback, std::string_view body, const Verdict& verdict);
 
-  // Hands what is due to `check`, and what it allows to `promote`; the row goes once that
-  // succeeded. What did not pass waits twice as long as before.
-  Result<RecheckReport> Recheck(const Check& check, const Promote& promote);
-  // A Recheck ends after the event that it is at, now and ever after.
+  // Checks each event whose next check is due, and promotes it when it is allowed. The row is
+  // deleted after that succeeded. An event that did not pass waits twice as long as before, and is
+  // given up when its time is over. When a limit does not allow a check, the other events of the
+  // team wait for the next round.
+  Result<RecheckReport> Recheck(const Actions& actions);
+  // A running Recheck ends after the current event, and later calls end at once.
   void Stop() { stopping_ = true; }
 
-  // What is kept, in no order, from behind `after` (a page's `last`) on.
+  // One page of the events in quarantine, in no order. `after` is the `last` of the previous page.
   Result<QuarantinePage> List(const std::optional<std::string>& after, uint32_t limit);
 
  private:
-  Result<bool> RecheckOne(const item::Item& row, const Check& check, const Promote& promote);
-  Status Postpone(const item::Item& row);
+  enum class Outcome { kPromoted, kKept, kGivenUp, kWithoutBudget };
+  Result<Outcome> RecheckOne(const item::Item& row, const Actions& actions);
+  Status Postpone(const item::Item& row, EpochSeconds give_up_at);
+  Status GiveUp(const item::Item& row, const slack::EventCallback* callback,
+                const Actions& actions);
 
   const QuarantineOptions options_;
   tables::Tables& tables_;
   const Clock& clock_;
+  const Logger& logger_;
   const QuarantineMetrics metrics_;
   std::atomic<bool> stopping_ = false;
 };

@@ -1,5 +1,7 @@
 #include "apps/gate/question.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -60,6 +62,10 @@ std::optional<Generations> Generations::In(const Rows& rows, const Question& que
 
 std::string Generations::OfTriple() const {
   return fmt::format("{}:{}", credential_, fmt::join(numbers_, ":"));
+}
+
+bool Generations::AreAllZero() const {
+  return std::ranges::all_of(numbers_, [](int64_t number) { return number == 0; });
 }
 
 std::string Generations::OfPart(size_t part) const {

@@ -22,7 +22,8 @@ Remembered ReplayMemory::Remember(std::string_view digest) {
     if (shard.until.contains(name)) return Remembered::kSeen;
   }
   if (!MakeRoom()) return Remembered::kFull;
-  // Between the two locks another may have come with the same name: inserting decides.
+  // Another thread may have inserted the same name between the two locks. The insertion decides
+  // which of them was first.
   std::lock_guard lock(shard.mutex);
   if (!shard.until.emplace(name, now + kReplayLife).second) {
     --entries_;
@@ -46,7 +47,7 @@ ReplayMemory::Name ReplayMemory::NameOf(std::string_view digest) {
   return name;
 }
 
-// Takes one of the places. When there is none, what expired in any shard is looked for.
+// Reserves room for one entry. When the memory is full, first drops expired entries of all shards.
 bool ReplayMemory::MakeRoom() {
   if (entries_.fetch_add(1) < max_entries_) return true;
   const nanoseconds now = clock_.Monotonic();
@@ -54,7 +55,7 @@ bool ReplayMemory::MakeRoom() {
     std::lock_guard lock(shard.mutex);
     DropExpired(&shard, now);
   }
-  // Ours is among them.
+  // The count includes the entry that we are about to add.
   if (entries_ <= max_entries_) return true;
   --entries_;
   return false;
@@ -64,7 +65,7 @@ void ReplayMemory::DropExpired(Shard* shard, nanoseconds now) {
   while (!shard->by_age.empty() && shard->by_age.front().until <= now) {
     const Entry& oldest = shard->by_age.front();
     auto found = shard->until.find(oldest.name);
-    // What was forgotten and came again lives longer than this entry.
+    // A name that was forgotten and remembered again has a second, younger entry. It must stay.
     if (found != shard->until.end() && found->second == oldest.until) shard->until.erase(found);
     shard->by_age.pop_front();
     --entries_;

@@ -1,10 +1,10 @@
-// ReplayMemory remembers what was let in, so that the same signed bytes are let in once. It is of
-// this process and of its life; across processes and restarts the claim of the event's id does
-// that job (docs/decisions/0010-replay-memory.md).
+// The ReplayMemory remembers signed requests, so that the same bytes are accepted only once. It
+// belongs to one process and is lost when the process ends. Between processes and after a restart,
+// the claim of the event's id prevents a second handling (docs/decisions/0010-replay-memory.md).
 //
-// Names are digests: their bytes are evenly spread and at least 16. Only what is older than its
-// life leaves, or what is told to; when the memory is full, new names are refused. May be called
-// from any thread.
+// Requests are identified by digests of at least 16 evenly distributed bytes. An entry leaves only
+// when its life is over or by Forget. When the memory is full, new requests are refused: evicting
+// an entry would let its request be sent again. May be called from any thread.
 #pragma once
 
 #include <array>
@@ -21,9 +21,9 @@
 namespace tidemark::gate {
 
 enum class Remembered {
-  kFirst,  // It was not known, and is from now on.
-  kSeen,
-  kFull,  // It was not known, and is not now.
+  kFirst,  // It is new, and is remembered from now on.
+  kSeen,   // It was remembered already.
+  kFull,   // It is new, and there is no room to remember it.
 };
 
 class ReplayMemory {
@@ -32,13 +32,13 @@ class ReplayMemory {
   ReplayMemory(size_t max_entries, const Clock* clock);
 
   Remembered Remember(std::string_view digest);
-  // It counts as never seen.
+  // The digest counts as new again.
   void Forget(std::string_view digest);
 
  private:
   static constexpr size_t kShards = 16;
 
-  // Half of a SHA-256 is plenty against chance, and the memory holds a million of them.
+  // 16 bytes of a SHA-256 are enough to exclude collisions, and the memory may hold a million.
   struct Name {
     uint64_t high = 0;
     uint64_t low = 0;
@@ -54,7 +54,7 @@ class ReplayMemory {
   struct Shard {
     std::mutex mutex;
     std::unordered_map<Name, std::chrono::nanoseconds, HashName> until;
-    std::deque<Entry> by_age;  // All live equally long: the front is the next to leave.
+    std::deque<Entry> by_age;  // All have the same life, so the front is the next to leave.
   };
 
   static Name NameOf(std::string_view digest);
@@ -64,8 +64,8 @@ class ReplayMemory {
 
   const size_t max_entries_;
   const Clock& clock_;
-  // Over all shards, and counting what was forgotten until its age is up: a name that is
-  // remembered and forgotten in turns stays bounded too.
+  // The entries of `by_age` in all shards. Forgotten entries count until their life is over, so
+  // that remembering and forgetting one request again and again cannot grow the memory.
   std::atomic<size_t> entries_ = 0;
   std::array<Shard, kShards> shards_;
 };

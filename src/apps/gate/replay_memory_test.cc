@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/hashing.h"
+#include "tests/support/manual_time.h"
 
 namespace tidemark::gate {
 
@@ -25,8 +26,8 @@ TEST(ReplayMemoryTest, RemembersForItsLife) {
   EXPECT_EQ(memory.Remember(Digest(1)), Remembered::kFirst);
 }
 
-// A clock that is set forward and back must not open the door in between.
-TEST(ReplayMemoryTest, DoesNotMindTheWallClock) {
+// Setting the wall clock forward and back must not allow a replay.
+TEST(ReplayMemoryTest, IgnoresTheWallClock) {
   ManualClock clock;
   ReplayMemory memory(100, &clock);
   EXPECT_EQ(memory.Remember(Digest(1)), Remembered::kFirst);
@@ -37,8 +38,8 @@ TEST(ReplayMemoryTest, DoesNotMindTheWallClock) {
   EXPECT_EQ(memory.Remember(Digest(1)), Remembered::kSeen);
 }
 
-// To make room by forgetting would let a flood open the way for a replay.
-TEST(ReplayMemoryTest, WhenFullItRefusesAndForgetsNothing) {
+// If a full memory dropped entries, a flood of requests would allow a replay.
+TEST(ReplayMemoryTest, RefusesWhenFullAndForgetsNothing) {
   ManualClock clock;
   ReplayMemory memory(50, &clock);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(memory.Remember(Digest(i)), Remembered::kFirst) << i;
@@ -49,7 +50,7 @@ TEST(ReplayMemoryTest, WhenFullItRefusesAndForgetsNothing) {
   EXPECT_EQ(memory.Remember(Digest(100)), Remembered::kFull);
 }
 
-TEST(ReplayMemoryTest, WhatIsForgottenCountsAsNeverSeen) {
+TEST(ReplayMemoryTest, AcceptsAForgottenRequestAgain) {
   ManualClock clock;
   ReplayMemory memory(100, &clock);
   memory.Remember(Digest(1));
@@ -57,15 +58,15 @@ TEST(ReplayMemoryTest, WhatIsForgottenCountsAsNeverSeen) {
   memory.Forget(Digest(1));
   memory.Forget(Digest(2));
   EXPECT_EQ(memory.Remember(Digest(1)), Remembered::kFirst);
-  // Its second life is counted from its second coming.
+  // When it is remembered again, its life begins again.
   clock.Advance(seconds(604));
   EXPECT_EQ(memory.Remember(Digest(1)), Remembered::kSeen);
   clock.Advance(seconds(1));
   EXPECT_EQ(memory.Remember(Digest(1)), Remembered::kFirst);
 }
 
-// Else sending and failing in turns would fill the machine.
-TEST(ReplayMemoryTest, RememberingAndForgettingInTurnsIsBoundedToo) {
+// Otherwise requests that fail again and again would fill the memory.
+TEST(ReplayMemoryTest, LimitsRepeatedRememberingAndForgetting) {
   ManualClock clock;
   ReplayMemory memory(10, &clock);
   int first = 0;
@@ -76,7 +77,7 @@ TEST(ReplayMemoryTest, RememberingAndForgettingInTurnsIsBoundedToo) {
   EXPECT_EQ(first, 10);
 }
 
-TEST(ReplayMemoryTest, OfManyAtOnceOneIsTheFirst) {
+TEST(ReplayMemoryTest, OneOfManyConcurrentCallsIsTheFirst) {
   ManualClock clock;
   ReplayMemory memory(1'000, &clock);
   std::atomic<int> first = 0;

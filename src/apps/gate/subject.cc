@@ -17,7 +17,8 @@ constexpr std::array<std::string_view, 3> kEndOfTeam = {"tokens_revoked", "app_u
 constexpr std::array<std::string_view, 7> kEndOfChannel = {
     "channel_deleted", "channel_archive", "channel_left", "channel_id_changed",
     "group_deleted",   "group_archive",   "group_left"};
-// Slack's own voice, and what stands for the authors of messages whose accounts are gone.
+// Slackbot, and the placeholder for authors whose accounts were removed. users.info does not find
+// them.
 constexpr std::array<std::string_view, 2> kNoRealUser = {"USLACKBOT", "UREVOKEDU"};
 
 template <size_t n>
@@ -25,17 +26,22 @@ bool Contains(const std::array<std::string_view, n>& names, std::string_view nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Archiving comes as an event, and as a message about it.
+// Slack reports some changes twice: channel_archive is an event and also the subtype of a message.
 std::string_view KindOf(const slack::Event& event) {
   return event.type == "message" && !event.subtype.empty() ? event.subtype : event.type;
 }
 
-Verdict Deny(Reason reason, std::string detail) {
-  return {Decision::kDeny, reason, std::move(detail)};
+// Slack does not show us the people of another organisation that shares a channel with us. In such
+// a channel a person is looked up only if the event says that they are of our team; anybody else
+// counts as existing when the channel does.
+bool MayBeOfAnotherOrganisation(const slack::EventCallback& callback) {
+  return callback.is_ext_shared_channel && callback.event.user_team != callback.team_id;
 }
 
-bool NamesUser(const slack::Event& event) {
-  return !event.user.empty() && !event.user_deleted && !Contains(kNoRealUser, event.user);
+bool NamesUser(const slack::EventCallback& callback) {
+  const slack::Event& event = callback.event;
+  return !event.user.empty() && !event.user_deleted && !Contains(kNoRealUser, event.user) &&
+         !MayBeOfAnotherOrganisation(callback);
 }
 
 bool NamesChannel(const slack::Event& event) {
@@ -45,10 +51,10 @@ bool NamesChannel(const slack::Event& event) {
 Result<Subject> ParseSubject(const slack::EventCallback& callback) {
   const slack::Event& event = callback.event;
   Subject subject{.team = TRY(slack::TeamId::Parse(callback.team_id))};
-  // Ids that are not looked up must be ids all the same.
+  // The format is checked also for ids that are not looked up.
   if (!event.user.empty()) {
     slack::UserId user = TRY(slack::UserId::Parse(event.user));
-    if (NamesUser(event)) subject.user = std::move(user);
+    if (NamesUser(callback)) subject.user = std::move(user);
   }
   if (!event.channel.empty()) {
     slack::ChannelId channel = TRY(slack::ChannelId::Parse(event.channel));
@@ -63,7 +69,7 @@ std::variant<Subject, Verdict> SubjectOf(const slack::EventCallback& callback) {
   if (callback.team_id.empty()) return Deny(Reason::kNoIds, "the event names no team");
   Result<Subject> subject = ParseSubject(callback);
   if (!subject) return Deny(Reason::kBadId, subject.error().message);
-  // The credential is dead by now: its end is believed on the signature alone.
+  // The token is revoked already, so Slack cannot be asked. The signature must be enough.
   if (Contains(kEndOfTeam, callback.event.type)) {
     return Verdict{Decision::kAllow, Reason::kNothingToVerify};
   }

@@ -1,5 +1,5 @@
-// What an event means to the gate: whom to verify before it is let in, and what it ends.
-// Pure functions of the event.
+// What an event means to the gate: which ids must be verified before it is accepted, and which
+// ids it ends. Pure functions of the event.
 #pragma once
 
 #include <variant>
@@ -12,14 +12,14 @@
 
 namespace tidemark::gate {
 
-// What is to be verified, or the verdict when there is nothing to ask: an id that is none, no
-// team, or the end of the very credential that would be asked with. Left out is what Slack would
-// not find although the event is genuine: a channel that the event says is gone, a user that it
+// The ids to verify, or the verdict when Slack need not be asked: an id is malformed, the team is
+// missing, or the event revokes the token that would be used to ask. Ids that Slack would not find
+// although the event is genuine are left out: a channel that the event says is gone, a user that it
 // says is deactivated, and Slack's own users.
 std::variant<Subject, Verdict> SubjectOf(const slack::EventCallback& callback);
 
-// Teams, users and channels of which nothing verified before the event counts any longer. What is
-// no id is left out: nothing was ever verified under it.
+// The teams, users and channels that the event ends: what was verified about them before the event
+// must not be used any more. Malformed ids are left out: nothing was ever verified about them.
 std::vector<slack::Lookup> EndedBy(const slack::EventCallback& callback);
 
 }  // namespace tidemark::gate

@@ -1,9 +1,9 @@
-// TeamLimit bounds how often each team may do something: so many times a minute, and at once no
-// more than that either, in any minute. May be called from any thread.
+// TeamLimit limits how often each team may do something: at most n times in a burst, and one more
+// for every 1/n of a minute after that. May be called from any thread.
 //
-// It remembers a bounded number of teams. A team that has its whole allowance again is forgotten
-// when room is needed; one that has not is never forgotten, and when there is no room a new team
-// is refused.
+// The number of remembered teams is limited. When room is needed, teams that have their whole
+// allowance again are forgotten; others are not. When there is still no room, a new team is
+// refused.
 #pragma once
 
 #include <chrono>
@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "base/clock.h"
+#include "base/token_bucket.h"
 
 namespace tidemark::gate {
 
@@ -26,7 +27,7 @@ class TeamLimit {
   // The clock outlives this.
   TeamLimit(TeamLimitOptions options, const Clock* clock);
 
-  // Whether the team may do it once more; if so, it is counted.
+  // True when the team may do it once more. That use is counted.
   bool Take(const std::string& team);
 
  private:
@@ -34,10 +35,9 @@ class TeamLimit {
 
   const TeamLimitOptions options_;
   const Clock& clock_;
-  const std::chrono::nanoseconds interval_;  // In which one is given back.
+  const TokenRate rate_;
   std::mutex mutex_;
-  // When the team has its whole allowance again: one number says how much of it is left.
-  std::unordered_map<std::string, std::chrono::nanoseconds> whole_again_;
+  std::unordered_map<std::string, TokenBucket> buckets_;
 };
 
 }  // namespace tidemark::gate

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/manual_time.h"
+
 namespace tidemark::gate {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-TEST(TeamLimitTest, GivesTheAllowanceAtOnceAndThenBitByBit) {
+TEST(TeamLimitTest, AllowsABurstAndThenASteadyRate) {
   ManualClock clock;
   TeamLimit limit({.per_minute = 60, .max_teams = 10}, &clock);
   for (int i = 0; i < 60; ++i) EXPECT_TRUE(limit.Take("T1")) << i;
@@ -19,8 +21,8 @@ TEST(TeamLimitTest, GivesTheAllowanceAtOnceAndThenBitByBit) {
   EXPECT_FALSE(limit.Take("T1"));
 }
 
-// What is not used does not add up.
-TEST(TeamLimitTest, AfterAnHourItIsNoMoreThanAMinutesWorth) {
+// Unused calls are not saved up beyond the limit.
+TEST(TeamLimitTest, SavesUpNoMoreThanOneMinute) {
   ManualClock clock;
   TeamLimit limit({.per_minute = 7, .max_teams = 10}, &clock);
   EXPECT_TRUE(limit.Take("T1"));
@@ -30,7 +32,7 @@ TEST(TeamLimitTest, AfterAnHourItIsNoMoreThanAMinutesWorth) {
   EXPECT_EQ(taken, 7);
 }
 
-TEST(TeamLimitTest, TeamsDoNotShare) {
+TEST(TeamLimitTest, LimitsEachTeamOnItsOwn) {
   ManualClock clock;
   TeamLimit limit({.per_minute = 1, .max_teams = 10}, &clock);
   EXPECT_TRUE(limit.Take("T1"));
@@ -39,7 +41,7 @@ TEST(TeamLimitTest, TeamsDoNotShare) {
 }
 
 // Forgetting a team that is at its limit would lift the limit.
-TEST(TeamLimitTest, WithoutRoomANewTeamIsRefusedAndNoneIsForgotten) {
+TEST(TeamLimitTest, RefusesANewTeamWhenFull) {
   ManualClock clock;
   TeamLimit limit({.per_minute = 1, .max_teams = 2}, &clock);
   EXPECT_TRUE(limit.Take("T1"));
@@ -47,12 +49,13 @@ TEST(TeamLimitTest, WithoutRoomANewTeamIsRefusedAndNoneIsForgotten) {
   EXPECT_TRUE(limit.Take("T2"));
   EXPECT_FALSE(limit.Take("T3"));
   EXPECT_FALSE(limit.Take("T1"));
-  clock.Advance(seconds(30));  // The first has its allowance again: nothing is lost with it.
+  clock.Advance(
+      seconds(30));  // The first team has its whole allowance again, so it may be dropped.
   EXPECT_TRUE(limit.Take("T3"));
   EXPECT_FALSE(limit.Take("T2"));
 }
 
-TEST(TeamLimitTest, ZeroIsNoLimit) {
+TEST(TeamLimitTest, ZeroMeansNoLimit) {
   ManualClock clock;
   TeamLimit limit({.per_minute = 0, .max_teams = 0}, &clock);
   for (int i = 0; i < 1'000; ++i) EXPECT_TRUE(limit.Take("T1"));

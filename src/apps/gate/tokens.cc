@@ -9,7 +9,8 @@ namespace tidemark::gate {
 
 namespace {
 
-// Enough to tell credentials apart, too little to be of any use to who reads the table.
+// Enough digits to distinguish tokens. Too few to help an attacker who reads the table to guess a
+// token.
 constexpr size_t kGenerationDigits = 16;
 constexpr std::chrono::seconds kRefreshDeadline(60);
 
@@ -20,23 +21,19 @@ Credential CredentialOf(Secret token) {
 
 }  // namespace
 
-FixedTokens::FixedTokens(std::optional<Secret> for_all, std::map<std::string, Secret> by_team) {
-  if (for_all) for_all_ = CredentialOf(*std::move(for_all));
-  for (auto& [team, token] : by_team) by_team_.emplace(team, CredentialOf(std::move(token)));
+FixedTokens::FixedTokens(std::optional<Secret> token) {
+  if (token) credential_ = CredentialOf(*std::move(token));
 }
 
-std::optional<Credential> FixedTokens::Find(const slack::TeamId& team) const {
-  auto found = by_team_.find(team.text());
-  return found == by_team_.end() ? for_all_ : found->second;
-}
+std::optional<Credential> FixedTokens::Find(const slack::TeamId&) const { return credential_; }
 
-FileTokens::FileTokens(const std::string& path, const Clock* clock, const Logger* logger)
-    : logger_(logger), watch_(path, clock) {}
+FileTokens::FileTokens(const std::string& path, const Runtime& runtime)
+    : logger_(runtime.logger), watch_(path, &runtime.clock) {}
 
-Result<std::unique_ptr<FileTokens>> FileTokens::Open(const std::string& path, const Clock* clock,
-                                                     const Logger* logger) {
+Result<std::unique_ptr<FileTokens>> FileTokens::Open(const std::string& path,
+                                                     const Runtime& runtime) {
   TRY(slack::ReadToken(path));
-  std::unique_ptr<FileTokens> tokens(new FileTokens(path, clock, logger));
+  std::unique_ptr<FileTokens> tokens(new FileTokens(path, runtime));
   tokens->Read();
   return tokens;
 }
@@ -46,9 +43,10 @@ void FileTokens::Read() const {
   auto token = slack::ReadToken(watch_.path());
   if (token) {
     credential_ = CredentialOf(*std::move(token));
-  } else if (logger_ != nullptr) {
-    logger_->Log(LogLevel::kWarning, "the bot token was not read again",
-                 {{"error", token.error().message}});
+  } else {
+    logger_.Log(LogLevel::kWarning,
+                "the bot token could not be read again; the previous one is used",
+                {{"error", token.error().message}});
   }
 }
 
@@ -59,24 +57,22 @@ std::optional<Credential> FileTokens::Find(const slack::TeamId&) const {
 }
 
 RotatingTokens::RotatingTokens(RotatingTokensOptions options, slack::WebApi* web_api,
-                               const Clock* clock, const Logger* logger)
+                               const Runtime& runtime)
     : options_(std::move(options)),
       web_api_(*web_api),
-      clock_(*clock),
-      logger_(logger),
-      watch_(options_.file, clock) {}
+      clock_(runtime.clock),
+      logger_(runtime.logger),
+      watch_(options_.file, &runtime.clock) {}
 
 Result<std::unique_ptr<RotatingTokens>> RotatingTokens::Open(RotatingTokensOptions options,
                                                              slack::WebApi* web_api,
-                                                             const Clock* clock,
-                                                             const Logger* logger) {
+                                                             const Runtime& runtime) {
   if (options.client_id.empty() || options.client_secret.empty()) {
     return Invalid(
         "slack.token-file needs slack.client-id and slack.client-secret, to refresh its tokens: "
         "copy them from Basic Information of the Slack app");
   }
-  std::unique_ptr<RotatingTokens> tokens(
-      new RotatingTokens(std::move(options), web_api, clock, logger));
+  std::unique_ptr<RotatingTokens> tokens(new RotatingTokens(std::move(options), web_api, runtime));
   TRY(tokens->Read());
   return tokens;
 }
@@ -94,7 +90,7 @@ void RotatingTokens::Adopt(slack::TokenPair pair) const {
 
 std::optional<Credential> RotatingTokens::Find(const slack::TeamId&) const {
   const std::lock_guard lock(mutex_);
-  (void)Read();  // The one of before counts; Step says what is wrong with the file.
+  (void)Read();  // On failure the previous token is used, and Step logs what is wrong.
   return credential_;
 }
 
@@ -112,18 +108,20 @@ void RotatingTokens::Step() {
 
 void RotatingTokens::Refresh() {
   const auto file_lock = slack::TokenFileLock::Take(options_.file);
-  if (!file_lock) return LogFailure("the bot token was not refreshed", file_lock.error().message);
+  if (!file_lock) {
+    return LogFailure("the bot token could not be refreshed", file_lock.error().message);
+  }
   if (!*file_lock) return;
-  // As it is now: whoever had the lock may have refreshed it.
+  // Read again under the lock: the process that had it before may have refreshed the token.
   auto pair = slack::ReadTokenPair(options_.file);
-  if (!pair) return LogFailure("the tokens were not read", pair.error().message);
+  if (!pair) return LogFailure("the token file could not be read", pair.error().message);
   if (clock_.NowSeconds() < pair->expires_at - options_.margin.count()) return;
   auto answer = web_api_.RefreshToken({.client_id = options_.client_id,
                                        .client_secret = options_.client_secret,
                                        .refresh_token = pair->refresh_token},
                                       Deadline::After(clock_, kRefreshDeadline));
   if (const auto* error = std::get_if<slack::CallError>(&answer)) {
-    return LogFailure("the bot token was not refreshed", error->error);
+    return LogFailure("the bot token could not be refreshed", error->error);
   }
   auto& token = std::get<slack::RefreshedToken>(answer);
   unsaved_ = {.access_token = std::move(token.access_token),
@@ -134,18 +132,19 @@ void RotatingTokens::Refresh() {
 
 void RotatingTokens::Save() {
   const Status saved = slack::WriteTokenPair(options_.file, *unsaved_);
-  if (!saved) return LogFailure("the refreshed bot token was not saved", saved.error().message);
+  if (!saved) {
+    return LogFailure("the refreshed bot token could not be saved", saved.error().message);
+  }
   const std::lock_guard lock(mutex_);
   Adopt(*std::exchange(unsaved_, std::nullopt));
-  if (logger_ != nullptr) logger_->Log(LogLevel::kInfo, "the bot token was refreshed");
+  logger_.Log(LogLevel::kInfo, "the bot token was refreshed");
 }
 
 void RotatingTokens::LogFailure(const char* message, const std::string& error) {
   next_try_ = clock_.Monotonic() + options_.wait_after_failure;
-  if (logger_ == nullptr) return;
   const std::lock_guard lock(mutex_);
-  logger_->Log(LogLevel::kError, message,
-               {{"error", error}, {"seconds_left", expires_at_ - clock_.NowSeconds()}});
+  logger_.Log(LogLevel::kError, message,
+              {{"error", error}, {"seconds_left", expires_at_ - clock_.NowSeconds()}});
 }
 
 }  // namespace tidemark::gate

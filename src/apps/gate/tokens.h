@@ -1,4 +1,5 @@
-// Tokens gives the bot token of a team. Nothing that arrives in a request is stored as a token.
+// Tokens finds the bot token of a team: a fixed one from the settings, one from a file that may be
+// replaced, or one that Slack's token rotation refreshes. A token never comes from a request.
 #pragma once
 
 #include <chrono>
@@ -8,9 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/result.h"
+#include "base/runtime.h"
 #include "base/secret.h"
 #include "slack/ids.h"
 #include "slack/token_file.h"
@@ -20,8 +20,8 @@ namespace tidemark::gate {
 
 struct Credential {
   Secret token;
-  // Changes when the token does, and says nothing about it: what was verified with another
-  // credential counts as never verified.
+  // A short hash of the token. It is part of what cached rows are checked against, so rows that
+  // were verified with another token are not used.
   std::string generation;
 };
 
@@ -32,31 +32,29 @@ class Tokens {
   virtual std::optional<Credential> Find(const slack::TeamId& team) const = 0;
 };
 
-// Those of the settings: one for each named team, and one for all others.
+// The token from the settings, for all teams. nullopt: no team has a token.
 class FixedTokens final : public Tokens {
  public:
-  FixedTokens(std::optional<Secret> for_all, std::map<std::string, Secret> by_team);
+  explicit FixedTokens(std::optional<Secret> token);
   std::optional<Credential> Find(const slack::TeamId& team) const override;
 
  private:
-  std::optional<Credential> for_all_;
-  std::map<std::string, Credential> by_team_;
+  std::optional<Credential> credential_;
 };
 
-// One for all teams, in a file that is read again when it changes. While it cannot be read, or
-// holds no token, the one of before counts.
+// One token for all teams, in a file that is read again when it changes. While the file cannot be
+// read or has no token, the previous token is used.
 class FileTokens final : public Tokens {
  public:
-  // kNotFound or kInvalid when there is no token at first. All outlive this; logger may be null.
-  static Result<std::unique_ptr<FileTokens>> Open(const std::string& path, const Clock* clock,
-                                                  const Logger* logger);
+  // kNotFound or kInvalid when the file has no token now.
+  static Result<std::unique_ptr<FileTokens>> Open(const std::string& path, const Runtime& runtime);
   std::optional<Credential> Find(const slack::TeamId& team) const override;
 
  private:
-  FileTokens(const std::string& path, const Clock* clock, const Logger* logger);
+  FileTokens(const std::string& path, const Runtime& runtime);
   void Read() const;
 
-  const Logger* logger_;
+  const Logger& logger_;
   mutable std::mutex mutex_;
   mutable slack::FileWatch watch_;
   mutable std::optional<Credential> credential_;
@@ -66,48 +64,48 @@ struct RotatingTokensOptions {
   std::string file;
   std::string client_id;
   Secret client_secret;
-  // How long before its end a token is refreshed: a third of the 12 hours it has.
+  // How long before its expiry a token is refreshed: a third of its life of 12 hours.
   std::chrono::seconds margin = std::chrono::hours(4);
   std::chrono::seconds wait_after_failure = std::chrono::seconds(60);
 };
 
-// One for all teams, of an app with Slack's token rotation: Step refreshes it in time, and the new
-// pair is on disk before the old is let go. A refresh that fails changes nothing and is tried
-// again. Several processes may share the file; one of them refreshes.
+// One token for all teams, of an app with Slack's token rotation. Step refreshes it before it
+// expires. The new pair is on disk before it is used, because Slack gives a pair only once. A
+// refresh that fails changes nothing and is tried again. Several processes may share the file; one
+// of them refreshes.
 class RotatingTokens final : public Tokens {
  public:
-  // As FileTokens; kInvalid also without client id or secret.
+  // As FileTokens::Open. Also kInvalid without client id or secret.
   static Result<std::unique_ptr<RotatingTokens>> Open(RotatingTokensOptions options,
-                                                      slack::WebApi* web_api, const Clock* clock,
-                                                      const Logger* logger);
+                                                      slack::WebApi* web_api,
+                                                      const Runtime& runtime);
   std::optional<Credential> Find(const slack::TeamId& team) const override;
 
-  // Refreshes the token when it is time; to be called every few seconds, from one thread. Asks
-  // Slack, and so takes a while now and then. What fails is logged.
+  // Refreshes the token when it is due. To be called every few seconds, by one thread. Blocks while
+  // it waits for Slack. Failures are logged.
   void Step();
 
  private:
-  RotatingTokens(RotatingTokensOptions options, slack::WebApi* web_api, const Clock* clock,
-                 const Logger* logger);
-  // With the lock held.
+  RotatingTokens(RotatingTokensOptions options, slack::WebApi* web_api, const Runtime& runtime);
+  // The next two need mutex_ locked.
   Status Read() const;
   void Adopt(slack::TokenPair pair) const;
 
   bool IsDue() const;
   void Refresh();
-  // Writes what Slack gave until it is written: it is not given twice.
+  // Writes the pair in unsaved_. When that fails, Step tries again: Slack does not give it twice.
   void Save();
   void LogFailure(const char* message, const std::string& error);
 
   const RotatingTokensOptions options_;
   slack::WebApi& web_api_;
   const Clock& clock_;
-  const Logger* logger_;
+  const Logger& logger_;
   mutable std::mutex mutex_;
   mutable slack::FileWatch watch_;
   mutable std::optional<Credential> credential_;
   mutable EpochSeconds expires_at_ = 0;
-  // Of the one thread.
+  // Used only by the thread that calls Step.
   std::chrono::nanoseconds next_try_{0};
   std::optional<slack::TokenPair> unsaved_;
 };

@@ -1,35 +1,39 @@
-// What the gate thinks of a request: three answers, each with a reason. The reason is for the
-// audit record; no reply to the outside carries it.
+// The gate's verdict on a request: one of three decisions, with a reason. The reason is for the
+// audit log; no reply to a client contains it.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tidemark::gate {
 
 enum class Decision {
   kAllow,
-  kDeny,     // It is not Slack's, or what it names does not exist.
-  kUnknown,  // It could not be found out. Only a named policy may let it pass.
+  kDeny,     // Something that the event names does not exist or is not active.
+  kUnknown,  // We could not find out. The policy kRefuse refuses such an event.
 };
 
 enum class Reason {
-  kVerified,         // Allow: Slack said so just now.
-  kCached,           // Allow: Slack said so less than 300 s ago.
-  kNothingToVerify,  // Allow: a lifecycle event about something that is gone by then.
-  kSkipped,          // Allow: the lenient policy lets pass what has no token.
-  kBadId,            // Deny: an id that is not Slack's.
-  kNoIds,            // Deny: nothing to check.
+  // Allow:
+  kVerified,         // Slack confirmed it just now.
+  kCached,           // Slack confirmed it less than 300 s ago.
+  kNothingToVerify,  // The event revokes the token, so there is no token to ask with.
+  kSkipped,          // There is no token for the team, and the setting allows that.
+  // Deny:
+  kBadId,  // An id does not have Slack's format.
+  kNoIds,  // The team is missing, or another id that the settings require.
   kTeamNotFound,
   kUserNotFound,
   kChannelNotFound,
   kUserInactive,
   kChannelInactive,
-  kNoToken,      // Deny.
-  kTimeout,      // From here on, unknown.
-  kRateLimited,  // By Slack, by a method's budget or by the team's.
+  // Unknown:
+  kNoToken,
+  kTimeout,
+  kRateLimited,  // By Slack, by our budget for the method, or by our limit for the team.
   kApiError,
-  kBusy,  // As many look-ups as allowed were under way.
+  kBusy,  // The maximum number of look-ups was already running.
 };
 
 std::string_view ToString(Decision decision);
@@ -38,7 +42,20 @@ std::string_view ToString(Reason reason);  // "user_not_found"
 struct Verdict {
   Decision decision = Decision::kUnknown;
   Reason reason = Reason::kApiError;
-  std::string detail = {};  // Slack's word for it, when it said one.
+  std::string detail = {};  // Slack's error code, if it gave one.
+  // Of an allowed event: Slack said that its channel is public, now or in the last 300 s. False
+  // when Slack did not say so.
+  bool in_public_channel = false;
 };
+
+// Whether a limit kept us from asking Slack, or Slack asked us to wait. Such a verdict says nothing
+// about the event.
+inline bool IsForLackOfBudget(const Verdict& verdict) {
+  return verdict.reason == Reason::kRateLimited || verdict.reason == Reason::kBusy;
+}
+
+inline Verdict Deny(Reason reason, std::string detail = {}) {
+  return {Decision::kDeny, reason, std::move(detail)};
+}
 
 }  // namespace tidemark::gate

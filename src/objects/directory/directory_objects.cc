@@ -33,7 +33,6 @@ using objects::PutRequest;
 
 constexpr char kOwnFolder[] = ".tidemark";
 constexpr char kLockFile[] = ".tidemark/lock";
-constexpr size_t kPieceBytes = 256 << 10;
 constexpr size_t kStripes = 64;
 
 Result<Descriptor> OpenFolder(const std::string& folder) {
@@ -56,7 +55,7 @@ Result<Descriptor> LockFolder(const Descriptor& root, const std::string& folder)
                            folder)};
 }
 
-// Whether the file system keeps records, and keeps "a" and "A" apart.
+// Checks that the file system can store records, and that "a" and "A" are different names.
 Status Probe(FileOps* files, const Descriptor& root, const std::string& folder) {
   const std::string path = std::string(kTemporaryFolder) + "/probe";
   const Descriptor file = TRY(files->Create(path));
@@ -75,7 +74,7 @@ Status Probe(FileOps* files, const Descriptor& root, const std::string& folder) 
                                 : "has no extended attributes of 3,200 bytes"));
 }
 
-// Hands over everything that is to be stored, piece by piece.
+// Passes the content of the request to `take`, piece by piece.
 Status ForEachPiece(const PutRequest& request,
                     const std::function<Status(std::string_view)>& take) {
   if (request.file.empty()) return take(request.bytes);
@@ -109,8 +108,7 @@ class DirectoryObjects::State {
         system_(&root_),
         files_(files != nullptr ? *files : system_) {}
 
-  // Removes what was left behind, and makes what a killed process did as durable as if it had
-  // lived to sync it.
+  // Removes temporary files, and syncs what a killed process may have written without a sync.
   Status Recover(const std::string& folder) {
     TRY(files_.MakeFolder(kTemporaryFolder));
     TRY(RemoveLeftovers(folder));
@@ -121,7 +119,8 @@ class DirectoryObjects::State {
   Result<PutReply> Put(const PutRequest& request) {
     const std::string temporary = fmt::format("{}/{}", kTemporaryFolder, random_.Hex(16));
     auto reply = PutThrough(temporary, request);
-    // Whoever finds it later finds out less than the error says.
+    // After an error, or if the condition does not hold, the temporary file is still there. If it
+    // cannot be removed, the next Open removes it.
     const bool is_left = !reply || !reply->applied;
     if (is_left) (void)files_.Remove(temporary).has_value();
     return reply;
@@ -157,6 +156,8 @@ class DirectoryObjects::State {
   }
 
   Result<PutReply> PutThrough(const std::string& temporary, const PutRequest& request) {
+    // The file is written and synced before the lock is taken, because that may take long. The
+    // condition is checked under the lock, together with the rename, so no other put comes between.
     const Record record = TRY(WriteAside(temporary, request));
     const std::lock_guard lock(StripeOf(request.key));
     const bool may_write = TRY(Holds(request));
@@ -192,17 +193,19 @@ class DirectoryObjects::State {
 
   Status Publish(const std::string& temporary, const std::string& path) {
     {
-      // No delete takes a folder away before there is something in it.
+      // The lock keeps a delete from removing the folder before the file is in it.
       const std::lock_guard lock(folders_mutex_);
       TRY(MakeFolders(path));
       TRY(files_.Rename(temporary, path));
     }
     auto synced = files_.SyncFolder(FolderOf(path));
     if (synced) return Done();
-    return Error{ErrorCode::kUnknown, "the object may not last: " + synced.error().message};
+    // The rename has happened, so readers see the new object, but a power cut may undo it.
+    return Error{ErrorCode::kUnknown,
+                 "the object may be lost in a power cut: " + synced.error().message};
   }
 
-  // Each is durable before something is put in it.
+  // Each folder is durable before something is put into it.
   Status MakeFolders(const std::string& path) {
     for (size_t slash = path.find('/'); slash != std::string::npos;
          slash = path.find('/', slash + 1)) {
@@ -211,7 +214,7 @@ class DirectoryObjects::State {
       if (!made) continue;
       auto synced = files_.SyncFolder(FolderOf(folder));
       if (synced) continue;
-      // The next put would take it for a durable one.
+      // Otherwise the next put would believe that the folder is durable.
       (void)files_.RemoveFolder(folder).has_value();
       return std::move(synced).error();
     }
@@ -226,11 +229,12 @@ class DirectoryObjects::State {
     // Also of one that is gone: an earlier delete may have ended between the two.
     auto synced = files_.SyncFolder(FolderOf(path));
     if (!synced && synced.error().code != ErrorCode::kNotFound) {
-      return Error{ErrorCode::kUnknown, "the delete may not last: " + synced.error().message};
+      return Error{ErrorCode::kUnknown,
+                   "a power cut may undo the delete: " + synced.error().message};
     }
     const std::lock_guard lock(folders_mutex_);
     for (std::string folder = FolderOf(path); !folder.empty(); folder = FolderOf(folder)) {
-      // A folder that stays is invisible; the object is gone either way.
+      // If the folder cannot be removed, it stays, but it is invisible. The object is deleted.
       const auto removed = files_.RemoveFolder(folder);
       if (!removed || !*removed) break;
     }
@@ -243,8 +247,9 @@ class DirectoryObjects::State {
   Random& random_;
   SystemFileOps system_;
   FileOps& files_;
-  std::array<std::mutex, kStripes> stripes_;  // By key: of looking at an object and writing it.
-  std::mutex folders_mutex_;                  // Of making and removing folders.
+  std::array<std::mutex, kStripes>
+      stripes_;               // By key: held from the check of the condition to the write.
+  std::mutex folders_mutex_;  // Held while folders are created and removed.
 };
 
 DirectoryObjects::DirectoryObjects(std::unique_ptr<State> state) : state_(std::move(state)) {}

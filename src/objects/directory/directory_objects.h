@@ -1,14 +1,14 @@
-// DirectoryObjects keeps a bucket in a folder of the local file system; docs/formats/objects.md
-// says how. A put is: temporary file → sync → rename → sync of the folder, so that a crash leaves
-// the old object or the new one, and at most a temporary file, which the next Open of the folder
-// removes.
+// DirectoryObjects stores a bucket in a folder of the local file system (docs/formats/objects.md).
+// A put is: temporary file → sync → rename → sync of the folder. So a crash leaves the old object
+// or the new one, and at most a temporary file, which the next Open removes.
 //
 //   auto objects = TRY(DirectoryObjects::Open("data/objects", clock, random));
 //
-// One process at a time has the folder open; a lock file says so.
+// Only one process may have the folder open; it holds a lock file.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -21,9 +21,9 @@ class FileOps;
 
 class DirectoryObjects final : public objects::Objects {
  public:
-  // Makes the folder unless it is there; the folder around it is. kInUse when another process has
-  // it open, kInvalid when its file system cannot keep objects. Clock and random outlive this.
-  // `files` is for tests, which stand between this and the system; it outlives this too.
+  // Creates the folder if it is missing; its parent must exist. Fails with kInUse if another
+  // process has it open, and with kInvalid if its file system cannot store objects. `files` is for
+  // tests that intercept the system calls. Clock, random and files must outlive this.
   static Result<std::unique_ptr<DirectoryObjects>> Open(const std::string& folder,
                                                         const Clock& clock, Random& random,
                                                         FileOps* files = nullptr);

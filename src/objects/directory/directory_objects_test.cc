@@ -12,6 +12,7 @@
 
 #include "base/hashing.h"
 #include "objects/directory/record.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark::directory {
@@ -59,8 +60,8 @@ class DirectoryObjectsTest : public ::testing::Test {
 
 }  // namespace
 
-// People open their files with what they have.
-TEST_F(DirectoryObjectsTest, KeepsPlainFiles) {
+// People can open the files with any program.
+TEST_F(DirectoryObjectsTest, StoresPlainFiles) {
   Put({.key = "slack/T1/plan.txt", .bytes = "the plan"});
   std::ifstream file(Path("slack/T1/plan.txt"));
   std::string line;
@@ -68,15 +69,15 @@ TEST_F(DirectoryObjectsTest, KeepsPlainFiles) {
   EXPECT_EQ(line, "the plan");
 }
 
-// Two processes would not know of each other's locks.
-TEST_F(DirectoryObjectsTest, IsOpenOnce) {
+// Two processes cannot see each other's locks.
+TEST_F(DirectoryObjectsTest, RefusesASecondProcess) {
   auto second = DirectoryObjects::Open(folder_.path() + "/bucket", clock_, random_);
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().code, ErrorCode::kInUse);
   EXPECT_THAT(second.error().message, HasSubstr("stop it"));
 }
 
-// An object lasts longer than the process, with all that belongs to it.
+// An object and its metadata outlive the process.
 TEST_F(DirectoryObjectsTest, RemembersObjects) {
   Put({.key = "k", .bytes = "b", .content_type = "text/plain", .metadata = {{"team", "T1"}}});
   const ObjectInfo before = Head("k");
@@ -84,14 +85,14 @@ TEST_F(DirectoryObjectsTest, RemembersObjects) {
   EXPECT_EQ(Head("k"), before);
 }
 
-// What a crash left of a put is of no use to anybody.
+// A crash during a put leaves a temporary file, which is not needed any more.
 TEST_F(DirectoryObjectsTest, RemovesTemporaryFilesWhenOpened) {
   WriteFile(".tidemark/tmp/0123", "half");
   Reopen();
   EXPECT_TRUE(std::filesystem::is_empty(Path(".tidemark/tmp")));
 }
 
-// A folder that nothing is in would be listed and backed up for ever.
+// Otherwise empty folders would be listed and backed up for ever.
 TEST_F(DirectoryObjectsTest, RemovesEmptyFolders) {
   Put({.key = "a/b/c.txt", .bytes = "1"});
   Put({.key = "a/d.txt", .bytes = "2"});
@@ -102,8 +103,8 @@ TEST_F(DirectoryObjectsTest, RemovesEmptyFolders) {
   EXPECT_FALSE(std::filesystem::exists(Path("a")));
 }
 
-// Other programs write here too, and know nothing of records.
-TEST_F(DirectoryObjectsTest, TakesFilesOfOtherPrograms) {
+// Other programs write files without records.
+TEST_F(DirectoryObjectsTest, AcceptsFilesOfOtherPrograms) {
   WriteFile("documents/one.json", "{}");
   const ObjectInfo info = Head("documents/one.json");
   EXPECT_EQ(info.etag, ToHex(Sha256("{}")));
@@ -118,7 +119,7 @@ TEST_F(DirectoryObjectsTest, TakesFilesOfOtherPrograms) {
   EXPECT_TRUE(replaced.has_value() && replaced->applied);
 }
 
-// A record is not believed of bytes that it does not describe.
+// A record is ignored if the file has changed since.
 TEST_F(DirectoryObjectsTest, NoticesThatAnotherProgramWroteAnObject) {
   const std::string etag = Put(
       {.key = "k.txt", .bytes = "ours", .content_type = "text/plain", .metadata = {{"a", "b"}}});
@@ -131,7 +132,7 @@ TEST_F(DirectoryObjectsTest, NoticesThatAnotherProgramWroteAnObject) {
   EXPECT_TRUE(stale.has_value() && !stale->applied);
 }
 
-// `touch`, or a copy, changes nothing about an object.
+// `touch` and a copy do not change the object.
 TEST_F(DirectoryObjectsTest, KeepsTheRecordOfATouchedFile) {
   Put({.key = "k.txt", .bytes = "ours", .content_type = "text/plain"});
   ObjectInfo expected = Head("k.txt");
@@ -142,8 +143,8 @@ TEST_F(DirectoryObjectsTest, KeepsTheRecordOfATouchedFile) {
   EXPECT_EQ(Head("k.txt"), expected);
 }
 
-// What no key is written to is somebody else's, and is left alone.
-TEST_F(DirectoryObjectsTest, ListsObjectsAlone) {
+// A file whose path belongs to no key is not an object.
+TEST_F(DirectoryObjectsTest, ListsOnlyObjects) {
   WriteFile("README", "no dot, no mark");
   WriteFile(".git/config.txt", "hidden");
   WriteFile("v1.2/plan.pdf", "a dot, no mark");
@@ -157,13 +158,13 @@ TEST_F(DirectoryObjectsTest, ListsObjectsAlone) {
   EXPECT_TRUE(link.has_value() && *link == nullptr);
 }
 
-// A bit that the disk turned round is noticed by whoever reads the whole.
+// A flipped bit is noticed when the whole object is read.
 TEST_F(DirectoryObjectsTest, ReportsDamagedBytes) {
   Put({.key = "k.txt", .bytes = "abcdef"});
   struct stat status {};
   ASSERT_EQ(stat(Path("k.txt").c_str(), &status), 0);
   WriteFile("k.txt", "abcdeF");
-  // As a disk does it: nobody wrote, so that the time is the same.
+  // A failing disk changes the bytes and not the modification time.
   const timespec times[] = {status.st_mtim, status.st_mtim};
   ASSERT_EQ(utimensat(AT_FDCWD, Path("k.txt").c_str(), times, 0), 0);
   auto whole = ReadWhole("k.txt");
@@ -176,7 +177,7 @@ TEST_F(DirectoryObjectsTest, ReportsDamagedBytes) {
   EXPECT_TRUE((*object)->Read(1, 3).has_value());
 }
 
-// Nor is a damaged content type served; but the object can be deleted, or put anew.
+// A damaged content type is not served, but the object can be deleted or replaced.
 TEST_F(DirectoryObjectsTest, ReportsADamagedRecord) {
   Put({.key = "k.txt", .bytes = "abcdef"});
   ASSERT_EQ(setxattr(Path("k.txt").c_str(), kRecordAttribute, "x", 1, 0), 0);
@@ -188,7 +189,7 @@ TEST_F(DirectoryObjectsTest, ReportsADamagedRecord) {
   EXPECT_EQ(Head("k.txt").size, 4U);
 }
 
-// A file cut short under a reader is not taken for its end.
+// If the file becomes shorter while it is read, this is an error and not the end.
 TEST_F(DirectoryObjectsTest, ReportsAFileThatShrank) {
   Put({.key = "k.txt", .bytes = "abcdef"});
   auto object = objects_->Open("k.txt");
@@ -199,8 +200,8 @@ TEST_F(DirectoryObjectsTest, ReportsAFileThatShrank) {
   EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
 }
 
-// What cannot be stored is an error and leaves nothing.
-TEST_F(DirectoryObjectsTest, RefusesAFileThatIsNotThere) {
+// If the source file does not exist, nothing is stored.
+TEST_F(DirectoryObjectsTest, RefusesAMissingSourceFile) {
   auto reply = objects_->Put({.key = "k", .file = folder_.path() + "/missing"});
   ASSERT_FALSE(reply.has_value());
   EXPECT_EQ(reply.error().code, ErrorCode::kInvalid);

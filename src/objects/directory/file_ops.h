@@ -1,8 +1,9 @@
-// Everything that changes the folder, one system call a method, so that a test can stand between
-// and let the power go at any of them. Paths are relative to the folder; "" is the folder itself.
+// All operations that change the folder, one method for each system call, so that a test can
+// simulate a power failure at any of them. Paths are relative to the folder; "" is the folder
+// itself.
 //
-// Methods may be called from any thread. Errors are kNotFound when the name is not there, and
-// kUnavailable with the system's reason otherwise.
+// Any thread may call the methods. The error is kNotFound if the name does not exist, and otherwise
+// kUnavailable with the text of the system.
 #pragma once
 
 #include <chrono>
@@ -18,28 +19,28 @@ class FileOps {
  public:
   virtual ~FileOps() = default;
 
-  // An empty file to write; one of this name loses its bytes.
+  // Creates an empty file for writing. If there is a file with this name, it becomes empty.
   virtual Result<Descriptor> Create(const std::string& path) = 0;
   // Appends all of the bytes.
   virtual Status Write(const Descriptor& file, std::string_view bytes) = 0;
-  // The record's attribute, and the time of modification.
+  // Sets the attribute of the record and the modification time.
   virtual Status SetRecord(const Descriptor& file, std::string_view record,
                            std::chrono::milliseconds modified) = 0;
   virtual Status Sync(const Descriptor& file) = 0;
-  // Replaces what has the name.
+  // Replaces a file that has the new name.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
   virtual Status Remove(const std::string& path) = 0;
-  // False when it was there.
+  // Returns false if it exists already.
   virtual Result<bool> MakeFolder(const std::string& path) = 0;
-  // False when it is not empty, or not there.
+  // Returns false if it is not empty or does not exist.
   virtual Result<bool> RemoveFolder(const std::string& path) = 0;
   // The names in the folder.
   virtual Status SyncFolder(const std::string& path) = 0;
-  // All that was ever written.
+  // Syncs everything that was written to the file system.
   virtual Status SyncAll() = 0;
 };
 
-// The system's. `root` is the folder, and outlives it.
+// Calls the system. `root` is the folder and must outlive this.
 class SystemFileOps final : public FileOps {
  public:
   explicit SystemFileOps(const Descriptor* root) : root_(*root) {}
@@ -60,10 +61,10 @@ class SystemFileOps final : public FileOps {
   const Descriptor& root_;
 };
 
-// What the last system call failed with, as an error: "cannot <doing>: <reason>".
+// The error of the last system call, with the text "cannot <doing>: <reason>".
 Error SystemError(std::string_view doing);
 
-// The folder that a path lies in: "a/b" of "a/b/c", "" of "a".
+// The folder that contains the path: "a/b" for "a/b/c", "" for "a".
 std::string FolderOf(const std::string& path);
 
 }  // namespace tidemark::directory

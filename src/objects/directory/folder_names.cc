@@ -17,7 +17,7 @@ struct CloseFolder {
   void operator()(DIR* folder) const { closedir(folder); }
 };
 
-// File systems may leave it to us to ask what an entry is.
+// Some file systems do not report the type of an entry; then we must ask for it.
 unsigned char TypeOf(int folder, const dirent& entry) {
   if (entry.d_type != DT_UNKNOWN) return entry.d_type;
   struct stat status {};

@@ -1,4 +1,4 @@
-// The names in a folder of objects. May be called from any thread, beside writers.
+// Reads the names in a folder of objects. Any thread may call this, also while others write.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tidemark::directory {
 
-// Where the process that has the folder open writes objects before it gives them their names.
+// The folder in which a put writes its file before the rename.
 inline constexpr char kTemporaryFolder[] = ".tidemark/tmp";
 
 struct FolderName {
@@ -17,8 +17,8 @@ struct FolderName {
   bool is_folder = false;
 };
 
-// The files and folders in it, in no order, but for the hidden ones; no links. The path is relative
-// to `root`, "" is root itself. A folder that is gone has none.
+// The files and folders in the folder, in no order, without links and hidden names. The path is
+// relative to `root`; "" is root itself. A folder that does not exist has none.
 Result<std::vector<FolderName>> ReadNames(const Descriptor& root, const std::string& path);
 
 }  // namespace tidemark::directory

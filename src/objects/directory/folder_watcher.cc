@@ -26,9 +26,9 @@ namespace {
 using objects::News;
 
 constexpr uint32_t kChanges =
-    IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR;
+    IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR;
 constexpr size_t kBufferBytes = 64 << 10;
-// Both ends of a move stand together in the queue, but for what others do in that moment.
+// The two events of a move are next to each other in the queue, unless others write at that moment.
 constexpr size_t kMaxOwnMoves = 256;
 
 bool IsGone(int number) { return number == ENOENT || number == ENOTDIR || number == ELOOP; }
@@ -70,7 +70,7 @@ Result<std::unique_ptr<FolderWatcher>> FolderWatcher::Open(FolderWatcherOptions 
   std::unique_ptr<FolderWatcher> watcher(
       new FolderWatcher(std::move(options), std::move(descriptors)));
   TRY(watcher->WatchTemporaryFolder());
-  // What is there already is no news.
+  // Files that exist already are not news.
   News found;
   watcher->Watch({}, &found);
   if (found.problems.empty()) return watcher;
@@ -97,7 +97,7 @@ bool FolderWatcher::Matters(const Folder& folder) const {
 }
 
 bool FolderWatcher::AddWatch(const Folder& folder, News* news) {
-  // Without the slash: behind a link it would be that to which the link leads.
+  // Open it without the slash: with a slash, a link would be followed.
   std::string path = options_.folder + "/" + folder.path;
   path.pop_back();
   if (folders_.size() >= options_.max_folders) {
@@ -114,7 +114,8 @@ bool FolderWatcher::AddWatch(const Folder& folder, News* news) {
 }
 
 void FolderWatcher::Watch(const Folder& folder, News* news) {
-  // First watched, then read: what comes between is seen twice, and not never.
+  // Watch first, then read: a file that appears in between is reported twice. In the other order it
+  // would be missed.
   if (!Matters(folder) || !AddWatch(folder, news)) return;
   const auto names = ReadNames(descriptors_.root, folder.path);
   if (!names) {
@@ -135,6 +136,7 @@ void FolderWatcher::WatchAnew(News* news) {
     inotify_rm_watch(descriptors_.inotify.get(), number);
   }
   folders_.clear();
+  unclosed_.clear();
   Watch({}, news);
 }
 
@@ -150,10 +152,12 @@ Result<News> FolderWatcher::Wait(std::chrono::milliseconds patience) {
   News news;
   std::array<pollfd, 2> waits{{{.fd = descriptors_.inotify.get(), .events = POLLIN, .revents = 0},
                                {.fd = descriptors_.bell.get(), .events = POLLIN, .revents = 0}}};
-  const int ready = poll(waits.data(), waits.size(), static_cast<int>(patience.count()));
+  const auto timeout = UntilQuiet(patience);
+  const int ready = poll(waits.data(), waits.size(), static_cast<int>(timeout.count()));
   if (ready < 0 && errno != EINTR) return SystemError("wait for changes of the objects");
-  if (ready <= 0 || waits[1].revents != 0) return news;
-  TRY(ReadEvents(&news));
+  if (waits[1].revents != 0) return news;
+  if (ready > 0) TRY(ReadEvents(&news));
+  TellQuiet(&news);
   return news;
 }
 
@@ -185,7 +189,7 @@ void FolderWatcher::Take(const inotify_event& event, News* news) {
     if (own_moves_.size() > kMaxOwnMoves) own_moves_.pop_front();
     return;
   }
-  // What is not known was given up, and looked at since.
+  // An unknown watch number belongs to a folder that is no longer watched.
   const auto found = folders_.find(event.wd);
   if (found == folders_.end()) return;
   if ((event.mask & IN_IGNORED) != 0) {
@@ -203,7 +207,7 @@ void FolderWatcher::Take(const inotify_event& event, News* news) {
 void FolderWatcher::TakeFolder(const Folder& folder, const inotify_event& event, News* news) {
   if (!Matters(folder)) return;
   if ((event.mask & IN_MOVED_FROM) != 0) {
-    // Nobody says what was in it.
+    // The kernel does not say which files were in the folder.
     Unwatch(folder.path);
     news->all = true;
   } else if ((event.mask & (IN_CREATE | IN_MOVED_TO)) != 0) {
@@ -212,8 +216,15 @@ void FolderWatcher::TakeFolder(const Folder& folder, const inotify_event& event,
 }
 
 void FolderWatcher::TakeFile(const std::string& path, const inotify_event& event, News* news) {
+  // Writes are followed by a close; only a change by path is not. So it waits.
+  if ((event.mask & IN_MODIFY) != 0) {
+    unclosed_[path] = std::chrono::steady_clock::now();
+    return;
+  }
+  unclosed_.erase(path);
   if ((event.mask & IN_CREATE) != 0) {
-    // It is told of again when it has been written, unless it is another name of one that was.
+    // A new file is reported again when it is closed. A link to an existing file is not, so it is
+    // reported now.
     struct stat status {};
     const bool is_there =
         fstatat(descriptors_.root.get(), path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
@@ -221,6 +232,24 @@ void FolderWatcher::TakeFile(const std::string& path, const inotify_event& event
   }
   if ((event.mask & IN_MOVED_TO) != 0 && IsOwnMove(event.cookie)) return;
   Tell(path, news);
+}
+
+std::chrono::milliseconds FolderWatcher::UntilQuiet(std::chrono::milliseconds patience) const {
+  const auto now = std::chrono::steady_clock::now();
+  for (const auto& [path, changed] : unclosed_) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(changed + options_.quiet - now);
+    patience = std::clamp(left, std::chrono::milliseconds(0), patience);
+  }
+  return patience;
+}
+
+void FolderWatcher::TellQuiet(News* news) {
+  const auto now = std::chrono::steady_clock::now();
+  std::erase_if(unclosed_, [&](const auto& file) {
+    const bool is_quiet = now - file.second >= options_.quiet;
+    if (is_quiet) Tell(file.first, news);
+    return is_quiet;
+  });
 }
 
 bool FolderWatcher::IsOwnMove(uint32_t cookie) const {

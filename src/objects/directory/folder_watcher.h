@@ -1,17 +1,19 @@
 // FolderWatcher notices what other programs do to the objects of a folder: files that are written,
-// copied, linked, moved or removed, and whole folders that are moved or made. It asks the kernel
-// (inotify), and so sees only what is done on this machine.
+// copied, linked, moved or removed, and whole folders that are moved or created. It uses inotify,
+// so it sees only changes on this machine.
 //
 //   auto watcher = TRY(FolderWatcher::Open({.folder = "data/objects", .prefix = "archive/"}));
 //
-// A file is named when it is closed after writing or gets its name, so that it is seen whole; who
-// keeps it open is waited for. Objects that this process puts are not named: they come out of its
-// temporary folder. Hidden files, links and names of no key are not named either. When the kernel's
-// queue overflows, or a folder is moved away with what was in it, the news are `all`.
+// A file is reported when its writer closes it or when it is renamed, so that it is complete. A
+// file that is changed without being closed, as truncate(2) does, is reported when it has not
+// changed for a while. Objects that this process puts are not reported: they are renamed out of its
+// temporary folder. Hidden files, links, and names that belong to no key are not reported either.
+// If the kernel's queue overflows, or a folder is moved away with its files, the news are `all`.
 //
 // It never changes anything in the folder.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -27,16 +29,18 @@ struct inotify_event;
 namespace tidemark::directory {
 
 struct FolderWatcherOptions {
-  std::string folder;       // That of DirectoryObjects, which has been opened already.
-  std::string prefix = {};  // Of the keys that matter; folders without any are not watched.
-  // The kernel keeps about 1 KB for each that is watched, and may allow fewer.
+  std::string folder;       // The folder of DirectoryObjects, which must be open already.
+  std::string prefix = {};  // Only keys with this prefix; other folders are not watched.
+  // The kernel uses about 1 KB for each watched folder, and may allow fewer.
   size_t max_folders = 100'000;
+  // How long a file that was changed and not closed must stay as it is.
+  std::chrono::milliseconds quiet{1000};
 };
 
 class FolderWatcher final : public objects::Watcher {
  public:
-  // Everything that changes after this returns is noticed. kUnavailable, saying what to raise, when
-  // the kernel watches no more for this user.
+  // Every change after this returns is noticed. Fails with kUnavailable if the kernel allows no
+  // more watches for this user; the error names the limit to raise.
   static Result<std::unique_ptr<FolderWatcher>> Open(FolderWatcherOptions options);
 
   Result<objects::News> Wait(std::chrono::milliseconds patience) override;
@@ -44,25 +48,26 @@ class FolderWatcher final : public objects::Watcher {
 
  private:
   struct Folder {
-    std::string path;   // Below the root, with a slash behind; "" is the root.
-    std::string front;  // What the keys of its files begin with.
+    std::string path;   // Relative to the root, with a slash at its end; "" is the root.
+    std::string front;  // The prefix of the keys of its files.
   };
   struct Descriptors {
     Descriptor root;
     Descriptor inotify;
-    Descriptor bell;  // Readable from Stop on.
+    Descriptor bell;  // Becomes readable with Stop.
   };
 
   FolderWatcher(FolderWatcherOptions options, Descriptors descriptors);
-  // nullopt when the name is that of no part of a key.
+  // Returns nullopt if the name cannot be part of a key.
   static std::optional<Folder> InFolder(const Folder& around, const std::string& name);
   bool Matters(const Folder& folder) const;
   Status WatchTemporaryFolder();
-  // With all below it, unless no key of the prefix can be there. What is in it is news.
+  // Watches the folder and everything below it, unless it cannot contain keys with the prefix. The
+  // files in it are news.
   void Watch(const Folder& folder, objects::News* news);
   void WatchAnew(objects::News* news);
   void Unwatch(const std::string& path);
-  // False when there is no such folder.
+  // Returns false if there is no such folder.
   bool AddWatch(const Folder& folder, objects::News* news);
 
   Status ReadEvents(objects::News* news);
@@ -70,17 +75,24 @@ class FolderWatcher final : public objects::Watcher {
   void TakeFolder(const Folder& folder, const inotify_event& event, objects::News* news);
   void TakeFile(const std::string& path, const inotify_event& event, objects::News* news);
   void Tell(const std::string& path, objects::News* news) const;
+  // Reports the files that were changed, were not closed, and have not changed for long enough.
+  void TellQuiet(objects::News* news);
+  // The same time, or less when a file will be quiet before.
+  std::chrono::milliseconds UntilQuiet(std::chrono::milliseconds patience) const;
   bool IsOwnMove(uint32_t cookie) const;
 
   const FolderWatcherOptions options_;
   const Descriptors descriptors_;
-  std::map<int, Folder> folders_;  // By the kernel's number.
-  int temporary_ = -1;             // That of the temporary folder.
-  // Moves out of the temporary folder, the newest last; their other ends come soon or never.
+  std::map<int, Folder> folders_;  // By the kernel's watch number.
+  int temporary_ = -1;             // The watch number of the temporary folder.
+  // Moves out of the temporary folder, newest last. The event for the other end of each move comes
+  // soon or never.
   std::deque<uint32_t> own_moves_;
+  // The files that were changed and not closed since, with the time of the last change.
+  std::map<std::string, std::chrono::steady_clock::time_point> unclosed_;
 };
 
-// Why a folder cannot be watched, and what to do: of a system call that failed with this number.
+// The text that says why a folder cannot be watched and what to do, for this errno.
 Error WatchError(const std::string& folder, int number);
 
 }  // namespace tidemark::directory

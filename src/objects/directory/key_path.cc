@@ -9,7 +9,7 @@ namespace tidemark::directory {
 
 namespace {
 
-// With a mark of two bytes it stays below the 255 that file systems take.
+// With a mark of two bytes a name stays below 255 bytes, the limit of file systems.
 constexpr size_t kMaxPieceBytes = 240;
 constexpr std::string_view kContinued = "%+";
 constexpr std::string_view kEmptyFolder = "%%";
@@ -28,7 +28,7 @@ std::string Escape(char c) {
   return {'%', kHexDigits[byte >> 4], kHexDigits[byte & 15]};
 }
 
-// The character at the front of the text as it stands in a name; `is_first` there.
+// The first character of the text, escaped for a name. `is_first`: it begins the name.
 std::string UnitOf(std::string_view text, bool is_first) {
   if (IsEscaped(text[0], is_first)) return Escape(text[0]);
   size_t length = 1;
@@ -36,7 +36,7 @@ std::string UnitOf(std::string_view text, bool is_first) {
   return std::string(text.substr(0, length));
 }
 
-// The part, escaped, in pieces that a file system takes as names.
+// The escaped part, cut into pieces that are short enough for names.
 std::vector<std::string> PiecesOf(std::string_view part) {
   std::vector<std::string> pieces(1);
   while (!part.empty()) {
@@ -44,7 +44,7 @@ std::vector<std::string> PiecesOf(std::string_view part) {
     part.remove_prefix(unit[0] == '%' ? 1 : unit.size());
     if (pieces.back().size() + unit.size() > kMaxPieceBytes) {
       pieces.emplace_back();
-      // A piece is a name of its own, and may be no more ".." than the part may.
+      // Each piece is a name, so it must not begin with a dot either.
       if (unit == ".") unit = Escape('.');
     }
     pieces.back() += unit;
@@ -83,7 +83,7 @@ std::optional<std::string> Unescape(std::string_view name) {
   return text;
 }
 
-// A mark is a bare '%' at the end, which no escape has.
+// A mark is a '%' at the end, which cannot be an escape.
 std::optional<PartOfKey> WithoutMark(std::string_view name) {
   if (name.ends_with(kMark)) name.remove_suffix(1);
   auto text = Unescape(name);
@@ -91,7 +91,7 @@ std::optional<PartOfKey> WithoutMark(std::string_view name) {
   return PartOfKey{.text = std::move(*text)};
 }
 
-// What the path says when nobody asks whether it is well written.
+// Decodes the path without checking that it is the right encoding.
 std::optional<std::string> ReadLoosely(std::string_view path) {
   std::string key;
   for (size_t start = 0;;) {
@@ -119,7 +119,7 @@ std::string FolderOfKey(std::string_view key) {
 }
 
 std::string PathOfKey(std::string_view key) {
-  // Without a slash, npos + 1 is the front.
+  // Without a slash, npos + 1 is 0.
   return FolderOfKey(key) + Encode(key.substr(key.rfind('/') + 1), Kind::kFile);
 }
 

@@ -1,8 +1,8 @@
-// Where an object's file lies in the folder; docs/formats/objects.md, "From a key to a path". May
-// be called from any thread.
+// The path of an object's file (docs/formats/objects.md, "From a key to a path"). Any thread may
+// call these functions.
 //
-// Every key has one path, and every path is that of at most one key. A path is relative, has no
-// empty, "." or ".." component, none longer than 255 bytes, and none that begins with a dot.
+// Every key has one path, and every path belongs to at most one key. A path is relative. None of
+// its components is empty, "." or "..", begins with a dot, or is longer than 255 bytes.
 #pragma once
 
 #include <optional>
@@ -11,22 +11,22 @@
 
 namespace tidemark::directory {
 
-// Of a key that objects::ValidateKey takes.
+// The key must be one that objects::ValidateKey accepts.
 std::string PathOfKey(std::string_view key);
 
-// The folder of the keys that begin like this one up to its last slash: "slack/T1/", or empty.
+// The folder of all keys with the same prefix up to the last slash, such as "slack/T1/", or empty.
 std::string FolderOfKey(std::string_view key);
 
-// nullopt when no key has this path.
+// Returns nullopt if no key has this path.
 std::optional<std::string> KeyOfPath(std::string_view path);
 
-// One name of a folder's entry, read by itself.
+// The name of one entry of a folder, decoded.
 struct PartOfKey {
-  std::string text;        // As in the key, without slashes.
-  bool continues = false;  // The part goes on in the entries of this folder.
+  std::string text;        // The part of the key, without slashes.
+  bool continues = false;  // The part continues in the entries of this folder.
 };
-// nullopt when it is the name of no part of a key; what it gives may still be no key's way of
-// writing it, which KeyOfPath of the whole path says.
+// Returns nullopt if the name cannot be part of a key. A name that decodes may still not be the
+// right encoding; KeyOfPath checks that for the whole path.
 std::optional<PartOfKey> PartOfFile(std::string_view name);
 std::optional<PartOfKey> PartOfFolder(std::string_view name);
 

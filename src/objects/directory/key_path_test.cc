@@ -25,7 +25,7 @@ size_t LongestName(const std::string& path) {
 
 }  // namespace
 
-// The examples of docs/formats/objects.md: what people see in the folder.
+// The examples of docs/formats/objects.md.
 TEST(KeyPathTest, WritesKeysAsDocumented) {
   const std::vector<std::pair<std::string, std::string>> examples = {
       {"slack/T1/F2/plan.pdf", "slack/T1/F2/plan.pdf"},
@@ -48,7 +48,7 @@ TEST(KeyPathTest, WritesKeysAsDocumented) {
   }
 }
 
-// A file system takes 255 bytes a name, S3 1,024 a key; no character is cut in two.
+// A name has at most 255 bytes and a key of S3 1,024. No character is cut in two.
 TEST(KeyPathTest, CutsLongParts) {
   for (const std::string& unit : {std::string("k"), std::string("%"), std::string("\x01"),
                                   std::string("\xc3\xa9"), std::string("\xe2\x82\xac")}) {
@@ -62,15 +62,15 @@ TEST(KeyPathTest, CutsLongParts) {
   }
 }
 
-// What is left behind a cut is a name as well, and must not lead out of its folder.
-TEST(KeyPathTest, EscapesADotBehindACut) {
+// Each piece is a name too, and must not lead out of its folder.
+TEST(KeyPathTest, EscapesADotAtTheBeginningOfAPiece) {
   const std::string long_part(240, 'x');
   EXPECT_EQ(PathOfKey(long_part + "."), long_part + "%+/%2E");
   EXPECT_EQ(PathOfKey(long_part + "../a"), long_part + "%+/%2E.%/a%");
   EXPECT_EQ(KeyOfPath(long_part + "%+/%2E.%/a%"), long_part + "../a");
 }
 
-// Two spellings of one key would be two objects.
+// Two paths for one key would be two objects.
 TEST(KeyPathTest, ReadsOnlyThePathThatItWrites) {
   for (const char* path : {"", "README", "v1.2/plan.pdf", "a/plan.pdf%", "a%/b.c", "%41.x",
                            "a//b.c", "/b.c", ".hidden", "..", "../a.b", "%2E", "%2E.", "a%+/b.c",
@@ -79,8 +79,8 @@ TEST(KeyPathTest, ReadsOnlyThePathThatItWrites) {
   }
 }
 
-// Keys of the nastiest bytes, from a seed.
-TEST(KeyPathTest, ComesBackFromEveryPath) {
+// Random keys with difficult bytes.
+TEST(KeyPathTest, DecodesEveryPathToItsKey) {
   SeededRandom random(17);
   const std::string bytes = std::string("./%+aA\x01", 8) + std::string(1, '\0');
   for (int round = 0; round < 20'000; ++round) {

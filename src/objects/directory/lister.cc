@@ -14,8 +14,8 @@ namespace tidemark::directory {
 namespace {
 
 struct Entry {
-  std::string path;  // With a slash behind that of a folder.
-  std::string key;   // Likewise: what the keys of the folder begin with.
+  std::string path;  // A folder has a slash at its end.
+  std::string key;   // For a folder, the prefix of its keys.
   bool is_folder = false;
 };
 
@@ -48,8 +48,8 @@ class Walk {
     return Done();
   }
 
-  // A part that is cut into pieces goes on in a folder of its own, but its keys stand among those
-  // of this one.
+  // A part that is cut into pieces continues in a folder, but its keys sort among the keys of this
+  // folder.
   Status ReadEntries(const Entry& folder, std::vector<Entry>* entries) {
     const std::vector<FolderName> names = TRY(ReadNames(root_, folder.path));
     for (const FolderName& name : names) {
@@ -69,7 +69,7 @@ class Walk {
     return Done();
   }
 
-  // Whether keys with this front can be of the page.
+  // Whether keys with this prefix can be on the page.
   bool MayHold(const std::string& front) const {
     const bool may_have_prefix =
         front.starts_with(request_.prefix) || request_.prefix.starts_with(front);

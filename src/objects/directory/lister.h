@@ -1,5 +1,5 @@
-// Lists the objects of a folder in the order of their keys. It reads the folders that may hold keys
-// of the page, and no others. May be called from any thread, beside writers.
+// Lists the objects of a folder in the order of their keys. It reads only the folders that may
+// contain keys of the page. Any thread may call it, also while others write.
 #pragma once
 
 #include "base/descriptor.h"

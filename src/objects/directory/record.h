@@ -1,5 +1,5 @@
-// What is stored of an object beside its bytes, as an attribute of its file;
-// docs/formats/objects.md, "The record". May be called from any thread.
+// What is stored about an object in addition to its bytes, as an attribute of its file
+// (docs/formats/objects.md, "The record"). Any thread may call these functions.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ struct Record {
 };
 
 std::string EncodeRecord(const Record& record);
-// nullopt when the bytes are no record: they are damaged.
+// Returns nullopt if the bytes are not a valid record, so they are damaged.
 std::optional<Record> DecodeRecord(std::string_view bytes);
 
 std::string EtagOf(const Record& record);

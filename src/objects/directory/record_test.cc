@@ -17,10 +17,12 @@ Record Example() {
 
 }  // namespace
 
-// What is read is what was written.
-TEST(RecordTest, ComesBackAsItWas) { EXPECT_EQ(DecodeRecord(EncodeRecord(Example())), Example()); }
+// Decoding returns what was encoded.
+TEST(RecordTest, DecodesWhatItEncoded) {
+  EXPECT_EQ(DecodeRecord(EncodeRecord(Example())), Example());
+}
 
-// A content type that a flipped bit made is not served.
+// A record with a flipped bit is not used.
 TEST(RecordTest, NoticesEveryChangedByte) {
   const std::string bytes = EncodeRecord(Example());
   for (size_t i = 0; i < bytes.size(); ++i) {
@@ -31,7 +33,7 @@ TEST(RecordTest, NoticesEveryChangedByte) {
   }
 }
 
-// The front is what sha256sum prints, and the end is the put's own.
+// The first part is what sha256sum prints, and the second is different for each put.
 TEST(RecordTest, MakesAnEtagOfHashAndNonce) {
   Record record = Example();
   const std::string etag = EtagOf(record);

@@ -19,11 +19,9 @@ namespace tidemark::directory {
 
 namespace {
 
-constexpr size_t kPieceBytes = 256 << 10;
-
 Error Corrupt(const std::string& key, std::string_view what) {
   return {ErrorCode::kCorrupt, fmt::format("the object '{}' is damaged: {}; bring it back from a "
-                                           "backup, or put it anew",
+                                           "backup, or put it again",
                                            key, what)};
 }
 
@@ -65,7 +63,7 @@ bool IsOf(const Record& record, const struct stat& status) {
          record.modified == ModifiedAt(status);
 }
 
-// What there is to know of a file of this status, with the record that is attached to it.
+// The properties of a file with this status and this record.
 Status Describe(std::optional<Record> record, const struct stat& status, StoredFile* stored) {
   stored->info.size = static_cast<uint64_t>(status.st_size);
   stored->info.modified = std::chrono::floor<std::chrono::milliseconds>(ModifiedAt(status));
@@ -102,7 +100,7 @@ Result<std::string> ReadAt(const Descriptor& file, uint64_t offset, size_t size)
 
 Result<std::optional<StoredFile>> OpenStored(const Descriptor& root, const std::string& key) {
   StoredFile stored;
-  // What is no file is opened without waiting for anybody, and is then no object.
+  // O_NONBLOCK: opening a FIFO must not block. It is then rejected, because it is not a file.
   stored.file = Descriptor(
       openat(root.get(), PathOfKey(key).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!stored.file.is_open()) {

@@ -1,7 +1,8 @@
-// An object's file, opened to be read, with what is known of it; docs/formats/objects.md, "Files
-// that others write" and "Damage". Belongs to one thread at a time.
+// The file of an object, opened for reading, with its properties (docs/formats/objects.md, "Files
+// that other programs write" and "Damage"). Only one thread may use it at a time.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,13 +18,14 @@ namespace tidemark::directory {
 struct StoredFile {
   Descriptor file;
   objects::ObjectInfo info;
-  std::string sha256;  // Of its bytes: as recorded or, without a record that counts, as found.
+  std::string sha256;  // Of its bytes: from the record, or computed if there is no valid record.
 };
 
-// nullopt when there is no file at the path of the key. kCorrupt when its record is damaged.
+// Returns nullopt if there is no file at the path of the key. Fails with kCorrupt if its record is
+// damaged.
 Result<std::optional<StoredFile>> OpenStored(const Descriptor& root, const std::string& key);
 
-// Reads the file, and compares the hash when it was read from its front to its end.
+// Reads the file. If it is read from the beginning to the end, the hash is checked.
 class OpenFile final : public objects::OpenObject {
  public:
   explicit OpenFile(StoredFile stored) : stored_(std::move(stored)) {}
@@ -36,10 +38,11 @@ class OpenFile final : public objects::OpenObject {
 
   const StoredFile stored_;
   Sha256Stream hasher_;
-  uint64_t hashed_ = 0;  // Bytes from the front; those behind were not read in order.
+  uint64_t hashed_ = 0;  // The number of bytes that were read in order from the beginning.
 };
 
-// Reads up to `size` bytes at the offset; fewer only at the end of the file.
+// Reads up to `size` bytes at the offset, and fewer only at the end of the file.
+constexpr size_t kPieceBytes = 256 << 10;
 Result<std::string> ReadAt(const Descriptor& file, uint64_t offset, size_t size);
 
 }  // namespace tidemark::directory

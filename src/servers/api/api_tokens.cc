@@ -16,6 +16,7 @@
 
 #include "base/hashing.h"
 #include "base/replace_file.h"
+#include "http/message.h"
 
 namespace tidemark::api {
 
@@ -39,33 +40,42 @@ Status CheckName(const std::string& name) {
       std::ranges::all_of(name, IsNameCharacter)) {
     return Done{};
   }
-  return Invalid("a token's name is a word of up to 64 letters, digits, '.', '-' and '_'");
+  return Invalid("a token's name must have 1 to 64 letters, digits, '.', '-' and '_'");
 }
 
-// A line is: id name hash created_at.
+constexpr std::string_view kMetricsScope = "metrics";
+
+// A line is: id name hash created_at, and "metrics" if the token is good for nothing else.
 std::string ToLine(const TokenEntry& entry) {
-  return fmt::format("{} {} {} {}\n", entry.id, entry.name, entry.hash, entry.created_at);
+  const bool is_limited = entry.scope == TokenScope::kMetrics;
+  return fmt::format("{} {} {} {}{}{}\n", entry.id, entry.name, entry.hash, entry.created_at,
+                     is_limited ? " " : "", is_limited ? kMetricsScope : "");
 }
 
 Result<TokenEntry> ParseLine(const std::string& line) {
   std::istringstream words(line);
   TokenEntry entry;
+  std::string scope;
   std::string rest;
   const bool complete =
       static_cast<bool>(words >> entry.id >> entry.name >> entry.hash >> entry.created_at);
-  if (!complete || (words >> rest) || entry.hash.size() != 64) {
-    return Error{ErrorCode::kCorrupt, "is not 'id name hash time'"};
+  if (words >> scope) entry.scope = TokenScope::kMetrics;
+  // A scope that this version does not know must not become a token for everything.
+  if (!complete || (!scope.empty() && scope != kMetricsScope) || (words >> rest) ||
+      entry.hash.size() != 64) {
+    return Error{ErrorCode::kCorrupt, "is not 'id name hash time [metrics]'"};
   }
   return entry;
 }
 
 Error CannotWrite(const std::string& path) {
   return {ErrorCode::kDenied,
-          fmt::format("{}: cannot write this file of tokens: {}", path, std::strerror(errno))};
+          fmt::format("the token file {} cannot be written: {}", path, std::strerror(errno))};
 }
 
-// The folder of a file, locked from reading the file to writing it: of two commands at the same
-// time neither undoes what the other did.
+// A lock on the folder of a file. It is held from reading the file to replacing it, so that two
+// commands at the same time do not undo each other's change. The file itself cannot be locked,
+// because replacing it gives it a new inode.
 class LockedFolder {
  public:
   explicit LockedFolder(const std::string& path) {
@@ -92,39 +102,58 @@ Status WriteAll(const std::string& path, const std::vector<TokenEntry>& entries)
   return ReplaceFile(path, text);
 }
 
-}  // namespace
-
-Result<std::vector<TokenEntry>> ListTokens(const std::string& path) {
-  std::ifstream file(path);
-  if (!file && errno == ENOENT) return std::vector<TokenEntry>();
-  if (!file) {
-    return Error{ErrorCode::kDenied, fmt::format("{}: cannot read this file of tokens: {}", path,
-                                                 std::strerror(errno))};
-  }
+struct TokenLines {
   std::vector<TokenEntry> entries;
+  Status problem = Done{};  // Of the first line that cannot be read.
+};
+
+Result<TokenLines> ReadLines(const std::string& path) {
+  std::ifstream file(path);
+  if (!file && errno == ENOENT) return TokenLines{};
+  if (!file) {
+    return Error{ErrorCode::kDenied,
+                 fmt::format("the token file {} cannot be read: {}", path, std::strerror(errno))};
+  }
+  TokenLines lines;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     if (line.empty()) continue;
-    entries.push_back(TRY(ParseLine(line).WithContext(fmt::format("{}:{}", path, number))));
+    Result<TokenEntry> entry = ParseLine(line).WithContext(fmt::format("{}:{}", path, number));
+    if (entry) {
+      lines.entries.push_back(*std::move(entry));
+    } else if (lines.problem) {
+      lines.problem = std::move(entry).error();
+    }
   }
-  return entries;
+  return lines;
+}
+
+}  // namespace
+
+Result<std::vector<TokenEntry>> ListTokens(const std::string& path) {
+  TokenLines lines = TRY(ReadLines(path));
+  TRY(std::move(lines.problem));
+  return std::move(lines.entries);
 }
 
 Result<std::string> CreateToken(const std::string& path, const std::string& name,
-                                const Clock& clock, Random& random) {
+                                const Clock& clock, Random& random, TokenScope scope) {
   TRY(CheckName(name));
   const LockedFolder folder(path);
   if (!folder.is_locked()) return CannotWrite(path);
   std::vector<TokenEntry> entries = TRY(ListTokens(path));
   if (std::ranges::find(entries, name, &TokenEntry::name) != entries.end()) {
-    return Error{ErrorCode::kInUse, fmt::format("there is a token '{}' already: pick another name, "
-                                                "or revoke it first",
+    return Error{ErrorCode::kInUse, fmt::format("the token '{}' exists already: choose another "
+                                                "name, or revoke it first",
                                                 name)};
   }
   const std::string id = random.Hex(kIdBytes);
   const std::string token = fmt::format("{}{}_{}", kPrefix, id, random.Hex(kSecretBytes));
-  entries.push_back(
-      {.id = id, .name = name, .hash = ToHex(Sha256(token)), .created_at = clock.NowSeconds()});
+  entries.push_back({.id = id,
+                     .name = name,
+                     .hash = ToHex(Sha256(token)),
+                     .created_at = clock.NowSeconds(),
+                     .scope = scope});
   TRY(WriteAll(path, entries));
   return token;
 }
@@ -139,13 +168,14 @@ Status RevokeToken(const std::string& path, const std::string& name) {
   return WriteAll(path, entries);
 }
 
-TokenFile::TokenFile(std::string path, const Clock& clock)
-    : path_(std::move(path)), clock_(clock) {}
+TokenFile::TokenFile(std::string path, const Clock& clock, const Logger& logger)
+    : path_(std::move(path)), clock_(clock), logger_(logger) {}
 
-std::optional<std::string> TokenFile::Authenticate(
-    const std::vector<std::string_view>& authorization) {
+std::optional<Caller> TokenFile::Authenticate(const std::vector<std::string_view>& authorization) {
+  // The name of a scheme has no case (RFC 9110, 11.1).
   constexpr std::string_view kScheme = "Bearer ";
-  if (authorization.size() != 1 || !authorization.front().starts_with(kScheme)) {
+  if (authorization.size() != 1 ||
+      !http::EqualIgnoringCase(authorization.front().substr(0, kScheme.size()), kScheme)) {
     return std::nullopt;
   }
   const std::string_view token = authorization.front().substr(kScheme.size());
@@ -157,17 +187,29 @@ std::optional<std::string> TokenFile::Authenticate(
   const auto entry = by_id_.find(id);
   if (entry == by_id_.end()) return std::nullopt;
   if (!EqualInConstantTime(entry->second.hash, ToHex(Sha256(token)))) return std::nullopt;
-  return entry->second.name;
+  return Caller{.name = entry->second.name, .scope = entry->second.scope};
 }
 
 void TokenFile::RefreshLocked() {
   const auto now = clock_.Monotonic();
   if (read_at_ && now - *read_at_ < kRefreshAfter) return;
   read_at_ = now;
+  const Result<TokenLines> lines = ReadLines(path_);
+  LogOnce(lines ? lines->problem : Status(lines.error()));
+  // What cannot be read at this moment, as when the process has no descriptors left, is no reason
+  // to forget the tokens.
+  if (!lines) return;
   by_id_.clear();
-  const auto entries = ListTokens(path_);
-  if (!entries) return;
-  for (const TokenEntry& entry : *entries) by_id_.emplace(entry.id, entry);
+  for (const TokenEntry& entry : lines->entries) by_id_.emplace(entry.id, entry);
+}
+
+void TokenFile::LogOnce(const Status& problem) {
+  const std::string message = problem ? std::string() : problem.error().message;
+  if (message == logged_problem_) return;
+  logged_problem_ = message;
+  if (message.empty()) return;
+  logger_.Log(LogLevel::kError, "API tokens cannot be read: correct the file",
+              {{"error", message}});
 }
 
 }  // namespace tidemark::api

@@ -1,16 +1,17 @@
-// The tokens that callers of the API show. The file keeps a hash of each, never the token, so
-// that whoever reads it can call nothing. `tidemark token` writes the file; a server that runs
-// notices within a second.
+// The tokens of the API. The file keeps a hash of each token and never the token itself, so reading
+// the file does not help an attacker. `tidemark token` writes the file; a running server notices
+// the change within a second.
 //
 //   std::string token = TRY(CreateToken(path, "ci", clock, random));   // shown once
 //
-//   TokenFile tokens(path, clock);
+//   TokenFile tokens(path, clock, logger);
 //   if (!tokens.Authenticate(request.headers.FindAll("Authorization"))) return Unauthorized();
 //
-// A token is tm_ID_SECRET, the secret 32 random bytes in hexadecimal: guessing is out of reach, so
-// a plain SHA-256 keeps it.
+// A token is tm_ID_SECRET. The secret is 32 random bytes in hexadecimal. It is too long to guess,
+// so a plain SHA-256 protects it; a slow password hash is not needed.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -19,43 +20,62 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/random.h"
 #include "base/result.h"
 
 namespace tidemark::api {
 
+// What a token is good for. Prometheus needs the metrics and nothing else.
+enum class TokenScope { kEverything, kMetrics };
+
 struct TokenEntry {
   std::string id;
   std::string name;
-  std::string hash;  // Of the whole token, in hexadecimal.
+  std::string hash;  // SHA-256 of the whole token, in hexadecimal.
   EpochSeconds created_at = 0;
+  TokenScope scope = TokenScope::kEverything;
 };
 
-// Appends a new token; the file is made when it is missing, readable by its owner alone. kInvalid
-// when the name is no word of letters, digits, '.', '-' and '_', kInUse when there is one.
+// Who makes a request: the name of the token, and what it is good for.
+struct Caller {
+  std::string name;
+  TokenScope scope = TokenScope::kEverything;
+  friend bool operator==(const Caller&, const Caller&) = default;
+};
+
+// Appends a new token and returns it. Creates the file if it is missing, readable only by its
+// owner. kInvalid when the name has other characters than letters, digits, '.', '-' and '_'; kInUse
+// when there is a token of this name.
 Result<std::string> CreateToken(const std::string& path, const std::string& name,
-                                const Clock& clock, Random& random);
-// In the order of their creation; none when the file is missing. kCorrupt when it is damaged.
+                                const Clock& clock, Random& random,
+                                TokenScope scope = TokenScope::kEverything);
+// In the order of creation. Empty when the file is missing. kCorrupt when it is damaged.
 Result<std::vector<TokenEntry>> ListTokens(const std::string& path);
-// kNotFound when there is none of the name.
+// kNotFound when there is no token of this name.
 Status RevokeToken(const std::string& path, const std::string& name);
 
 // The file as a server sees it. May be used from any thread.
 class TokenFile {
  public:
-  // The clock outlives this.
-  TokenFile(std::string path, const Clock& clock);
+  // Both outlive this.
+  TokenFile(std::string path, const Clock& clock, const Logger& logger);
 
-  // The name of the token in the Authorization headers: there must be one, of the form
-  // "Bearer tm_…". A file that cannot be read lets nobody in.
-  std::optional<std::string> Authenticate(const std::vector<std::string_view>& authorization);
+  // The caller whose token is in the Authorization header. nullopt unless there is exactly one
+  // header, of the form "Bearer tm_…", with a known token. A line of the file that is damaged is
+  // left out, and the other tokens are good. When the file exists but cannot be read, the tokens of
+  // the last reading are good. Both are logged when they begin.
+  std::optional<Caller> Authenticate(const std::vector<std::string_view>& authorization);
 
  private:
   void RefreshLocked();
+  void LogOnce(const Status& problem);
 
   const std::string path_;
   const Clock& clock_;
+  const Logger& logger_;
   std::mutex mutex_;
+  std::string logged_problem_;  // So that it is logged once, and not every second.
   std::map<std::string, TokenEntry, std::less<>> by_id_;
   std::optional<std::chrono::nanoseconds> read_at_;
 };

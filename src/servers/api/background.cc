@@ -1,11 +1,13 @@
 #include "servers/api/background.h"
 
+#include <exception>
 #include <utility>
 
 namespace tidemark::api {
 
-Background::Background(std::chrono::milliseconds pause, std::function<void()> round)
-    : pause_(pause), round_(std::move(round)), thread_([this] { Run(); }) {}
+Background::Background(std::chrono::milliseconds pause, const Logger& logger,
+                       std::function<void()> round)
+    : pause_(pause), logger_(logger), round_(std::move(round)), thread_([this] { Run(); }) {}
 
 Background::~Background() {
   {
@@ -20,8 +22,20 @@ void Background::Run() {
   std::unique_lock lock(mutex_);
   while (!wakes_.wait_for(lock, pause_, [this] { return ends_; })) {
     lock.unlock();
-    round_();
+    CallRound();
     lock.lock();
+  }
+}
+
+// An exception that leaves a thread ends the process.
+void Background::CallRound() const {
+  try {
+    round_();
+  } catch (const std::exception& exception) {
+    logger_.Log(LogLevel::kError, "background work threw and will be tried again",
+                {{"error", exception.what()}});
+  } catch (...) {
+    logger_.Log(LogLevel::kError, "background work threw and will be tried again");
   }
 }
 

@@ -1,4 +1,6 @@
-// The text of a JSON object whose members a function writes.
+// Makes the text of a JSON object. `fill` writes the members.
+//
+//   return ObjectOf([&](JsonWriter* writer) { writer->Key("id"); writer->String(id); });
 #pragma once
 
 #include <string>

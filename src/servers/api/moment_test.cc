@@ -1,4 +1,4 @@
-// What people write for a time must not be taken for another time.
+// A time must be read exactly as it was meant.
 #include "servers/api/moment.h"
 
 #include <gmock/gmock.h>
@@ -17,25 +17,25 @@ std::string End(std::string_view text) {
   return moment ? moment->text() : moment.error().message;
 }
 
-TEST(MomentTest, ASlackTimestampIsItself) {
+TEST(MomentTest, KeepsASlackTimestamp) {
   EXPECT_EQ(Start("1714557600.000100"), "1714557600.000100");
   EXPECT_EQ(End("1714557600.000100"), "1714557600.000100");
 }
 
-TEST(MomentTest, ASecondCountsWhole) {
+TEST(MomentTest, IncludesTheWholeSecond) {
   EXPECT_EQ(Start("1714557600"), "1714557600.000000");
   EXPECT_EQ(End("1714557600"), "1714557600.999999");
   EXPECT_EQ(Start("2024-05-01T10:00:00Z"), "1714557600.000000");
   EXPECT_EQ(End("2024-05-01T10:00:00Z"), "1714557600.999999");
 }
 
-TEST(MomentTest, ADayCountsWhole) {
+TEST(MomentTest, IncludesTheWholeDay) {
   EXPECT_EQ(Start("2024-05-01"), "1714521600.000000");
   EXPECT_EQ(End("2024-05-01"), "1714607999.999999");
   EXPECT_EQ(Start("2024-02-29"), "1709164800.000000");
 }
 
-TEST(MomentTest, RefusesWhatIsNoTimeAndSaysWhatIs) {
+TEST(MomentTest, RefusesOtherTextsAndNamesTheAllowedForms) {
   for (const char* text :
        {"", "yesterday", "2024-5-1", "2024-02-30", "2023-02-29", "2024-13-01",
         "2024-05-01T24:00:00Z", "2024-05-01T10:00:00", "2024-05-01T10:00:00+01:00",

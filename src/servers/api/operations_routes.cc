@@ -14,6 +14,10 @@ Result<std::string> Readiness(tables::Tables& tables, const std::atomic<bool>& s
   if (!listed) {
     return Error{ErrorCode::kUnavailable, "the store does not answer: " + listed.error().message};
   }
+  const Status writable = tables.Writable();
+  if (!writable) {
+    return Error{ErrorCode::kUnavailable, "writes are refused: " + writable.error().message};
+  }
   return std::string(R"({"ready":true})");
 }
 
@@ -41,7 +45,8 @@ void AddOperationsRoutes(http::Router* router, tables::Tables* tables, const Met
                .pattern = "/metrics",
                .run = http::Run::kOnWorker,
                .handler = WithToken(
-                   tokens, [=](const http::RoutedRequest&) { return Exposition(*metrics); })});
+                   tokens, [=](const http::RoutedRequest&) { return Exposition(*metrics); },
+                   TokenScope::kMetrics)});
 }
 
 }  // namespace tidemark::api

@@ -1,8 +1,8 @@
-// What those who run the server ask it.
+// Routes for operators.
 //
-//   GET /healthz   the process answers; the one route that needs no token
-//   GET /readyz    the store answers too, and the server is not stopping
-//   GET /metrics   Prometheus's text format; docs/metrics.md says what each means
+//   GET /healthz   the process runs; the only route of the API that needs no token
+//   GET /readyz    the store answers and accepts writes, and the server is not stopping
+//   GET /metrics   the metrics in Prometheus's text format; docs/metrics.md describes each
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@
 
 namespace tidemark::api {
 
-// All outlive the router. `stopping` is set when the server is told to stop, so that a balancer
-// sends nothing more.
+// All outlive the router. When `stopping` is set, /readyz answers 503, so that a load balancer
+// sends no more requests.
 void AddOperationsRoutes(http::Router* router, tables::Tables* tables, const Metrics* metrics,
                          const std::atomic<bool>* stopping, TokenFile* tokens);
 

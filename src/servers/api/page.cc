@@ -20,7 +20,7 @@ Result<uint32_t> ParseLimit(const std::string& text) {
   const bool whole = error == std::errc() && end == text.data() + text.size();
   if (whole && limit >= 1 && limit <= kMaxLimit) return limit;
   return Invalid(
-      fmt::format("the parameter 'limit' should be between 1 and {}, not '{}'", kMaxLimit, text));
+      fmt::format("the parameter 'limit' must be between 1 and {}, not '{}'", kMaxLimit, text));
 }
 
 Result<PageRequest> ParsePage(std::string_view query) {
@@ -31,7 +31,7 @@ Result<PageRequest> ParsePage(std::string_view query) {
     } else if (name == "limit") {
       page.limit = TRY(ParseLimit(value));
     } else {
-      return Invalid(fmt::format("there is no parameter '{}'; they are: limit, cursor", name));
+      return Invalid(fmt::format("the parameter '{}' is not known; use limit, cursor", name));
     }
   }
   return page;

@@ -1,4 +1,4 @@
-// Which page of a list is asked for: ?limit=100&cursor=…, the cursor being that of the page before.
+// The page parameters of a list: ?limit=100&cursor=…. The cursor comes from the previous page.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct PageRequest {
   std::optional<std::string> cursor = std::nullopt;
 };
 
-// kInvalid when the limit is not between 1 and 1000, or there is another parameter.
+// kInvalid when the limit is not between 1 and 1000, or when there are other parameters.
 Result<PageRequest> ParsePage(std::string_view query);
-// The value of a `limit` alone, for lists that have other parameters too.
+// Parses only the value of `limit`, for lists that have other parameters too.
 Result<uint32_t> ParseLimit(const std::string& text);
 
 }  // namespace tidemark::api

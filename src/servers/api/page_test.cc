@@ -5,7 +5,7 @@
 namespace tidemark::api {
 namespace {
 
-TEST(PageTest, HasALimitWithoutBeingAsked) {
+TEST(PageTest, HasADefaultLimit) {
   const PageRequest page = ParsePage("").value();
   EXPECT_EQ(page.limit, 100u);
   EXPECT_EQ(page.cursor, std::nullopt);
@@ -18,14 +18,14 @@ TEST(PageTest, TakesLimitAndCursor) {
 }
 
 // A page of everything would be as large as the table.
-TEST(PageTest, RefusesLimitsThatAreNone) {
+TEST(PageTest, RefusesInvalidLimits) {
   for (const char* query :
        {"limit=0", "limit=1001", "limit=", "limit=-1", "limit=1x", "limit=99999999999"}) {
     EXPECT_FALSE(ParsePage(query)) << query;
   }
 }
 
-TEST(PageTest, RefusesParametersItDoesNotKnow) { EXPECT_FALSE(ParsePage("offset=3")); }
+TEST(PageTest, RefusesUnknownParameters) { EXPECT_FALSE(ParsePage("offset=3")); }
 
 }  // namespace
 }  // namespace tidemark::api

@@ -14,6 +14,9 @@ int StatusOf(ErrorCode code) {
     case ErrorCode::kConflict:
       return 409;
     case ErrorCode::kUnavailable:
+    case ErrorCode::kThrottled:
+    case ErrorCode::kUnreachable:
+    case ErrorCode::kCancelled:
     case ErrorCode::kUnknown:
       return 503;
     case ErrorCode::kNotFound:
@@ -25,15 +28,36 @@ int StatusOf(ErrorCode code) {
   return 500;
 }
 
-bool HasToken(TokenFile* tokens, const http::RoutedRequest& routed) {
-  return tokens->Authenticate(routed.request.headers.FindAll("Authorization")).has_value();
-}
-
 http::Response NeedsToken() {
   http::Response response = http::Problem(
       401, "this needs a token, made by `tidemark token create`: Authorization: Bearer tm_…");
   response.headers.Set("WWW-Authenticate", "Bearer");
   return response;
+}
+
+http::Response NeedsMore() {
+  return http::Problem(403,
+                       "this token may only read /metrics: use one made without --metrics-only");
+}
+
+void SetUnlessSet(const char* name, const char* value, http::Headers* headers) {
+  if (!headers->Find(name)) headers->Add(name, value);
+}
+
+http::Response For(const Caller& caller, http::Response response) {
+  response.caller = caller.name;
+  SetUnlessSet("Cache-Control", "no-store", &response.headers);
+  SetUnlessSet("X-Content-Type-Options", "nosniff", &response.headers);
+  return response;
+}
+
+// Why the caller may not have what is asked for, or nullopt.
+std::optional<http::Response> RefusalOf(const std::optional<Caller>& caller, TokenScope needed) {
+  if (!caller) return NeedsToken();
+  if (caller->scope != TokenScope::kEverything && caller->scope != needed) {
+    return For(*caller, NeedsMore());
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -48,13 +72,13 @@ http::Response ToResponse(Result<std::string> body) {
   return body ? http::Json(200, std::move(*body)) : ToProblem(body.error());
 }
 
-std::function<http::Response(const http::RoutedRequest&)> AnswerJson(Work work) {
+http::RouteHandler AnswerJson(Work work) {
   return [work = std::move(work)](const http::RoutedRequest& request) {
     return ToResponse(work(request));
   };
 }
 
-std::function<http::Response(const http::RoutedRequest&)> AnswerWith(
+http::RouteHandler AnswerWith(
     std::function<Result<http::Response>(const http::RoutedRequest&)> work) {
   return [work = std::move(work)](const http::RoutedRequest& request) {
     auto response = work(request);
@@ -62,19 +86,23 @@ std::function<http::Response(const http::RoutedRequest&)> AnswerWith(
   };
 }
 
-std::function<http::Response(const http::RoutedRequest&)> WithToken(
-    TokenFile* tokens, std::function<http::Response(const http::RoutedRequest&)> handler) {
-  return [tokens, handler = std::move(handler)](const http::RoutedRequest& request) {
-    return HasToken(tokens, request) ? handler(request) : NeedsToken();
+http::RouteHandler WithToken(TokenFile* tokens, http::RouteHandler handler, TokenScope needed) {
+  return [tokens, needed, handler = std::move(handler)](
+             const http::RoutedRequest& request) -> Later<http::Response> {
+    const auto caller = tokens->Authenticate(request.request.headers.FindAll("Authorization"));
+    if (auto refusal = RefusalOf(caller, needed)) return *std::move(refusal);
+    return handler(request).Then(
+        [caller = *caller](Result<http::Response> response) -> Result<http::Response> {
+          if (!response) return response;
+          return For(caller, *std::move(response));
+        });
   };
 }
 
-http::Begin WithToken(TokenFile* tokens, http::Begin begin) {
-  return [tokens, begin = std::move(begin)](std::shared_ptr<const http::RoutedRequest> routed,
-                                            http::Finish finish) {
-    if (!HasToken(tokens, *routed)) return finish(NeedsToken());
-    begin(std::move(routed), std::move(finish));
-  };
+std::optional<http::Response> RefuseWithoutToken(TokenFile* tokens, const http::Request& head) {
+  if (!head.path.starts_with("/api/")) return std::nullopt;
+  return RefusalOf(tokens->Authenticate(head.headers.FindAll("Authorization")),
+                   TokenScope::kEverything);
 }
 
 }  // namespace tidemark::api

@@ -1,7 +1,8 @@
-// From a Result to a reply: what an error of each kind is over HTTP.
+// Turns Results into HTTP responses, and errors into the status that fits them.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -11,24 +12,29 @@
 
 namespace tidemark::api {
 
-// The problem that an error is to a caller. What a store denies us, or has no table for, is a fault
-// of ours (500): the caller asked for nothing that is refused or missing.
+// The response for an error. When the store denies access or lacks a table, that is a fault of this
+// server (500) and not of the caller.
 http::Response ToProblem(const Error& error);
 
-// A route's work: the body of a 200, or the error.
+// What a route does: gives the body of a 200, or an error.
 using Work = std::function<Result<std::string>(const http::RoutedRequest&)>;
 
-// The work's JSON, or the problem.
+// A 200 with the JSON, or the response for the error.
 http::Response ToResponse(Result<std::string> body);
-std::function<http::Response(const http::RoutedRequest&)> AnswerJson(Work work);
-// For work with other replies than a 200 with JSON, such as a 404 for what is not there.
-std::function<http::Response(const http::RoutedRequest&)> AnswerWith(
+http::RouteHandler AnswerJson(Work work);
+// For work with responses other than a 200 with JSON, such as a 404.
+http::RouteHandler AnswerWith(
     std::function<Result<http::Response>(const http::RoutedRequest&)> work);
 
-// Runs the handler for callers with a token, and answers all others with 401. The tokens outlive
-// what is returned.
-std::function<http::Response(const http::RoutedRequest&)> WithToken(
-    TokenFile* tokens, std::function<http::Response(const http::RoutedRequest&)> handler);
-http::Begin WithToken(TokenFile* tokens, http::Begin begin);
+// Runs the handler for callers with a token, and answers all others with 401. A token that is good
+// for less than `needed` gets 403. The access log names the token. Caches must not keep the answer,
+// and browsers must not guess its type. The tokens outlive what is returned.
+http::RouteHandler WithToken(TokenFile* tokens, http::RouteHandler handler,
+                             TokenScope needed = TokenScope::kEverything);
+
+// The answer to a request of the API whose caller has no token for it, for the router's head check:
+// the body of such a request is not read. Paths outside of /api/ pass. Takes a lock, and reads the
+// small file of tokens at most once a second.
+std::optional<http::Response> RefuseWithoutToken(TokenFile* tokens, const http::Request& head);
 
 }  // namespace tidemark::api

@@ -5,83 +5,89 @@
 #include <utility>
 
 #include "apps/documents/limits.h"
+#include "base/failure_log.h"
 #include "http/router.h"
-#include "servers/api/archive_service.h"
-#include "servers/api/attempts_routes.h"
+#include "servers/api/archive/service.h"
+#include "servers/api/attempts/routes.h"
 #include "servers/api/background.h"
-#include "servers/api/claims_routes.h"
-#include "servers/api/documents_routes.h"
-#include "servers/api/documents_service.h"
-#include "servers/api/existence_routes.h"
-#include "servers/api/inbox_worker.h"
+#include "servers/api/dedup/routes.h"
+#include "servers/api/documents/routes.h"
+#include "servers/api/documents/service.h"
+#include "servers/api/front_door/inbox_worker.h"
+#include "servers/api/front_door/slack_events.h"
+#include "servers/api/gate/routes.h"
 #include "servers/api/operations_routes.h"
-#include "servers/api/slack_events.h"
+#include "servers/api/respond.h"
 
 namespace tidemark::api {
 
 namespace {
 
-// How often the background looks for work, at the token's age, at the quarantine, which it reads
-// whole, and notes that it is alive. Each has a thread of its own: a receiver of work or a Slack
-// that is slow must hold up none of the others.
+// The pauses of the background threads: posting work, refreshing the bot token, rechecking the
+// quarantine (which reads the whole table), and noting that this process is alive. Each has a
+// thread of its own, so that a slow receiver or a slow Slack does not delay the others.
 constexpr std::chrono::seconds kWorkRound(1);
 constexpr std::chrono::seconds kRotationRound(1);
 constexpr std::chrono::seconds kQuarantineRound(10);
 constexpr std::chrono::seconds kBeatRound(10);
-// What hangs on the archive's stream is looked for more often: people wait for it.
+// The archive's stream is processed more often, because people wait for its results.
 constexpr std::chrono::milliseconds kArchiveRound(200);
-// What writers of documents left is settled by its readers too, and so may wait.
+// Readers also finish interrupted writes of documents, so this may wait longer.
 constexpr std::chrono::seconds kDocumentsRound(30);
 
-// What speaks to Slack, and with which token.
+// The client of Slack's Web API and its tokens.
 struct SlackSide {
   std::unique_ptr<slack::WebApi> web_api;
   std::unique_ptr<gate::Tokens> tokens;
-  gate::RotatingTokens* rotating = nullptr;  // One of the above, or nobody rotates.
+  gate::RotatingTokens* rotating = nullptr;  // The same object as `tokens`; null without rotation.
 };
 
 Result<SlackSide> OpenSlackSide(const ServiceOptions& options, const ServiceContext& context) {
   SlackSide side;
-  side.web_api = std::make_unique<slack::WebApi>(options.web_api, context.client, context.clock,
-                                                 context.sleeper, context.metrics);
+  side.web_api = std::make_unique<slack::WebApi>(options.web_api, context.client, context.runtime);
   if (options.rotation) {
-    auto rotating = TRY(gate::RotatingTokens::Open(*options.rotation, side.web_api.get(),
-                                                   context.clock, context.logger));
+    auto rotating =
+        TRY(gate::RotatingTokens::Open(*options.rotation, side.web_api.get(), context.runtime));
     side.rotating = rotating.get();
     side.tokens = std::move(rotating);
   } else if (!options.bot_token_file.empty()) {
-    side.tokens =
-        TRY(gate::FileTokens::Open(options.bot_token_file, context.clock, context.logger));
+    side.tokens = TRY(gate::FileTokens::Open(options.bot_token_file, context.runtime));
   } else {
-    side.tokens =
-        std::make_unique<gate::FixedTokens>(options.bot_token, std::map<std::string, Secret>());
+    side.tokens = std::make_unique<gate::FixedTokens>(options.bot_token);
   }
   return side;
 }
 
 InboxWorkerOptions WorkerOptionsOf(const ServiceOptions& options) {
-  InboxWorkerOptions worker{
-      .inbox_table = options.inbox.table, .url = options.work_url, .work = options.work};
+  InboxWorkerOptions worker{.inbox_table = options.inbox.table,
+                            .url = options.work_url,
+                            .secret = options.work_secret,
+                            .first_wait = options.work_first_wait,
+                            .max_failures = options.marks.max_failures,
+                            .work = options.work};
   if (options.content_advice) {
-    worker.contents = {.table = options.claims.table, .window = options.claims.window};
+    worker.contents = {.table = options.marks.table, .window = options.marks.window};
   }
   return worker;
 }
 
-// Who reads the inbox is who asked for it; without the archive it is all that there is.
+// The inbox is written when something reads it, and when there is no archive to store events in.
 bool UsesInbox(const ServiceOptions& options) {
   return !options.archive || !options.work_url.empty() || options.content_advice;
 }
 
 }  // namespace
 
-// Members stand in the order in which they need each other, and so go in the opposite one.
+// Each member uses only members that are declared before it, because members are destroyed in
+// reverse order.
 class Service::State {
  public:
   State(ServiceOptions options, const ServiceContext& context, SlackSide slack,
         std::unique_ptr<DocumentsService> documents);
 
   Status CreateTables();
+  // Before Listen: the first request must not trust a cache that was not compared.
+  void WatchDocuments();
   Status Listen();
   void StartBackground();
   void Stop(std::chrono::milliseconds patience);
@@ -96,7 +102,9 @@ class Service::State {
 
  private:
   void AddRoutes();
-  void LogFailure(const Status& status) const;
+  // Calls `work` again and again, and logs its failures.
+  void Repeat(std::optional<Background>* background, std::string_view name,
+              std::chrono::milliseconds pause, std::function<Status()> work);
 
   const ServiceOptions options_;
   const ServiceContext context_;
@@ -107,9 +115,13 @@ class Service::State {
   gate::Quarantine quarantine_;
   dedup::Claims claims_;
   dedup::Deduplicator dedup_;
-  const std::unique_ptr<ArchiveService> archive_;      // Null: nothing is archived.
-  const std::unique_ptr<AttemptsService> attempts_;    // Null: none are counted.
-  const std::unique_ptr<DocumentsService> documents_;  // Null: there are none.
+  // Of the front door and its work. Callers of the API cannot reach them.
+  dedup::Claims marks_;
+  dedup::Deduplicator marked_;
+  // Null when the settings turn the app off.
+  const std::unique_ptr<ArchiveService> archive_;
+  const std::unique_ptr<AttemptsService> attempts_;
+  const std::unique_ptr<DocumentsService> documents_;
   Inbox inbox_;
   SlackEvents events_;
   InboxWorker worker_;
@@ -132,16 +144,17 @@ Service::State::State(ServiceOptions options, const ServiceContext& context, Sla
                       std::unique_ptr<DocumentsService> documents)
     : options_(std::move(options)),
       context_(context),
-      api_tokens_(options_.tokens_file, *context.clock),
+      api_tokens_(options_.tokens_file, context.runtime.clock, context.runtime.logger),
       slack_(std::move(slack)),
       existence_(options_.existence, context.tables, slack_.web_api.get(), slack_.tokens.get(),
-                 context.clock, context.logger, context.metrics),
+                 context.runtime),
       gate_(options_.gate, slack::SignatureVerifier(options_.signing_secrets), &existence_,
-            context.clock, context.logger, context.metrics),
-      quarantine_(options_.quarantine, context.tables, context.clock, context.metrics),
-      claims_(options_.claims, context.tables, context.clock, context.random, context.sleeper),
-      dedup_(options_.dedup, &claims_, context.clock, context.random, context.logger,
-             context.metrics),
+            context.runtime),
+      quarantine_(options_.quarantine, context.tables, context.runtime),
+      claims_(options_.claims, context.tables, context.runtime),
+      dedup_(options_.dedup, &claims_, context.runtime),
+      marks_(options_.marks, context.tables, context.runtime),
+      marked_(options_.dedup, &marks_, context.runtime),
       archive_(options_.archive
                    ? std::make_unique<ArchiveService>(*options_.archive, context,
                                                       slack_.web_api.get(), slack_.tokens.get())
@@ -149,27 +162,21 @@ Service::State::State(ServiceOptions options, const ServiceContext& context, Sla
       attempts_(options_.attempts ? std::make_unique<AttemptsService>(*options_.attempts, context)
                                   : nullptr),
       documents_(std::move(documents)),
-      inbox_(options_.inbox, context.tables, context.clock),
+      inbox_(options_.inbox, context.tables, &context.runtime.clock),
       events_({.archive = archive_ ? &archive_->archive() : nullptr,
                .ledger = archive_ ? &archive_->ledger() : nullptr,
                .inbox = UsesInbox(options_) ? &inbox_ : nullptr,
                .gate = &gate_,
                .quarantine = &quarantine_,
-               .dedup = &dedup_,
+               .dedup = &marked_,
                .tables = context.tables,
-               .random = context.random,
-               .logger = context.logger,
-               .metrics = context.metrics},
-              options_.unknown),
-      worker_(WorkerOptionsOf(options_), {.dedup = &dedup_,
-                                          .tables = context.tables,
-                                          .client = context.client,
-                                          .clock = context.clock,
-                                          .random = context.random,
-                                          .logger = context.logger,
-                                          .metrics = context.metrics}),
+               .workers = &workers_},
+              options_.unknown, context.runtime),
+      worker_(WorkerOptionsOf(options_),
+              {.dedup = &marked_, .tables = context.tables, .client = context.client},
+              context.runtime),
       workers_({.threads = options_.workers, .max_waiting = http::kMaxWaitingWork}),
-      router_(&workers_, context.logger) {
+      router_(&workers_, context.runtime.logger) {
   AddRoutes();
 }
 
@@ -177,26 +184,29 @@ Status Service::State::CreateTables() {
   if (!options_.existence.table.empty()) TRY(existence_.CreateTable());
   TRY(quarantine_.CreateTable());
   TRY(claims_.CreateTable());
+  TRY(marks_.CreateTable());
   if (archive_) TRY(archive_->Start());
   if (attempts_) TRY(attempts_->Start());
   return UsesInbox(options_) ? inbox_.CreateTable() : Status(Done{});
 }
 
 void Service::State::AddRoutes() {
+  router_.SetHeadCheck(
+      [this](const http::Request& head) { return RefuseWithoutToken(&api_tokens_, head); });
   router_.Add(
       {.method = http::Method::kPost,
        .pattern = "/slack/events",
        .run = http::Run::kOnWorker,
-       .begin = [this](std::shared_ptr<const http::RoutedRequest> routed, http::Finish finish) {
-         events_.Receive(routed, std::move(finish));
-       }});
-  AddClaimsRoutes(&router_, &dedup_, &claims_, &api_tokens_);
+       .handler = [this](const http::RoutedRequest& routed) { return events_.Receive(routed); }});
+  AddClaimsRoutes(&router_, {.dedup = &dedup_, .claims = &claims_, .events = &marked_},
+                  &api_tokens_);
   AddExistenceRoutes(&router_, &existence_, &api_tokens_);
   AddQuarantineRoutes(&router_, &quarantine_, &api_tokens_);
   if (archive_) archive_->AddRoutes(&router_, &api_tokens_);
   if (attempts_) attempts_->AddRoutes(&router_, &api_tokens_);
   if (documents_) documents_->AddRoutes(&router_, &api_tokens_);
-  AddOperationsRoutes(&router_, context_.tables, context_.metrics, &stopping_, &api_tokens_);
+  AddOperationsRoutes(&router_, context_.tables, &context_.runtime.metrics, &stopping_,
+                      &api_tokens_);
 }
 
 Status Service::State::Listen() {
@@ -205,32 +215,44 @@ Status Service::State::Listen() {
     options.limits.large_body_prefix = kDocumentsPrefix;
     options.limits.max_large_body_bytes = documents::kMaxDocumentBytes;
   }
-  server_ = TRY(http::Server::Start(options, &router_,
-                                    {.clock = context_.clock,
-                                     .random = context_.random,
-                                     .logger = context_.logger,
-                                     .path_for_log = PathWithoutSubject,
-                                     .metrics = context_.metrics}));
+  options.path_for_log = PathWithoutSubject;
+  server_ = TRY(http::Server::Start(options, &router_, context_.runtime));
   return Done{};
+}
+
+void Service::State::WatchDocuments() {
+  if (documents_ && options_.background) documents_->Watch();
 }
 
 void Service::State::StartBackground() {
   if (!options_.background) return;
-  work_.emplace(kWorkRound, [this] { LogFailure(Work()); });
-  quarantine_rounds_.emplace(kQuarantineRound, [this] { LogFailure(Recheck()); });
+  Repeat(&work_, "work on events", kWorkRound, [this] { return Work(); });
+  Repeat(&quarantine_rounds_, "checking events in quarantine again", kQuarantineRound,
+         [this] { return Recheck(); });
   if (slack_.rotating != nullptr) {
-    rotation_.emplace(kRotationRound, [this] { slack_.rotating->Step(); });
+    rotation_.emplace(kRotationRound, context_.runtime.logger, [this] { slack_.rotating->Step(); });
   }
   if (documents_) {
-    documents_->Watch();
-    documents_rounds_.emplace(kDocumentsRound, [this] { LogFailure(KeepDocuments()); });
-    documents_samples_.emplace(options_.documents->sample_every,
-                               [this] { LogFailure(SampleDocuments()); });
+    Repeat(&documents_rounds_, "housekeeping of documents", kDocumentsRound,
+           [this] { return KeepDocuments(); });
+    Repeat(&documents_samples_, "sampling of documents", options_.documents->sample_every,
+           [this] { return SampleDocuments(); });
   }
   if (!archive_) return;
-  beats_.emplace(kBeatRound, [this] { LogFailure(archive_->Beat()); });
-  archive_rows_.emplace(kArchiveRound, [this] { LogFailure(archive_->StepRows()); });
-  archive_files_.emplace(kArchiveRound, [this] { LogFailure(archive_->StepFiles()); });
+  Repeat(&beats_, "recording that the archive runs", kBeatRound,
+         [this] { return archive_->Beat(); });
+  Repeat(&archive_rows_, "processing of archived rows", kArchiveRound,
+         [this] { return archive_->StepRows(); });
+  Repeat(&archive_files_, "fetching of files", kArchiveRound,
+         [this] { return archive_->StepFiles(); });
+}
+
+void Service::State::Repeat(std::optional<Background>* background, std::string_view name,
+                            std::chrono::milliseconds pause, std::function<Status()> work) {
+  auto failures = std::make_shared<FailureLog>(
+      FailureLogOptions{.level = LogLevel::kWarning, .work = std::string(name)}, context_.runtime);
+  background->emplace(pause, context_.runtime.logger,
+                      [failures, work = std::move(work)] { failures->Note(work()); });
 }
 
 Status Service::State::Work() { return UsesInbox(options_) ? worker_.Step() : Status(Done{}); }
@@ -249,24 +271,19 @@ Status Service::State::SampleDocuments() {
   return documents_ ? documents_->Sample() : Status(Done{});
 }
 
-void Service::State::LogFailure(const Status& status) const {
-  if (status) return;
-  context_.logger->Log(LogLevel::kWarning, "work in the background failed; it goes on",
-                       {{"error", status.error().message}});
-}
-
 Status Service::State::Recheck() {
   TRY(quarantine_.Recheck(
-      [this](const slack::EventCallback& callback) { return events_.Recheck(callback); },
-      [this](const slack::EventCallback& callback, std::string_view body) {
-        return events_.Promote(callback, body);
-      }));
+      {.check = [this](const slack::EventCallback& callback) { return events_.Recheck(callback); },
+       .promote = [this](const slack::EventCallback& callback,
+                         std::string_view body) { return events_.Promote(callback, body); },
+       .note_gap =
+           [this](const slack::EventCallback& callback) { return events_.NoteGap(callback); }}));
   return Done{};
 }
 
 void Service::State::Stop(std::chrono::milliseconds patience) {
   stopping_ = true;
-  // First, so that rounds under way come to their ends while requests do.
+  // First, so that running background rounds end while the server waits for running requests.
   worker_.Stop();
   quarantine_.Stop();
   if (attempts_) attempts_->Stop();
@@ -296,6 +313,7 @@ Result<std::unique_ptr<Service>> Service::Start(ServiceOptions options,
   std::unique_ptr<Service> service(new Service(std::make_unique<State>(
       std::move(options), context, std::move(slack), std::move(documents))));
   TRY(service->state_->CreateTables());
+  service->state_->WatchDocuments();
   TRY(service->state_->Listen());
   service->state_->StartBackground();
   return service;

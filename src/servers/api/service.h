@@ -1,12 +1,12 @@
-// The Service is everything behind one address: the front door for Slack, the API, and the work
-// that goes on in the background. It joins the apps, which know nothing of each other.
+// The Service is everything behind one address: the front door for Slack, the API, and the
+// background work. It connects the apps, which do not know each other.
 //
 //   auto service = TRY(Service::Start(TRY(ReadOptions(settings)), context));
 //   ...
 //   service->Stop(std::chrono::seconds(10));
 //
-// Start makes the tables that are missing. Background work (quarantine, the inbox's consumers, the
-// archive's processors, what writers of documents left) runs on threads of its own. Start, Stop and
+// Start creates the tables that are missing. Background work (quarantine, the inbox's consumer, the
+// archive's processors, unfinished writes of documents) runs on threads of its own. Start, Stop and
 // ReloadCertificate are for one thread.
 #pragma once
 
@@ -25,20 +25,20 @@ class Service {
  public:
   static Result<std::unique_ptr<Service>> Start(ServiceOptions options,
                                                 const ServiceContext& context);
-  // As Stop with no patience.
+  // Like Stop with a patience of 0.
   ~Service();
 
   const std::string& address() const;
   // "POST /slack/events" and all the others, sorted.
   std::vector<std::string> Routes() const;
 
-  // Requests under way may take this long; what they acknowledged is on disk.
+  // Waits this long for running requests, then drops them. What was acknowledged is on disk.
   void Stop(std::chrono::milliseconds patience);
   Status ReloadCertificate();
 
-  // One round of what the background threads do, when there are none: hands out work from the
-  // inbox, does what hangs on the archive's stream, settles what writers of documents left, samples
-  // documents, and looks again at what is in quarantine.
+  // One round of all background work: posts the work in the inbox, processes the archive's stream,
+  // finishes interrupted writes of documents, samples documents, and rechecks the quarantine. For
+  // tests, which start the service without background threads and decide when this work happens.
   Status WorkOnce();
 
  private:

@@ -1,12 +1,8 @@
-// What the service uses and does not own. Only programs choose what is behind these.
+// What the service uses and does not own. Only `programs` chooses the implementations.
 #pragma once
 
-#include "apps/attempts/moving/account_store.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/metrics.h"
-#include "base/random.h"
-#include "base/sleeper.h"
+#include "apps/attempts/moving/migration_store.h"
+#include "base/runtime.h"
 #include "http/client.h"
 #include "objects/objects.h"
 #include "objects/watcher.h"
@@ -14,18 +10,14 @@
 
 namespace tidemark::api {
 
-// All of it outlives the service.
+// Everything that it refers to outlives the service.
 struct ServiceContext {
   tables::Tables* tables = nullptr;
   objects::Objects* objects = nullptr;
-  objects::Watcher* watcher = nullptr;  // Of the objects; null: nobody notices what others write.
+  objects::Watcher* watcher = nullptr;  // Null: documents that other programs write go unnoticed.
   http::Client* client = nullptr;
-  const Clock* clock = nullptr;
-  Random* random = nullptr;
-  Sleeper* sleeper = nullptr;
-  const Logger* logger = nullptr;
-  Metrics* metrics = nullptr;
-  moving::AccountStore* old_attempts = nullptr;  // Null: attempts come from nowhere else.
+  Runtime runtime;
+  moving::MigrationStore* old_attempts = nullptr;  // Null: no attempts are moved from an old store.
 };
 
 }  // namespace tidemark::api

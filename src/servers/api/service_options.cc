@@ -1,5 +1,6 @@
 #include "servers/api/service_options.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "http/listener.h"
+#include "http/url.h"
 
 namespace tidemark::api {
 
@@ -16,17 +18,19 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Slack takes a request for lost after 3 s; storing the event needs some of that.
+// Slack gives up on a request after 3 s, and storing the event needs a part of that.
 constexpr milliseconds kMaxGateDeadline(2800);
 constexpr milliseconds kMinGateDeadline(100);
 constexpr seconds kMinLease(10);
-// An event is stored as one item, of 400 KB at most. Slack's are tens of KB at their largest.
-constexpr size_t kMaxEventBytes = 380 << 10;
-// Slack's ordinary retries end after some six minutes.
+// The limit of the server for a body. An edit of a message of 40,000 characters outside ASCII comes
+// close to it: the event has its text and its blocks, before and after, in escapes of six bytes.
+constexpr size_t kMaxEventBytes = 1 << 20;
+// Slack's retries of one event end after about six minutes.
 constexpr seconds kMinWindow(600);
 constexpr seconds kMaxWindow = std::chrono::days(30);
-// Of a row in a table; a shard of the channel index leaves room for its other attributes.
+// The largest item of a table. A shard of the channel index needs room for its other attributes.
 constexpr int64_t kMaxItemBytes = 400 << 10;
+constexpr int64_t kMaxDiskBytes = int64_t{1} << 60;
 constexpr int64_t kMinShardBytes = 1 << 10;
 constexpr int64_t kMaxShardBytes = 390 << 10;
 
@@ -34,18 +38,32 @@ Result<int64_t> IntegerBetween(const Settings& settings, std::string_view name, 
                                int64_t most) {
   const int64_t value = settings.Integer(name);
   if (value >= least && value <= most) return value;
-  return Invalid(fmt::format("{} should be between {} and {}, not {}", name, least, most, value));
+  return Invalid(fmt::format("{} must be between {} and {}, not {}", name, least, most, value));
+}
+
+// As it is written in the settings, in the largest unit that fits: 30d, 1500ms.
+std::string ToText(milliseconds duration) {
+  constexpr std::pair<milliseconds, const char*> kUnits[] = {{std::chrono::days(1), "d"},
+                                                             {std::chrono::hours(1), "h"},
+                                                             {std::chrono::minutes(1), "m"},
+                                                             {std::chrono::seconds(1), "s"}};
+  for (const auto& [unit, name] : kUnits) {
+    if (duration.count() != 0 && duration % unit == milliseconds(0)) {
+      return fmt::format("{}{}", duration / unit, name);
+    }
+  }
+  return fmt::format("{}ms", duration.count());
 }
 
 Result<milliseconds> DurationBetween(const Settings& settings, std::string_view name,
                                      milliseconds least, milliseconds most) {
   const milliseconds value = settings.Duration(name);
   if (value >= least && value <= most) return value;
-  return Invalid(fmt::format("{} should be between {} ms and {} ms, not {} ms", name, least.count(),
-                             most.count(), value.count()));
+  return Invalid(fmt::format("{} must be between {} and {}, not {}", name, ToText(least),
+                             ToText(most), ToText(value)));
 }
 
-// "C1, C2" apart.
+// Splits "C1, C2" into its words.
 std::vector<std::string> Words(const std::string& list) {
   std::vector<std::string> words;
   std::string word;
@@ -70,13 +88,13 @@ Result<http::ServerOptions> ReadServer(const Settings& settings) {
   const std::string& certificate = settings.Text("tls.certificate");
   const std::string& key = settings.Text("tls.key");
   if (certificate.empty() != key.empty()) {
-    return Invalid("tls.certificate and tls.key belong together: set both or neither");
+    return Invalid("tls.certificate and tls.key must be set together, or neither of them");
   }
   if (!certificate.empty()) options.tls = {.certificate = certificate, .key = key};
   if (!options.tls && !IsLoopback(address) && !settings.Bool("listen-plainly")) {
     return Invalid(fmt::format(
-        "listen is {}, beyond this machine, without TLS: set tls.certificate and tls.key, or "
-        "listen-plainly = true behind a proxy that ends TLS",
+        "listen is {}, which other machines can reach, and TLS is not configured: set "
+        "tls.certificate and tls.key, or listen-plainly = true behind a proxy that ends TLS",
         options.listen));
   }
   return options;
@@ -91,11 +109,49 @@ Result<std::vector<slack::SigningSecret>> ReadSecrets(const Settings& settings) 
   return secrets;
 }
 
+// An address in the machine itself, in a URL.
+bool IsLocal(const http::UrlParts& parts) {
+  if (!parts.is_ip_literal) return parts.host == "localhost";
+  return parts.host == "[::1]" || parts.host == "::1" || parts.host.starts_with("127.");
+}
+
+// The bot token and the texts of messages go to this address.
+Result<std::string> ReadApiUrl(const Settings& settings) {
+  const std::string& url = settings.Text("slack.api-url");
+  const http::UrlParts parts = TRY(http::SplitUrl(url).WithContext("slack.api-url"));
+  if (parts.scheme == "https" || IsLocal(parts)) return url;
+  return Invalid(
+      fmt::format("slack.api-url is {}: the bot token would be sent to {} without TLS. Use https",
+                  url, parts.host));
+}
+
+Result<std::string> ReadWorkUrl(const Settings& settings) {
+  const std::string& url = settings.Text("work.url");
+  if (url.empty()) return url;
+  // The URL may contain a secret, so the message does not show it.
+  if (!http::SplitUrl(url)) {
+    return Invalid("work.url is not a URL that begins with http:// or https://");
+  }
+  return url;
+}
+
+// Slack's tokens begin with xoxb-, xoxp- or, with rotation, xoxe. The value itself is not shown.
+Status CheckBotToken(const Secret& token) {
+  const std::string_view text = token.Reveal();
+  const bool is_printable =
+      std::ranges::all_of(text, [](unsigned char c) { return c > ' ' && c < 0x7f; });
+  if (text.empty() || (text.starts_with("xox") && is_printable)) return Done{};
+  return Invalid(
+      "slack.bot-token is not a token of Slack: copy the one that begins with xoxb- from OAuth & "
+      "Permissions of the Slack app");
+}
+
 Status ReadBotToken(const Settings& settings, ServiceOptions* options) {
   Secret token = TRY(settings.GetSecret("slack.bot-token"));
+  TRY(CheckBotToken(token));
   const std::string& rotated = settings.Text("slack.token-file");
   if (!token.empty() && !rotated.empty()) {
-    return Invalid("slack.bot-token and slack.token-file exclude each other: set one of them");
+    return Invalid("slack.bot-token and slack.token-file are both set: set only one of them");
   }
   options->bot_token_file = settings.SecretFile("slack.bot-token").value_or("");
   if (!token.empty()) options->bot_token = std::move(token);
@@ -117,9 +173,8 @@ Status ReadGate(const Settings& settings, ServiceOptions* options) {
   options->existence.partial = settings.Bool("gate.partial");
   options->existence.checks_per_team_minute =
       static_cast<uint32_t>(TRY(IntegerBetween(settings, "gate.checks-a-minute", 1, 1'000'000)));
-  options->unknown = settings.Text("gate.unknown") == "quarantine"
-                         ? gate::UnknownPolicy::kQuarantine
-                         : gate::UnknownPolicy::kRefuse;
+  options->unknown = settings.Text("gate.unknown") == "refuse" ? gate::UnknownPolicy::kRefuse
+                                                               : gate::UnknownPolicy::kAcknowledge;
   return Done{};
 }
 
@@ -134,6 +189,14 @@ Status ReadDedup(const Settings& settings, ServiceOptions* options) {
       TRY(DurationBetween(settings, "dedup.lease", kMinLease, options->claims.window)));
   options->claims.max_failures =
       static_cast<uint32_t>(TRY(IntegerBetween(settings, "dedup.max-failures", 1, 1'000)));
+  const std::string marks_table = options->marks.table;
+  options->marks = options->claims;
+  options->marks.table = marks_table;
+  if (options->claims.table == options->marks.table) {
+    return Invalid(
+        fmt::format("dedup.table is {}, the table of events that were stored: name another",
+                    options->claims.table));
+  }
   options->dedup.policy = settings.Text("dedup.outage") == "refuse" ? dedup::OutagePolicy::kRefuse
                                                                     : dedup::OutagePolicy::kProceed;
   options->dedup.rollout_percent =
@@ -164,7 +227,7 @@ Result<attempts::Policy> ReadPolicy(const std::string& path) {
   std::ifstream file(path);
   std::ostringstream text;
   if (!(text << file.rdbuf())) {
-    return Invalid(fmt::format("attempts.policy: the file '{}' cannot be read, or is empty", path));
+    return Invalid(fmt::format("attempts.policy: the file '{}' cannot be read or is empty", path));
   }
   return attempts::Policy::Parse(text.str()).WithContext(path);
 }
@@ -172,8 +235,7 @@ Result<attempts::Policy> ReadPolicy(const std::string& path) {
 Status CheckOdds(const Settings& settings, const attempts::Policy& policy) {
   const double bound = settings.Decimal("attempts.max-yearly-odds");
   if (bound < 0 || bound > 1) {
-    return Invalid(
-        fmt::format("attempts.max-yearly-odds should be between 0 and 1, not {}", bound));
+    return Invalid(fmt::format("attempts.max-yearly-odds must be between 0 and 1, not {}", bound));
   }
   return attempts::CheckOdds(policy, bound).WithContext("attempts.max-yearly-odds");
 }
@@ -197,6 +259,11 @@ Result<ArchiveServiceOptions> ReadArchiveOptions(const Settings& settings) {
                    .ask_first = settings.Bool("archive.file-check")};
   options.files.max_attempts =
       static_cast<uint32_t>(TRY(IntegerBetween(settings, "archive.file-attempts", 1, 100)));
+  options.files.parallel = TRY(IntegerBetween(settings, "archive.file-downloads", 1, 64));
+  options.files.min_free_bytes =
+      TRY(IntegerBetween(settings, "archive.file-free-bytes", 0, kMaxDiskBytes));
+  options.download.max_bytes =
+      TRY(IntegerBetween(settings, "archive.file-max-bytes", 1, kMaxDiskBytes));
   options.download.origins = Words(settings.Text("archive.file-origins"));
   options.fetch_files = settings.Bool("archive.files");
   return options;
@@ -204,15 +271,15 @@ Result<ArchiveServiceOptions> ReadArchiveOptions(const Settings& settings) {
 
 Result<AttemptsServiceOptions> ReadAttemptsOptions(const Settings& settings) {
   AttemptsServiceOptions options;
-  options.attempts.table = settings.Text("attempts.table");
+  options.table = settings.Text("attempts.table");
   options.policy = TRY(ReadPolicy(settings.Text("attempts.policy")));
   options.email_key = TRY(settings.GetSecret("attempts.email-key"));
   // The choices of the setting are the phases.
   options.migration = *moving::ParsePhase(settings.Text("attempts.migration"));
   if (options.migration != moving::Phase::kNew && settings.Text("attempts.old.url").empty()) {
     return Invalid(
-        fmt::format("attempts.migration is {}, but attempts.old.url names no old store to move "
-                    "from",
+        fmt::format("attempts.migration is {}, but attempts.old.url is empty: set the address of "
+                    "the old store",
                     settings.Text("attempts.migration")));
   }
   return options;
@@ -225,13 +292,17 @@ Result<ServiceOptions> ReadOptions(const Settings& settings) {
   options.tokens_file = settings.Text("api.tokens");
   options.signing_secrets = TRY(ReadSecrets(settings));
   TRY(ReadBotToken(settings, &options));
-  options.web_api.url = settings.Text("slack.api-url");
+  options.web_api.url = TRY(ReadApiUrl(settings));
   options.gate.max_body_bytes = kMaxEventBytes;
   TRY(ReadGate(settings, &options));
   TRY(ReadDedup(settings, &options));
   if (settings.Bool("archive.enabled")) {
     TRY(CheckConsent(settings));
     options.archive = TRY(ReadArchiveOptions(settings));
+    // Texts that the archive would not keep are not kept in quarantine for longer either.
+    if (options.archive->deleted.text == archive::DeletedText::kPurge) {
+      options.quarantine.keep_given_up = options.archive->deleted.purge_after;
+    }
   }
   if (settings.Bool("attempts.enabled")) {
     options.attempts = TRY(ReadAttemptsOptions(settings));
@@ -240,7 +311,8 @@ Result<ServiceOptions> ReadOptions(const Settings& settings) {
   if (settings.Bool("documents.enabled")) {
     options.documents = TRY(documents::OptionsFrom(settings));
   }
-  options.work_url = settings.Text("work.url");
+  options.work_url = TRY(ReadWorkUrl(settings));
+  options.work_secret = TRY(settings.GetSecret("work.secret"));
   options.work = {.own_bot_id = settings.Text("slack.bot-id"),
                   .task_channels = Words(settings.Text("work.task-channels")),
                   .inbox_channels = Words(settings.Text("work.inbox-channels"))};

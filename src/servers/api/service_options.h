@@ -1,6 +1,7 @@
 // Everything the service can be told, as the options of its parts.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,9 +18,9 @@
 #include "base/secret.h"
 #include "base/settings.h"
 #include "http/server.h"
-#include "servers/api/archive_service.h"
-#include "servers/api/attempts_service.h"
-#include "servers/api/inbox.h"
+#include "servers/api/archive/service.h"
+#include "servers/api/attempts/service.h"
+#include "servers/api/front_door/inbox.h"
 #include "slack/signature.h"
 #include "slack/web_api.h"
 
@@ -37,28 +38,34 @@ struct ServiceOptions {
   slack::WebApiOptions web_api;
   gate::GateOptions gate;
   gate::ExistenceOptions existence;
-  gate::UnknownPolicy unknown = gate::UnknownPolicy::kRefuse;
+  gate::UnknownPolicy unknown = gate::UnknownPolicy::kAcknowledge;
   gate::QuarantineOptions quarantine;
+  // What callers of the API claim, and what the front door and its work have handled. Two tables:
+  // no key that a caller claims may count as an event that was stored.
   dedup::ClaimsOptions claims;
+  dedup::ClaimsOptions marks = {.table = "tidemark-events"};
   dedup::DeduplicatorOptions dedup;
   bool content_advice = false;
-  std::optional<ArchiveServiceOptions> archive;          // nullopt: nothing is archived.
-  std::optional<AttemptsServiceOptions> attempts;        // nullopt: none are counted.
-  std::optional<documents::DocumentsOptions> documents;  // nullopt: there are none.
+  // nullopt: the service runs without the app.
+  std::optional<ArchiveServiceOptions> archive;
+  std::optional<AttemptsServiceOptions> attempts;
+  std::optional<documents::DocumentsOptions> documents;
   InboxOptions inbox;
-  std::string work_url;  // Empty: no work is handed out.
+  std::string work_url;  // Empty: no work is posted.
+  Secret work_secret;    // Empty: deliveries of work are not signed.
+  std::chrono::seconds work_first_wait = std::chrono::seconds(15);  // Before the second try.
   dedup::WorkOptions work;
-  bool background = true;  // Without it nothing happens but by Service::WorkOnce.
+  bool background = true;  // False: background work is done only by Service::WorkOnce.
 };
 
-// kInvalid, naming the setting and what would be right, when a value is out of its range: so that
-// a mistake stops the start and not the first request. Likewise when the archive is enabled and
-// nobody said that the workspace agreed, and when attempts leave more to guessing than
+// kInvalid when a value is out of its range, with the name of the setting and the allowed range. So
+// a mistake is found at the start and not by the first request. Also kInvalid when the archive is
+// enabled without archive.consent, and when the policy of attempts makes guessing more likely than
 // attempts.max-yearly-odds.
 Result<ServiceOptions> ReadOptions(const Settings& settings);
-// The archive's part alone, for commands that work on its table; consent is not asked for.
+// Only the archive's options, for commands that work on its table. Consent is not required.
 Result<ArchiveServiceOptions> ReadArchiveOptions(const Settings& settings);
-// Likewise for attempts, whatever the odds are.
+// Only the options of attempts. The odds are not checked.
 Result<AttemptsServiceOptions> ReadAttemptsOptions(const Settings& settings);
 
 }  // namespace tidemark::api

@@ -1,13 +1,13 @@
-// An endless stream of Slack events in a pretend workspace: complete bodies of deliveries, with
-// the mix, the sizes and the skew of a busy workspace. The same options and workspace give the same
-// bytes.
+// An endless stream of Slack events of a simulated workspace. Each is the complete body of a
+// delivery. The mix, the sizes and the distribution over channels are those of a busy workspace.
+// The same options and workspace give the same bytes.
 //
 //   EventGenerator generator({.seed = 7, .start = clock.NowSeconds()}, workspace);
 //   GeneratedEvent event = generator.Next();
-//   slack.Apply(event.changes);  // So that the Web API knows what the event tells of.
+//   slack.Apply(event.changes);  // So that the Web API knows about the change.
 //
-// Events come in the order in which they happen; out of order is the sender's business. Times
-// move on by themselves and never read a clock. One thread at a time.
+// Events come in the order in which they happen; the Sender may change the order. Times advance
+// with each event, and no clock is read. Only one thread may use a generator at a time.
 #pragma once
 
 #include <chrono>
@@ -20,29 +20,29 @@
 
 namespace tidemark::demo {
 
-// What happens how often.
+// How often each kind of event happens.
 enum class Mix {
   kBusy,      // As in a busy workspace: mostly messages.
-  kEventful,  // Everything soon, for tests that are to see all of it in a few hundred events.
+  kEventful,  // Every kind within a few hundred events, for tests.
 };
 
 struct EventOptions {
   uint64_t seed = 1;
   Mix mix = Mix::kBusy;
-  // When the first event happens; events of runs with other starts have other ids.
+  // The time of the first event. Runs with other start times have other event ids.
   EpochSeconds start = 1'700'000'000;
-  // Between two events, on average.
+  // The average time between two events.
   std::chrono::microseconds gap = std::chrono::milliseconds(100);
-  // Tells of each public channel's creation before the first message in it: as if the app had been
-  // there from the start, and so knew their names.
+  // Sends channel_created for each public channel before its first message, as if the app had been
+  // installed from the start. So a receiver knows the names of channels.
   bool names_channels = false;
-  // Where the files are, before "/F…/name": PretendSlack::files_url().
+  // The URL of files, without "/F…/name": PretendSlack::files_url().
   std::string files_url = "https://files.harbour.example/files";
 };
 
 struct GeneratedEvent {
   std::string event_id;
-  std::string name;  // The inner event's subtype, or else its type.
+  std::string name;  // The subtype of the inner event, or its type if it has none.
   std::string body;
   Changes changes = {};
 };

@@ -56,7 +56,7 @@ std::map<std::string, size_t> CountByName() {
   return counts;
 }
 
-// A failing run is repeated from its seed, byte for byte.
+// With its seed a failed run can be repeated exactly.
 TEST(EventsTest, AreTheSameBytesForTheSameSeed) {
   EXPECT_EQ(HashOfFirst(1000, MakeGenerator(7)), HashOfFirst(1000, MakeGenerator(7)));
   EXPECT_NE(HashOfFirst(1000, MakeGenerator(7)), HashOfFirst(1000, MakeGenerator(8)));
@@ -85,7 +85,7 @@ TEST(EventsTest, HaveIdsOfTheirOwnInEveryRun) {
   EXPECT_FALSE(ids.contains(later.Next().event_id));
 }
 
-// A message's ts is its name within the channel, and only there.
+// The ts identifies a message only within its channel.
 TEST(EventsTest, NameAMessageByItsTimeWithinItsChannel) {
   std::set<std::pair<std::string, std::string>> names;
   std::set<std::string> times;
@@ -123,7 +123,7 @@ TEST(EventsTest, ComeInTheMixOfABusyWorkspace) {
   EXPECT_LT(reactions / static_cast<double>(counts.at("message")), 0.5);
 }
 
-// Each is a case that somebody's archive got wrong, so a long run must meet all of them.
+// Other archives have had bugs with each of these kinds, so a long run must contain all of them.
 TEST(EventsTest, MeetEveryKind) {
   const std::map<std::string, size_t> counts = CountByName();
   for (const char* name :
@@ -155,7 +155,7 @@ TEST(EventsTest, AreSpreadUnevenlyOverTheChannels) {
   EXPECT_GT(counts.size(), 120u);
 }
 
-// Bodies as large as Slack's: a receiver sized for toys would not be tried.
+// Bodies must be as large as Slack's, so that a receiver is really tested.
 TEST(EventsTest, AreAsLargeAsThoseOfSlack) {
   std::vector<size_t> sizes;
   size_t largest = 0;
@@ -193,7 +193,7 @@ Changed ParseChanged(const GeneratedEvent& event) {
           .user = std::string(user ? *user->AsString() : "")};
 }
 
-// Not every change is an edit: previews and machines change messages without saying so.
+// Not every change is an edit: link previews and bots change messages without an `edited` field.
 TEST(EventsTest, ChangeMessagesInAllTheWaysThatSlackDoes) {
   size_t edits = 0;
   size_t previews = 0;
@@ -220,9 +220,9 @@ TEST(EventsTest, ChangeMessagesInAllTheWaysThatSlackDoes) {
   EXPECT_GT(without_user, 50u);
 }
 
-// The last chance to keep what was never seen: the deletion carries the whole message. A stone
-// goes when its last reply goes.
-TEST(EventsTest, DeleteMessagesWithTheirContentAndStonesAfterTheirReplies) {
+// A deletion contains the whole message, which is the last chance to archive it. A tombstone is
+// removed with its last reply.
+TEST(EventsTest, DeleteMessagesWithTheirContentAndTombstonesAfterTheirReplies) {
   size_t stones = 0;
   for (const Made& event : ManyEvents()) {
     if (event.name != "message_deleted") continue;
@@ -240,8 +240,8 @@ TEST(EventsTest, DeleteMessagesWithTheirContentAndStonesAfterTheirReplies) {
   EXPECT_GT(stones, 0u);
 }
 
-// The Web API is told what the events tell of: nobody is asked about who or what never was.
-TEST(EventsTest, HappenToThoseWhoExist) {
+// The simulated Web API knows every user, channel and file that an event names.
+TEST(EventsTest, NameOnlyUsersChannelsAndFilesThatExist) {
   Workspace workspace = MakeWorkspace({.seed = kSeed});
   for (const Made& event : ManyEvents()) {
     Apply(event.changes, &workspace);
@@ -257,7 +257,8 @@ TEST(EventsTest, HappenToThoseWhoExist) {
   }
 }
 
-// Only the active write, and only where it is open: the gate would rightly refuse the others.
+// Only active users write, and only in channels that are not archived. The gate would refuse other
+// messages.
 TEST(EventsTest, ComeFromActivePeopleInOpenChannels) {
   Workspace workspace = MakeWorkspace({.seed = kSeed});
   for (const Made& event : ManyEvents()) {
@@ -269,8 +270,8 @@ TEST(EventsTest, ComeFromActivePeopleInOpenChannels) {
   }
 }
 
-// Endless means that nothing runs out and nothing piles up.
-TEST(EventsTest, GoOnWithoutTheWorkspaceGrowingOrDying) {
+// The generator never ends, so nothing may run out or grow without limit.
+TEST(EventsTest, ContinueWhileTheWorkspaceKeepsItsSize) {
   EventGenerator generator = MakeGenerator(kSeed);
   Workspace workspace = MakeWorkspace({.seed = kSeed});
   for (size_t i = 0; i < 20'000; ++i) {

@@ -1,5 +1,5 @@
-// How long things took, in buckets of at most a sixteenth of their length, so that a day of them
-// takes no more memory than a minute. One owner at a time.
+// Counts durations in buckets, so that the memory does not grow with time. The error is at most one
+// sixteenth. Only one thread may use it at a time.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ class Latencies {
   void Add(std::chrono::nanoseconds length);
 
   uint64_t count() const { return count_; }
-  // The length that this share (0.99) of all did not exceed, rounded up to its bucket's end; zero
-  // when there is none.
+  // The duration that this share (such as 0.99) of all does not exceed, rounded up to the end of
+  // its bucket. Zero if there are none.
   std::chrono::nanoseconds Quantile(double share) const;
   std::chrono::nanoseconds longest() const { return longest_; }
 

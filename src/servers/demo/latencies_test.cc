@@ -12,7 +12,7 @@ TEST(LatenciesTest, HaveNoQuantilesWhenThereAreNone) {
   EXPECT_EQ(Latencies().Quantile(0.5), nanoseconds(0));
 }
 
-// The figures of a benchmark are off by a sixteenth at most.
+// The error is at most one sixteenth.
 TEST(LatenciesTest, GiveQuantilesWithinASixteenth) {
   Latencies latencies;
   for (int i = 1; i <= 10'000; ++i) latencies.Add(microseconds(i));

@@ -1,8 +1,7 @@
-// What the methods of the pretend Web API answer, without HTTP: a name and parameters in, JSON
-// out. Stricter than Slack, which ignores parameters that it does not know and answers anything to
-// ids that cannot be.
+// The methods of the simulated Web API, without HTTP: a name and parameters in, JSON out. It is
+// stricter than Slack, which ignores unknown parameters and accepts impossible ids.
 //
-// Changes nothing. One thread at a time with what changes the world.
+// It changes nothing. It must not be called while another thread changes the world.
 #pragma once
 
 #include <map>
@@ -15,7 +14,7 @@
 
 namespace tidemark::demo {
 
-// Everything that answers depend on.
+// Everything that the answers depend on.
 struct World {
   Workspace workspace;
   Surroundings surroundings;
@@ -26,12 +25,12 @@ using Parameters = std::map<std::string, std::string>;
 
 struct MethodAnswer {
   std::string body;
-  // When the call should never have been made like this: what is wrong with it.
+  // What is wrong with the call, if a correct client would never make it.
   std::string fault = {};
 };
 
 bool HasMethod(std::string_view method);
-// Of a method that there is.
+// The method must exist.
 MethodAnswer CallMethod(std::string_view method, const Parameters& parameters, World& world);
 
 // {"ok":false,"error":"invalid_auth"}

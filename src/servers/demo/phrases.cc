@@ -261,7 +261,7 @@ bool HasLink(const std::vector<Span>& spans) {
 }
 
 PersonName NameOfPerson(size_t number) {
-  // The lists' lengths have no common divisor, so 264 pairs pass before one comes again.
+  // The lengths of the lists have no common divisor, so a pair repeats only after 264 pairs.
   const size_t first = number % kFirstNames.size();
   const size_t last = number % kLastNames.size();
   const size_t round = number / (kFirstNames.size() * kLastNames.size());

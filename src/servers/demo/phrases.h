@@ -1,4 +1,4 @@
-// What the people of the pretend workspace are called and talk about.
+// The names and the sentences of the people in the simulated workspace.
 //
 // A sentence is a list of spans, from which both the text and the blocks of a message are made.
 #pragma once

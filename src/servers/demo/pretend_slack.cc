@@ -17,15 +17,15 @@ constexpr std::string_view kFilesPrefix = "/files/";
 constexpr std::string_view kLoginPath = "/signin";
 constexpr std::string_view kBearer = "Bearer ";
 constexpr std::chrono::seconds kPatience(1);
-// A caller that does everything wrong is noticed all the same.
+// The list of faults is limited, because a wrong client makes many.
 constexpr size_t kMostFaults = 1000;
 
-// What Slack sends, with status 200, to who may not have the file.
+// Slack sends this page with status 200 to callers that may not read the file.
 constexpr std::string_view kLoginPage =
     "<!DOCTYPE html><html><head><title>Sign in</title></head>"
     "<body><form action=\"/signin\">Sign in to see this file.</form></body></html>";
 
-// What calls and downloads are counted under.
+// The names under which calls and downloads are counted.
 std::string MethodOf(const http::Request& request) {
   if (request.path.starts_with(kApiPrefix)) return request.path.substr(kApiPrefix.size());
   if (request.path.starts_with(kFilesPrefix)) return std::string(kDownloads);
@@ -56,7 +56,7 @@ bool IsForm(const http::Request& request) {
   return type.substr(0, type.find(';')) == "application/x-www-form-urlencoded";
 }
 
-// The answer as if it were about somebody else: the last character of the first id is another.
+// The answer with another id: the last character of the first id is changed.
 std::string WithOtherId(std::string body) {
   constexpr std::string_view kId = "\"id\":\"";
   const size_t begin = body.find(kId);
@@ -74,7 +74,8 @@ std::vector<std::string> DefaultScopes() {
   return scopes;
 }
 
-PretendSlack::PretendSlack(Options options, Workspace workspace) : options_(std::move(options)) {
+PretendSlack::PretendSlack(Options options, Workspace workspace, const Clock& clock)
+    : options_(std::move(options)), logger_({.level = LogLevel::kError}, clock) {
   world_.surroundings.team_id = workspace.team.id;
   world_.workspace = std::move(workspace);
   world_.scopes = {options_.scopes.begin(), options_.scopes.end()};
@@ -83,10 +84,16 @@ PretendSlack::PretendSlack(Options options, Workspace workspace) : options_(std:
 }
 
 Result<std::unique_ptr<PretendSlack>> PretendSlack::Start(Options options, Workspace workspace,
-                                                          const http::ServerContext& context) {
+                                                          const Context& context) {
   const std::string listen = options.listen;
-  std::unique_ptr<PretendSlack> slack(new PretendSlack(std::move(options), std::move(workspace)));
-  slack->server_ = TRY(http::Server::Start({.listen = listen, .loops = 1}, slack.get(), context));
+  std::unique_ptr<PretendSlack> slack(
+      new PretendSlack(std::move(options), std::move(workspace), *context.clock));
+  slack->server_ = TRY(http::Server::Start({.listen = listen, .loops = 1}, slack.get(),
+                                           {.clock = *context.clock,
+                                            .random = *context.random,
+                                            .sleeper = slack->sleeper_,
+                                            .logger = slack->logger_,
+                                            .metrics = slack->metrics_}));
   const std::lock_guard lock(slack->mutex_);
   slack->world_.surroundings.files_url = slack->files_url();
   return slack;
@@ -202,7 +209,7 @@ http::Response PretendSlack::AnswerCall(std::string_view method, const http::Req
   return response;
 }
 
-// GET has them in its query and POST in its body, never both.
+// GET has its parameters in the query and POST in the body, never in both.
 Result<Parameters> PretendSlack::ReadParameters(const http::Request& request) {
   const bool is_get = request.method == http::Method::kGet;
   if (!(is_get ? request.body : request.query).empty()) {
@@ -253,7 +260,7 @@ http::Response PretendSlack::AnswerDownloadBadly(FailureKind kind, const http::R
   http::Response response = AnswerDownload(request);
   switch (kind) {
     case FailureKind::kLoginRedirect:
-      // The same machine by another name is another host.
+      // The same machine under another name counts as another host.
       return Redirect(fmt::format("http://localhost:{}{}?redir=%2Ffiles",
                                   address().substr(address().rfind(':') + 1), kLoginPath));
     case FailureKind::kRedirectLoop:
@@ -267,7 +274,7 @@ http::Response PretendSlack::AnswerDownloadBadly(FailureKind kind, const http::R
   return response;
 }
 
-// Nobody who fetches files has any business there, least of all with a token.
+// A client must not follow the redirect to the sign-in page, and must not send the token there.
 http::Response PretendSlack::AnswerLogin(const http::Request& request) {
   Note(request.headers.Find("Authorization") ? "the token is brought to the page to log in"
                                              : "the page to log in is asked for");
@@ -349,11 +356,6 @@ std::vector<std::string> PretendSlack::faults() const {
 void PretendSlack::Apply(const Changes& changes) {
   const std::lock_guard lock(mutex_);
   demo::Apply(changes, &world_.workspace);
-}
-
-void PretendSlack::SetScopes(std::vector<std::string> scopes) {
-  const std::lock_guard lock(mutex_);
-  world_.scopes = {scopes.begin(), scopes.end()};
 }
 
 void PretendSlack::RevokeToken() {

@@ -1,16 +1,16 @@
-// PretendSlack serves Slack's Web API and files on loopback, for the people, channels and files of
-// a pretend workspace, to who holds the bot's token.
+// PretendSlack simulates Slack on loopback: it serves the Web API and the files of a simulated
+// workspace. Callers need the bot token.
 //
 //   auto slack = TRY(PretendSlack::Start({.bot_token = token}, MakeWorkspace({}), context));
 //   WebApi api({.url = slack->api_url()}, ...);
 //
-// It is stricter than the original. A parameter that a method does not know, an odd Authorization,
-// a wrong content type, an id that cannot be one: each is answered with an error in Slack's shape
-// and kept as a fault, so that a test can demand that there were none. What a test has arranged
-// (a failure, a revoked token, a missing scope) is no fault.
+// It is stricter than Slack. An unknown parameter, a wrong Authorization header, a wrong content
+// type or an impossible id is answered with an error as Slack writes it, and recorded as a fault. A
+// test can then check that there were no faults. What a test has arranged (a failure, a revoked
+// token, a missing scope) is not a fault.
 //
-// A test can make methods fail, hang or answer with another id, and change the workspace under the
-// callers' feet. All may be called from any thread.
+// A test can make methods fail, hang or answer with another id, and can change the workspace at any
+// time. Any thread may call the methods.
 #pragma once
 
 #include <chrono>
@@ -33,26 +33,26 @@
 
 namespace tidemark::demo {
 
-// What the manifest of Tidemark asks for.
+// The scopes in the manifest of Tidemark.
 std::vector<std::string> DefaultScopes();
 
-// Downloads count and fail under this name, as if they were a method.
+// Downloads are counted and fail under this name, like a method.
 inline constexpr std::string_view kDownloads = "files";
 inline constexpr std::string_view kRefresh = "oauth.v2.access";
 
 enum class FailureKind {
   kRateLimited,  // 429 with Retry-After.
   kServerError,  // 500 without JSON.
-  kGarbage,      // 200 with what is no JSON; of a download, the page to log in.
-  kHang,         // No answer until Release, and then the right one.
-  kWrongId,      // The right answer for somebody else.
+  kGarbage,      // 200 with a body that is not JSON; for a download, the sign-in page.
+  kHang,         // No answer until Release, and then the right answer.
+  kWrongId,      // The right answer, but for another id.
   kError,        // {"ok":false} with this error.
-  kLostReply,    // What is asked for is done, and then 500.
-  // Of downloads alone.
-  kLoginRedirect,  // 302 to the page to log in, on another host.
+  kLostReply,    // The request is executed, and then answered with 500.
+  // For downloads only.
+  kLoginRedirect,  // 302 to the sign-in page, on another host.
   kRedirectLoop,   // 302 to itself.
-  kShortBody,      // The first half of the file, as if that were all.
-  kWrongType,      // The file, said to be HTML.
+  kShortBody,      // The first half of the file, with a matching length.
+  kWrongType,      // The file, with the content type of HTML.
 };
 
 struct Failure {
@@ -67,45 +67,51 @@ class PretendSlack final : private http::Handler {
     std::string listen = "127.0.0.1:0";
     Secret bot_token = {};
     std::vector<std::string> scopes = DefaultScopes();
-    // Of an app with token rotation: who sends them gets a new pair. Empty: the app has none.
+    // For an app with token rotation: these are exchanged for a new pair. Empty: no rotation.
     Secret refresh_token = {};
     std::string client_id = {};
     Secret client_secret = {};
   };
 
-  // Errors as of http::Server::Start. What the context names outlives this.
+  // Both outlive the pretend Slack.
+  struct Context {
+    const Clock* clock = nullptr;
+    Random* random = nullptr;
+  };
+
+  // The errors are those of http::Server::Start.
   static Result<std::unique_ptr<PretendSlack>> Start(Options options, Workspace workspace,
-                                                     const http::ServerContext& context);
-  // As Stop.
+                                                     const Context& context);
+  // Calls Stop.
   ~PretendSlack() override;
 
-  // Answers what hangs, and serves no more.
+  // Answers the calls that hang, and stops serving.
   void Stop();
 
   const std::string& address() const { return server_->address(); }  // "127.0.0.1:40123"
   std::string api_url() const;                                       // Before "/users.info".
   std::string files_url() const;                                     // Before "/F…/name".
 
-  // The next `times` calls of the method fail so; several failures come one after the other.
+  // Makes the next `times` calls of the method fail in this way. Several failures follow each
+  // other.
   void Fail(std::string_view method, Failure failure, size_t times = 1);
-  // Forgets the failures that have not come yet.
+  // Removes the failures that have not happened yet.
   void Recover();
-  // The refresh token that counts now: each is good for one use.
+  // The current refresh token. Each can be used once.
   Secret refresh_token() const;
 
-  // Answers all that hangs.
+  // Answers all calls that hang.
   void Release();
-  // Returns once so many calls hang.
+  // Waits until this many calls hang.
   void AwaitHanging(size_t count);
 
-  // Calls that came in, whatever became of them.
+  // The number of calls, successful or not.
   uint64_t calls(std::string_view method) const;
-  // One line for each call that should never have been made like that.
+  // One line for each call that a correct client would never make.
   std::vector<std::string> faults() const;
 
-  // What happened in the workspace: see EventGenerator.
+  // Applies changes of the workspace, see EventGenerator.
   void Apply(const Changes& changes);
-  void SetScopes(std::vector<std::string> scopes);
   void RevokeToken();
   // The entity is in the workspace.
   void Deactivate(std::string_view user);
@@ -118,10 +124,10 @@ class PretendSlack final : private http::Handler {
     http::Reply reply;
   };
 
-  PretendSlack(Options options, Workspace workspace);
+  PretendSlack(Options options, Workspace workspace, const Clock& clock);
 
   void Handle(http::Request request, http::Reply reply) override;
-  // The others hold the lock.
+  // The caller holds the lock.
   http::Response Answer(const http::Request& request);
   http::Response AnswerCall(std::string_view method, const http::Request& request);
   http::Response AnswerDownload(const http::Request& request);
@@ -130,17 +136,20 @@ class PretendSlack final : private http::Handler {
   http::Response AnswerLogin(const http::Request& request);
   http::Response AnswerFailed(const Failure& failure, const http::Request& request);
   Result<Parameters> ReadParameters(const http::Request& request);
-  // Slack's word for what is wrong with the token, or nothing.
+  // Slack's error code for a wrong token, or nothing.
   std::string_view CheckToken(const http::Request& request);
   void Note(std::string fault);
   http::Response Refuse(std::string_view error, std::string fault);
   std::optional<Failure> TakeFailure(const std::string& method);
 
   const Options options_;
+  SystemSleeper sleeper_;
+  const Logger logger_;
+  Metrics metrics_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   World world_;
-  std::vector<Secret> bot_tokens_;  // The newest last; those of before hold until they expire.
+  std::vector<Secret> bot_tokens_;  // Newest last; earlier ones are valid until they expire.
   Secret refresh_token_;
   bool token_revoked_ = false;
   bool stopping_ = false;

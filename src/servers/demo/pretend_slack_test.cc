@@ -2,6 +2,9 @@
 
 #include <future>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,26 +17,29 @@
 namespace tidemark::demo {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-constexpr char kToken[] = "xoxb-not-a-real-token";
+constexpr char kPretendSlackToken[] = "xoxb-not-a-real-token";
 constexpr char kForm[] = "application/x-www-form-urlencoded";
 
 // The real server on loopback and the real client.
-class PretendSlackTest : public testing::Test {
+class PretendSlackTest : public ::testing::Test {
  protected:
-  PretendSlackTest()
-      : workspace_(MakeWorkspace({.seed = 7})),
-        slack_(PretendSlack::Start({.bot_token = Secret(std::string(kToken))}, workspace_,
-                                   {.clock = &clock_, .random = &random_})
-                   .value()) {}
+  PretendSlackTest() { StartWithScopes(DefaultScopes()); }
+
+  void StartWithScopes(std::vector<std::string> scopes) {
+    slack_ = PretendSlack::Start({.bot_token = Secret(std::string(kPretendSlackToken)),
+                                  .scopes = std::move(scopes)},
+                                 workspace_, {.clock = &clock_, .random = &random_})
+                 .value();
+  }
 
   http::OutgoingRequest MakeGet(std::string_view method_and_query) {
     http::OutgoingRequest request = {.url =
                                          slack_->api_url() + "/" + std::string(method_and_query)};
-    request.headers.Add("Authorization", "Bearer " + std::string(kToken));
+    request.headers.Add("Authorization", "Bearer " + std::string(kPretendSlackToken));
     return request;
   }
   http::OutgoingRequest MakePost(std::string_view method, std::string body) {
@@ -66,7 +72,7 @@ class PretendSlackTest : public testing::Test {
   SystemClock clock_;
   SystemSleeper sleeper_;
   SeededRandom random_{7};
-  Workspace workspace_;
+  Workspace workspace_ = MakeWorkspace({.seed = 7});
   std::unique_ptr<PretendSlack> slack_;
   http::CurlClient client_{{}, &clock_, &sleeper_};
 };
@@ -77,8 +83,11 @@ TEST_F(PretendSlackTest, KnowsTheTeamThePeopleAndTheChannels) {
   EXPECT_THAT(Get("team.info"), HasSubstr("\"id\":\"" + workspace_.team.id + "\""));
   EXPECT_THAT(Get("users.info?user=" + FirstUser()), HasSubstr("\"id\":\"" + FirstUser() + "\""));
   for (const Channel& channel : workspace_.channels) {
+    // The manifest does not ask for direct messages.
+    const bool is_direct =
+        channel.kind == ChannelKind::kDirect || channel.kind == ChannelKind::kGroupDirect;
     EXPECT_THAT(Get("conversations.info?channel=" + channel.id),
-                HasSubstr("\"id\":\"" + channel.id + "\""));
+                HasSubstr(is_direct ? "missing_scope" : "\"id\":\"" + channel.id + "\""));
   }
   EXPECT_THAT(Get("users.info?user=" + DeactivatedUser().id), HasSubstr("\"deleted\":true"));
   EXPECT_THAT(Get("users.info?user=U0NOBODY"), HasSubstr("user_not_found"));
@@ -94,16 +103,16 @@ TEST_F(PretendSlackTest, TakesItsParametersByPostAsWell) {
   EXPECT_THAT(slack_->faults(), IsEmpty());
 }
 
-TEST_F(PretendSlackTest, TellsWhoTheTokenIsAndWhatItMay) {
-  slack_->SetScopes({"users:read", "team:read"});
+TEST_F(PretendSlackTest, ReportsTheOwnerAndTheScopesOfAToken) {
+  StartWithScopes({"users:read", "team:read"});
   const http::Response response = Send(MakeGet("auth.test"));
   EXPECT_THAT(response.body, HasSubstr("\"user_id\":\"" + workspace_.bot_user + "\""));
   EXPECT_EQ(response.headers.Find("X-OAuth-Scopes"), "team:read,users:read");
 }
 
-// A missing scope shows as Slack shows it, which doctor and gate must understand.
+// A missing scope is reported as Slack does it. The doctor and the gate must understand that.
 TEST_F(PretendSlackTest, NamesTheScopeThatIsMissing) {
-  slack_->SetScopes({"team:read"});
+  StartWithScopes({"team:read"});
   EXPECT_THAT(Get("users.info?user=" + FirstUser()),
               HasSubstr(R"("error":"missing_scope","needed":"users:read")"));
   EXPECT_THAT(Get("conversations.info?channel=" + FirstChannel()), HasSubstr("channels:read"));
@@ -116,7 +125,7 @@ struct OddCase {
   std::string error;
 };
 
-// Slack forgives all of these; a client that makes them is wrong all the same.
+// Slack tolerates all of these, but a correct client does not make them.
 TEST_F(PretendSlackTest, RefusesAndNotesWhatSlackWouldForgive) {
   const std::string info = "users.info?user=" + FirstUser();
   std::vector<OddCase> cases = {
@@ -154,7 +163,7 @@ TEST_F(PretendSlackTest, RefusesAndNotesWhatSlackWouldForgive) {
   }
 }
 
-TEST_F(PretendSlackTest, FailsAsOftenAsItIsTold) {
+TEST_F(PretendSlackTest, FailsAsOftenAsRequested) {
   slack_->Fail("team.info",
                {.kind = FailureKind::kRateLimited, .retry_after = std::chrono::seconds(7)});
   slack_->Fail("team.info", {.kind = FailureKind::kServerError}, 2);
@@ -192,7 +201,7 @@ TEST_F(PretendSlackTest, HangsUntilItIsReleased) {
   std::future<std::string> answer =
       std::async(std::launch::async, [&] { return Get("team.info"); });
   slack_->AwaitHanging(1);
-  // Others are served meanwhile.
+  // Other calls are answered in the meantime.
   EXPECT_THAT(Get("auth.test"), HasSubstr(kOk));
   slack_->Release();
   EXPECT_THAT(answer.get(), HasSubstr(kOk));
@@ -207,7 +216,7 @@ TEST_F(PretendSlackTest, ReleasesWhatHangsWhenItStops) {
   EXPECT_THAT(answer.get(), HasSubstr(kOk));
 }
 
-// What the gate must notice at once, changed under its feet.
+// Changes of the workspace that the gate must notice at once.
 TEST_F(PretendSlackTest, ChangesTheWorkspaceUnderItsCallers) {
   slack_->Deactivate(FirstUser());
   EXPECT_THAT(Get("users.info?user=" + FirstUser()), HasSubstr("\"deleted\":true"));
@@ -238,7 +247,8 @@ TEST_F(PretendSlackTest, ListsPeopleAndChannelsPageByPage) {
   EXPECT_EQ(ids.size(), workspace_.users.size());
 
   const JsonDocument page =
-      JsonDocument::Parse(Get("conversations.list?types=im,private_channel&exclude_archived=true"))
+      JsonDocument::Parse(
+          Get("conversations.list?types=public_channel,private_channel&exclude_archived=true"))
           .value();
   EXPECT_GT(page.root().Find("channels")->Size(), 20u);
   EXPECT_THAT(slack_->faults(), IsEmpty());
@@ -255,7 +265,7 @@ TEST_F(PretendSlackTest, ServesFilesFromWhereItSaysTheyAre) {
   EXPECT_EQ(slack_->calls(kDownloads), 1u);
 }
 
-// The trap that archives fall into: status 200, and a page to log in where the file should be.
+// Slack's answer is 200 with a sign-in page in place of the file.
 TEST_F(PretendSlackTest, AnswersDownloadsWithoutATokenWithAPageToLogIn) {
   http::OutgoingRequest request = {.url = slack_->files_url() + "/" + HostedFile().id + "/x"};
   const http::Response response = Send(request);
@@ -264,7 +274,7 @@ TEST_F(PretendSlackTest, AnswersDownloadsWithoutATokenWithAPageToLogIn) {
   EXPECT_THAT(slack_->faults(), ElementsAre(HasSubstr("without Authorization")));
 }
 
-// Each way in which a download has been seen to end without the file.
+// Every known way in which a download ends without the file.
 TEST_F(PretendSlackTest, FailsDownloadsInManyWays) {
   http::OutgoingRequest request = MakeGet("");
   request.url =
@@ -288,7 +298,7 @@ TEST_F(PretendSlackTest, FailsDownloadsInManyWays) {
 }
 
 TEST_F(PretendSlackTest, ExchangesRefreshTokensOnce) {
-  slack_ = PretendSlack::Start({.bot_token = Secret(std::string(kToken)),
+  slack_ = PretendSlack::Start({.bot_token = Secret(std::string(kPretendSlackToken)),
                                 .refresh_token = Secret("xoxe-1-first"),
                                 .client_id = "1.2",
                                 .client_secret = Secret("hush")},
@@ -301,7 +311,7 @@ TEST_F(PretendSlackTest, ExchangesRefreshTokensOnce) {
   EXPECT_THAT(Send(request).body, HasSubstr("\"access_token\":\"xoxe.xoxb-1-pretend-1\""));
   EXPECT_THAT(Send(request).body, HasSubstr("invalid_refresh_token"));
   EXPECT_THAT(slack_->faults(), IsEmpty());
-  // The new token counts, and so does the old one.
+  // Both the new and the old token are valid.
   EXPECT_THAT(Get("auth.test"), HasSubstr(kOk));
   http::OutgoingRequest with_new = MakeGet("auth.test");
   with_new.headers.Set("Authorization", "Bearer xoxe.xoxb-1-pretend-1");

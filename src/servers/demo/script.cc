@@ -35,7 +35,8 @@ Script::Script(EventOptions options, Workspace workspace)
       team_(workspace.team),
       app_id_(workspace.app_id),
       bot_user_(workspace.bot_user),
-      // Another stream than the workspace's, whose ids would come again.
+      // Another seed than the workspace's. With the same seed, ids of the workspace would be
+      // generated again.
       stage_({.seed = ~options_.seed, .start = options_.start, .gap = options_.gap},
              std::move(workspace)),
       target_channels_(stage_.active_channels()),

@@ -1,10 +1,10 @@
-// What the generator of events plays: scenes drawn by weight, each of which makes one thing happen
-// in the workspace and emits the one or several events that Slack sends about it. events.h is the
-// door to it.
+// The scenes of the event generator. A scene is chosen by weight. It makes one thing happen in the
+// workspace, and emits the events that Slack sends about it. events.h is the public interface.
 //
-// One thread at a time.
+// Only one thread may use it at a time.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <set>
@@ -19,8 +19,8 @@
 
 namespace tidemark::demo {
 
-// Each method makes one thing happen, which is one event or several. What finds nobody to happen to
-// becomes a plain message.
+// Each method makes one thing happen, which is one event or several. If there is nothing that it
+// can happen to, it becomes a plain message.
 class Script {
  public:
   Script(EventOptions options, Workspace workspace);
@@ -29,7 +29,8 @@ class Script {
 
  private:
   struct Scene {
-    // Of ten thousand messages, how many come of this; other events in proportion.
+    // How many of ten thousand messages this scene makes. For events that are not messages, the
+    // weight is relative to messages.
     uint64_t weight;
     void (Script::*play)();
   };
@@ -67,7 +68,7 @@ class Script {
 
   Message Draft(const Channel& channel);
   std::string PickTimeOf(const Channel& channel);
-  // `root` stands in what is broadcast from a thread.
+  // `root` is the root of the thread, for a reply that is also sent to the channel; otherwise null.
   Message& Say(const Channel& channel, Message message, Changes changes = {},
                const Message* root = nullptr);
   Message* AnswerSomebody(std::string_view subtype);
@@ -94,14 +95,14 @@ class Script {
   const size_t target_channels_;
   const Surroundings surroundings_;
   const std::string gauge_bot_;
-  const std::string run_;  // Makes the ids of this run's events differ from another's.
+  const std::string run_;  // Part of the event ids, so that two runs have different ids.
   uint64_t total_weight_ = 0;
   uint64_t events_ = 0;
   uint64_t created_ = 0;
   std::string last_channel_;
   std::string last_ts_;
   std::vector<std::string> emoji_;
-  std::set<std::string> announced_;  // Channels whose creation was told of.
+  std::set<std::string> announced_;  // Channels whose channel_created was emitted.
   std::deque<GeneratedEvent> ready_;
 };
 

@@ -10,7 +10,7 @@ namespace tidemark::demo {
 namespace {
 
 constexpr size_t kMostArchived = 20;
-// How far the number of channels strays from where it began.
+// How far the number of channels may differ from the number at the start.
 constexpr size_t kChannelSlack = 8;
 constexpr size_t kMostEmoji = 50;
 constexpr uint64_t kDeactivatedPercent = 20;
@@ -127,7 +127,7 @@ void Script::Create() {
                                               .creator = stage_.PickActivePerson().id,
                                               .created = stage_.now()});
   EmitCreated(channel, ts);
-  // The bot joins, or it would hear nothing of the channel.
+  // The bot joins. Otherwise it would get no events of the channel.
   EmitMembership("member_joined_channel", channel, bot_user_);
 }
 
@@ -197,7 +197,7 @@ void Script::ChangeId() {
        {.channels = {*channel}, .removed_channels = {old_id}});
 }
 
-// There is no event of its own for this; the channel keeps its id.
+// Slack has no separate event for this. The channel keeps its id.
 void Script::ConvertToPrivate() {
   Channel* channel =
       stage_.PickQuietChannel([](const Channel& c) { return c.kind == ChannelKind::kPublic; });
@@ -230,7 +230,7 @@ void Script::ChangeStatus() {
   EmitUser(user);
 }
 
-// People leave, and when many have left some come back: the company does not die out.
+// People leave. When many have left, some come back, so that there are always active people.
 void Script::Deactivate() {
   const bool comes_back = stage_.deactivated_percent() >= kDeactivatedPercent;
   User& user = comes_back ? *stage_.PickDeactivatedPerson() : stage_.PickSomebodyToLeave();

@@ -117,7 +117,8 @@ void Script::ShareFile() {
   });
 }
 
-// A reply to a recent message, rather where a thread is already; null when there is no message.
+// A reply to a recent message, preferably to one that already has replies. Null when there is no
+// message.
 Message* Script::AnswerSomebody(std::string_view subtype) {
   Message* root = nullptr;
   if (!stage_.Chance(3)) {
@@ -150,7 +151,8 @@ void Script::Broadcast() {
   if (AnswerSomebody("thread_broadcast") == nullptr) Post();
 }
 
-// The Events API leaves the subtype message_replied away; what is left is a message in a message.
+// The Events API omits the subtype message_replied (a known bug of Slack). The event is then a
+// message inside a message.
 void Script::EmitReplied(const Message& root) {
   const std::string ts = stage_.Tick();
   Emit("message_replied", [&](JsonWriter* writer) {
@@ -204,7 +206,7 @@ void Script::Edit() {
   EmitChange(previous, *message);
 }
 
-// Machines correct themselves without saying that they did.
+// Bots edit their messages without an "edited" field.
 void Script::UpdateAsBot() {
   Message* message = stage_.PickMessage([](const Message& m) { return !m.bot_id.empty(); });
   if (message == nullptr) return Edit();
@@ -231,7 +233,8 @@ void Script::EmitDeletion(const Message& message) {
   });
 }
 
-// A reply under a stone, if there is one: else stones would seldom go.
+// A reply under a tombstone, if there is one. Otherwise tombstones would seldom lose their last
+// reply.
 Message* Script::PickBuriedReply() {
   const Message* stone =
       stage_.PickMessage([](const Message& m) { return m.subtype == "tombstone"; });
@@ -255,14 +258,14 @@ void Script::Delete() {
   Message* root = stage_.FindMessage(gone.channel, gone.thread_ts);
   if (root == nullptr) return;
   root->repliers.erase(std::ranges::find(root->repliers, gone.user));
-  // With the last reply the stone goes as well.
+  // When the last reply is deleted, Slack removes the tombstone too.
   if (root->subtype == "tombstone" && root->repliers.empty()) {
     EmitDeletion(*root);
     stage_.Forget(*root);
   }
 }
 
-// Deletes a root that has replies, which leaves a stone in its place.
+// Deletes a root that has replies. Slack shows a tombstone in its place.
 void Script::Bury() {
   Message* message =
       stage_.PickMessage([](const Message& m) { return IsPlainRoot(m) && !m.repliers.empty(); });

@@ -13,10 +13,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// After a failure: at once, then a minute later, then five.
+// The waits before retries: none, one minute, five minutes.
 constexpr std::array<std::chrono::seconds, 3> kRetryWaits = {
     std::chrono::seconds(0), std::chrono::minutes(1), std::chrono::minutes(5)};
-// Waiting is cut into pieces, so that Stop and new retries are noticed.
+// A wait is split into pieces, so that Stop and new retries are noticed.
 constexpr nanoseconds kLongestPause = std::chrono::milliseconds(50);
 constexpr nanoseconds kLongestPauseWhileBusy = std::chrono::milliseconds(5);
 
@@ -24,7 +24,7 @@ bool IsSuccess(const http::Exchange& exchange) {
   return exchange.outcome == http::Outcome::kAnswered && exchange.response.status / 100 == 2;
 }
 
-// Slack's words for why it tries again.
+// Slack's reasons for a retry.
 std::string_view ReasonOf(const http::Exchange& exchange) {
   switch (exchange.outcome) {
     case http::Outcome::kAnswered:
@@ -93,7 +93,7 @@ Sender::Sender(SenderOptions options, http::Client* client, const Clock* clock, 
       client_(*client),
       clock_(*clock),
       sleeper_(*sleeper),
-      random_(options_.mischief.seed) {
+      random_(options_.disturbances.seed) {
   if (options_.concurrency > 1) {
     workers_ = std::make_unique<WorkerPool>(
         WorkerPoolOptions{.threads = options_.concurrency, .max_waiting = options_.concurrency});
@@ -106,7 +106,7 @@ Sender::~Sender() {
 }
 
 Status Sender::VerifyUrl() {
-  // Not of the mischief's generator: how often a server is greeted must not decide what is sent.
+  // Not from the seeded generator: the number of challenges must not change what is sent.
   const std::string challenge = SystemRandom().Hex(24);
   const http::Exchange exchange =
       client_.Send(MakeDelivery(options_, MakeChallenge(challenge),
@@ -134,7 +134,7 @@ void Sender::Run(const DeliverySource& source) {
   changed_.wait(lock, [&] { return under_way_ == 0; });
 }
 
-// Does the next thing, or waits for it; false when there is nothing left to do.
+// Does the next step, or waits for it. Returns false if there is nothing left to do.
 bool Sender::Step(const DeliverySource& source, Lock* lock) {
   if (stopped_) return false;
   if (under_way_ >= options_.concurrency) {
@@ -173,7 +173,7 @@ Sender::Nanoseconds Sender::NextArrival() const {
 void Sender::TakeFromSource(const DeliverySource& source, Lock* lock) {
   if (window_.empty()) {
     lock->unlock();
-    std::vector<Delivery> window = Fetch(source, options_.mischief.reorder_window);
+    std::vector<Delivery> window = Fetch(source, options_.disturbances.reorder_window);
     lock->lock();
     for (size_t i = window.size(); i > 1; --i) {
       std::swap(window[i - 1], window[random_.Below(i)]);
@@ -197,15 +197,15 @@ std::vector<Delivery> Sender::Fetch(const DeliverySource& source, size_t count) 
 }
 
 void Sender::ScheduleEvent(Delivery delivery) {
-  const Mischief& mischief = options_.mischief;
+  const Disturbances& disturbances = options_.disturbances;
   ++report_.events;
   auto parcel = std::make_shared<Parcel>();
   parcel->delivery = std::move(delivery);
-  // All that is random is drawn here, on the thread that runs, so that it follows from the seed.
-  parcel->comes_late = Happens(mischief.late);
+  // All random numbers are drawn here, on the thread of Run, so that they depend only on the seed.
+  parcel->comes_late = Happens(disturbances.late);
   Schedule({.parcel = parcel}, Nanoseconds(0));
-  if (!Happens(mischief.duplicates)) return;
-  const Nanoseconds within = mischief.duplicate_within;
+  if (!Happens(disturbances.duplicates)) return;
+  const Nanoseconds within = disturbances.duplicate_within;
   const auto wait = random_.Below(static_cast<uint64_t>(within.count()) + 1);
   Schedule({.parcel = parcel, .kind = Kind::kDuplicate},
            Scaled(Nanoseconds(static_cast<int64_t>(wait))));
@@ -223,7 +223,7 @@ void Sender::Start(Attempt attempt, Lock* lock) {
     lock->lock();
     return;
   }
-  // No more is handed over than there are threads, so there is always room.
+  // There are never more deliveries than threads, so there is always room.
   const bool taken = workers_->Submit([this, attempt = std::move(attempt)] { Deliver(attempt); });
   CHECK(taken);
 }
@@ -237,7 +237,7 @@ void Sender::Deliver(const Attempt& attempt) {
   const std::lock_guard lock(mutex_);
   Judge(attempt, exchange, took);
   --under_way_;
-  // Under the lock, or the sender might be gone by the time that it is notified.
+  // Notify under the lock. Otherwise the sender might be destroyed before the call.
   changed_.notify_all();
 }
 
@@ -265,7 +265,7 @@ void Sender::Judge(const Attempt& attempt, const http::Exchange& exchange, Nanos
     report_.latencies.Add(took);
     if (attempt.kind == Kind::kFirst && attempt.parcel->comes_late) {
       Schedule({.parcel = attempt.parcel, .kind = Kind::kLate},
-               Scaled(options_.mischief.late_after));
+               Scaled(options_.disturbances.late_after));
     }
     return;
   }
@@ -279,7 +279,7 @@ void Sender::Judge(const Attempt& attempt, const http::Exchange& exchange, Nanos
     default:
       ++report_.broken;
   }
-  // What was sent out of mischief has no claim to an answer.
+  // A duplicate that was sent on purpose is not retried.
   if (attempt.kind != Kind::kFirst) return;
   if (ForbidsRetry(exchange)) {
     ++report_.not_again;

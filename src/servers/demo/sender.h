@@ -1,6 +1,6 @@
-// A Sender delivers events to a URL as Slack does: signed, expecting a 2xx within 3 seconds, and
-// again at once, a minute and five minutes later when there is none. On request it also does what
-// Slack does on bad days: sends twice, out of order, and much later.
+// A Sender delivers events to a URL as Slack does: signed, and with a retry at once, after one
+// minute and after five minutes if there is no 2xx within 3 seconds. It can also send duplicates,
+// send out of order, and send events again much later.
 //
 //   Sender sender({.url = "http://127.0.0.1:8080/slack/events", .signing_secret = secret,
 //                  .events_per_second = 50},
@@ -8,11 +8,12 @@
 //   sender.Run([&] { return NextDelivery(); });
 //   Show(sender.report());
 //
-// No two deliveries of one event carry the same timestamp, so each has a signature of its own:
-// within one second the later one is dated a second ahead. Redirects are not followed.
+// Two deliveries of one event never have the same timestamp, so each has its own signature: a
+// second delivery within the same second gets the timestamp of the next second. Redirects are not
+// followed.
 //
-// Run is called by one thread, once; the others from any. With a concurrency of 1 everything
-// happens on the caller's thread in an order that follows from the seed.
+// Run may be called once, by one thread. Any thread may call the other methods. With a concurrency
+// of 1 everything happens on the thread of the caller, in an order that depends only on the seed.
 #pragma once
 
 #include <chrono>
@@ -42,41 +43,41 @@ struct Delivery {
   std::string event_id;
   std::string body;
 };
-// The next event to send; nullopt when there is none any more. Called by one thread at a time.
+// Returns the next event to send, or nullopt at the end. It is called by one thread at a time.
 using DeliverySource = std::function<std::optional<Delivery>()>;
 
-struct Mischief {
+// What a network does to deliveries: the sender simulates it.
+struct Disturbances {
   uint64_t seed = 1;
-  // Of the events, the share that is sent a second time though nothing went wrong, up to so
-  // much later.
+  // The share of events that is sent a second time although nothing failed, and the longest delay.
   double duplicates = 0;
   std::chrono::milliseconds duplicate_within = std::chrono::seconds(2);
-  // The share that is sent once more long after it was acknowledged.
+  // The share of events that is sent again long after the acknowledgement.
   double late = 0;
   std::chrono::milliseconds late_after = std::chrono::hours(1);
-  // So many events at a time are shuffled; up to 1, all go out in order.
+  // The number of events that are shuffled together. 0 and 1 keep the order.
   size_t reorder_window = 0;
 };
 
 struct SenderOptions {
   std::string url;
   Secret signing_secret = {};
-  double events_per_second = 0;  // 0: as fast as they are taken.
-  size_t concurrency = 16;       // Deliveries under way at once.
+  double events_per_second = 0;  // 0: as fast as the receiver answers.
+  size_t concurrency = 16;       // Deliveries in progress at the same time.
   std::chrono::milliseconds answer_within = std::chrono::seconds(3);
-  // How much faster than Slack's all waits pass: with 60, a minute is a second.
+  // All waits are divided by this: with 60, a minute takes a second.
   double speed = 1;
-  Mischief mischief = {};
+  Disturbances disturbances = {};
 };
 
-// What was sent and what came of it. Every delivery sent is acknowledged, refused, timed out or
+// Counts of deliveries and their results. Every delivery is acknowledged, refused, timed out or
 // broken.
 struct SenderReport {
   uint64_t events = 0;      // Distinct ones.
   uint64_t sent = 0;        // Deliveries.
-  uint64_t retried = 0;     // Of these: because the one before failed.
-  uint64_t duplicates = 0;  // Of these: out of mischief, soon after.
-  uint64_t late = 0;        // Of these: out of mischief, long after.
+  uint64_t retried = 0;     // Of these: retries after a failure.
+  uint64_t duplicates = 0;  // Of these: duplicates, sent soon after.
+  uint64_t late = 0;        // Of these: duplicates, sent long after.
 
   uint64_t acknowledged = 0;  // With a 2xx in time.
   uint64_t refused = 0;       // With another status.
@@ -89,7 +90,7 @@ struct SenderReport {
   Latencies latencies = {};  // Of what was acknowledged.
 };
 
-// What the headers of a delivery say.
+// The headers of a delivery.
 struct DeliveryHeaders {
   std::string timestamp;
   uint32_t retry_number = 0;  // 0: the first delivery.
@@ -101,17 +102,17 @@ http::OutgoingRequest MakeDelivery(const SenderOptions& options, std::string_vie
 
 class Sender {
  public:
-  // All outlive the sender.
+  // All of these must outlive the sender.
   Sender(SenderOptions options, http::Client* client, const Clock* clock, Sleeper* sleeper);
   ~Sender();
 
-  // Sends the challenge that Slack sends when the URL is saved; kInvalid when the answer is not
-  // 200 with the challenge in it, kUnavailable when there is none.
+  // Sends the challenge that Slack sends when a URL is saved. Fails with kInvalid if the answer is
+  // not 200 with the challenge, and with kUnavailable if there is no answer.
   Status VerifyUrl();
 
-  // Sends until the source ends, and everything that is to be sent again was; or until Stop.
+  // Sends until the source ends and all retries are sent, or until Stop.
   void Run(const DeliverySource& source);
-  // Lets Run return once the deliveries under way are answered; what waits for a retry is dropped.
+  // Makes Run return when the deliveries in progress are answered. Waiting retries are dropped.
   void Stop();
 
   SenderReport report() const;
@@ -121,7 +122,7 @@ class Sender {
   // One event, shared by all of its deliveries.
   struct Parcel {
     Delivery delivery;
-    EpochSeconds next_timestamp = 0;  // What the next delivery may carry at the earliest.
+    EpochSeconds next_timestamp = 0;  // The earliest timestamp for the next delivery.
     bool comes_late = false;
   };
   struct Attempt {
@@ -165,7 +166,7 @@ class Sender {
   uint64_t next_place_ = 0;
   size_t under_way_ = 0;
   SenderReport report_;
-  std::unique_ptr<WorkerPool> workers_;  // None when the caller's thread does it all.
+  std::unique_ptr<WorkerPool> workers_;  // Null if the caller's thread does everything.
 };
 
 }  // namespace tidemark::demo

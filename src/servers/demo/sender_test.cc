@@ -8,6 +8,7 @@
 
 #include "base/sleeper.h"
 #include "slack/signature.h"
+#include "tests/support/manual_time.h"
 
 namespace tidemark::demo {
 namespace {
@@ -15,9 +16,9 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr char kKey[] = "not-a-real-signing-secret";
+constexpr char kSenderKey[] = "not-a-real-signing-secret";
 
-// What the receiver saw of one delivery.
+// One delivery as the receiver saw it.
 struct Received {
   std::string body;
   std::string timestamp;
@@ -27,7 +28,7 @@ struct Received {
   seconds at;  // Since the test began.
 };
 
-// Answers as the test says, and keeps what it was sent.
+// Answers as the test says, and records the requests.
 class FakeClient final : public http::Client {
  public:
   using Answer = std::function<http::Exchange(const Received&)>;
@@ -39,7 +40,7 @@ class FakeClient final : public http::Client {
     std::vector<http::Exchange> exchanges;
     for (const http::OutgoingRequest& request : requests) {
       exchanges.push_back(Send(request));
-      // Who does not answer in time uses all of the time up.
+      // A receiver that does not answer in time uses up the whole timeout.
       if (exchanges.back().outcome == http::Outcome::kTimedOut) {
         clock_->Advance(
             std::chrono::duration_cast<std::chrono::milliseconds>(deadline.Remaining()));
@@ -87,12 +88,12 @@ DeliverySource Numbers(size_t count) {
   };
 }
 
-class SenderTest : public testing::Test {
+class SenderTest : public ::testing::Test {
  protected:
   // Runs the events through a sender with this receiver, and returns what it received.
   std::vector<Received> Run(SenderOptions options, size_t events, FakeClient::Answer answer) {
     options.url = "http://127.0.0.1:1/slack/events";
-    options.signing_secret = Secret(std::string(kKey));
+    options.signing_secret = Secret(std::string(kSenderKey));
     FakeClient client(&clock_, std::move(answer));
     ManualSleeper sleeper(&clock_);
     Sender sender(std::move(options), &client, &clock_, &sleeper);
@@ -113,11 +114,12 @@ FakeClient::Answer Always(int status) {
   return [status](const Received&) { return Status(status); };
 }
 
-// The receiver's own verifier accepts what is sent.
+// The verifier of the receiver accepts the signature.
 TEST_F(SenderTest, SignsWhatItSends) {
   const std::vector<Received> received = RunInOrder(3, Always(200));
   ASSERT_EQ(received.size(), 3u);
-  const slack::SignatureVerifier verifier({{.id = "main", .value = Secret(std::string(kKey))}});
+  const slack::SignatureVerifier verifier(
+      {{.id = "main", .value = Secret(std::string(kSenderKey))}});
   for (const Received& each : received) {
     const slack::SignatureCheck check = verifier.Verify(
         {.timestamps = {each.timestamp}, .signatures = {each.signature}, .body = each.body},
@@ -130,7 +132,8 @@ TEST_F(SenderTest, SignsWhatItSends) {
   EXPECT_EQ(report_.latencies.count(), 3u);
 }
 
-// Slack's schedule, to which windows of de-duplication are fitted: at once, +1 min, +5 min.
+// Slack's schedule of retries: at once, after 1 minute and after 5 minutes. The de-duplication
+// window must cover it.
 TEST_F(SenderTest, TriesAgainThreeTimesOnSlacksSchedule) {
   const std::vector<Received> received = RunInOrder(1, Always(500));
   ASSERT_EQ(received.size(), 4u);
@@ -154,7 +157,7 @@ TEST_F(SenderTest, StopsTryingOnceItIsAcknowledged) {
   EXPECT_EQ(report_.given_up, 0u);
 }
 
-// A receiver that took three seconds is asked again while it may still be at work.
+// A receiver that needs more than three seconds gets the retry while it may still be working.
 TEST_F(SenderTest, TriesAgainAtOnceAfterThreeSecondsOfSilence) {
   size_t calls = 0;
   const std::vector<Received> received = RunInOrder(1, [&](const Received&) {
@@ -191,34 +194,34 @@ TEST_F(SenderTest, DoesNotTryAgainWhenAskedNotTo) {
   EXPECT_EQ(report_.given_up, 0u);
 }
 
-// A demonstration shows the retries of six minutes in six seconds.
-TEST_F(SenderTest, PassesItsWaitsFasterOnRequest) {
+// With a speed of 60, a demonstration shows the retries of six minutes in six seconds.
+TEST_F(SenderTest, ShortensItsWaitsByTheSpeed) {
   const std::vector<Received> received = Run({.concurrency = 1, .speed = 60}, 1, Always(500));
   ASSERT_EQ(received.size(), 4u);
   EXPECT_EQ(received[3].at, seconds(6));
 }
 
-// A receiver remembers signatures against replay, so no two deliveries may share one.
+// A receiver refuses a signature that it has seen before, so each delivery needs its own.
 TEST_F(SenderTest, NeverSendsTheSameSignatureTwice) {
   const std::vector<Received> received =
-      Run({.concurrency = 1, .mischief = {.duplicates = 1}}, 50, Always(500));
+      Run({.concurrency = 1, .disturbances = {.duplicates = 1}}, 50, Always(500));
   EXPECT_EQ(received.size(), 250u);
   std::set<std::string> signatures;
   for (const Received& each : received) signatures.insert(each.signature);
   EXPECT_EQ(signatures.size(), received.size());
 }
 
-TEST_F(SenderTest, SendsTheShareOfDuplicatesThatItIsTold) {
+TEST_F(SenderTest, SendsTheShareOfDuplicatesThatTheOptionsSay) {
   const std::vector<Received> received =
-      Run({.concurrency = 1, .mischief = {.duplicates = 0.2}}, 2000, Always(200));
+      Run({.concurrency = 1, .disturbances = {.duplicates = 0.2}}, 2000, Always(200));
   EXPECT_EQ(received.size(), 2000 + report_.duplicates);
   EXPECT_NEAR(static_cast<double>(report_.duplicates), 400, 80);
   for (const Received& each : received) EXPECT_EQ(each.retry_number, "");
 }
 
 TEST_F(SenderTest, SendsLateOnesLongAfterTheyWereAcknowledged) {
-  const std::vector<Received> received =
-      Run({.concurrency = 1, .mischief = {.late = 1, .late_after = minutes(60)}}, 2, Always(200));
+  const std::vector<Received> received = Run(
+      {.concurrency = 1, .disturbances = {.late = 1, .late_after = minutes(60)}}, 2, Always(200));
   ASSERT_EQ(received.size(), 4u);
   EXPECT_EQ(received[2].body, "0");
   EXPECT_EQ(received[2].at, minutes(60));
@@ -228,7 +231,7 @@ TEST_F(SenderTest, SendsLateOnesLongAfterTheyWereAcknowledged) {
 TEST_F(SenderTest, ShufflesWithinItsWindowAndLosesNothing) {
   constexpr size_t kWindow = 10;
   const std::vector<Received> received =
-      Run({.concurrency = 1, .mischief = {.reorder_window = kWindow}}, 105, Always(200));
+      Run({.concurrency = 1, .disturbances = {.reorder_window = kWindow}}, 105, Always(200));
   ASSERT_EQ(received.size(), 105u);
   std::set<std::string> bodies;
   size_t moved = 0;
@@ -242,13 +245,14 @@ TEST_F(SenderTest, ShufflesWithinItsWindowAndLosesNothing) {
   EXPECT_GT(moved, 50u);
 }
 
-// A failing run is repeated from its seed.
-TEST_F(SenderTest, DoesTheSameMischiefForTheSameSeed) {
+// With its seed, a failed run can be repeated.
+TEST_F(SenderTest, DuplicatesAndReordersEquallyForTheSameSeed) {
   const auto bodies = [&](uint64_t seed) {
     clock_.SetNow(1'700'000'000);
     std::vector<std::string> all;
     for (const Received& each :
-         Run({.concurrency = 1, .mischief = {.seed = seed, .duplicates = 0.3, .reorder_window = 5}},
+         Run({.concurrency = 1,
+         .disturbances = {.seed = seed, .duplicates = 0.3, .reorder_window = 5}},
              100, Always(200))) {
       all.push_back(each.body);
     }
@@ -266,12 +270,12 @@ TEST_F(SenderTest, KeepsToItsRate) {
   EXPECT_EQ(received[20].at, seconds(10));
 }
 
-// With many at once nothing is lost or counted twice.
+// With many deliveries at once, none is lost or counted twice.
 TEST_F(SenderTest, CountsEveryDeliveryWhenManyAreUnderWay) {
   std::atomic<size_t> calls = 0;
   const std::vector<Received> received =
-      Run({.concurrency = 8, .mischief = {.duplicates = 0.5, .duplicate_within = seconds(0)}}, 1000,
-          [&](const Received&) { return Status(++calls % 3 == 0 ? 500 : 200); });
+      Run({.concurrency = 8, .disturbances = {.duplicates = 0.5, .duplicate_within = seconds(0)}},
+          1000, [&](const Received&) { return Status(++calls % 3 == 0 ? 500 : 200); });
   EXPECT_EQ(report_.events, 1000u);
   EXPECT_EQ(report_.sent, received.size());
   EXPECT_EQ(report_.sent, report_.acknowledged + report_.refused);

@@ -9,7 +9,7 @@
 namespace tidemark::demo {
 namespace {
 
-// profile.fields is an object, an empty array or null, whichever Slack feels like.
+// Slack sends profile.fields as an object, an empty array or null, without a known rule.
 void WriteProfileFields(JsonWriter* writer, const User& user) {
   writer->Key("fields");
   switch (user.id.back() % 3) {
@@ -114,7 +114,7 @@ void WriteRichText(JsonWriter* writer, const Message& message) {
   writer->EndArray();
 }
 
-// A report of a machine: sections with the same words and other numbers.
+// The report of a bot: sections with the same words and different numbers.
 void WriteSections(JsonWriter* writer, const Message& message) {
   const std::string text = TextOf(message.spans);
   writer->Key("blocks");
@@ -180,7 +180,7 @@ void WriteThreadFields(JsonWriter* writer, const Message& message) {
   PutText(writer, "latest_reply", message.latest_reply);
   writer->Key("reply_users");
   writer->BeginArray();
-  // Slack names a few and counts the rest.
+  // Slack lists the first five and gives only the number of all.
   for (size_t i = 0; i < std::min<size_t>(people.size(), 5); ++i) writer->String(people[i]);
   writer->EndArray();
   PutBool(writer, "is_locked", false);

@@ -5,6 +5,7 @@
 // the caller can add others.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +17,7 @@
 
 namespace tidemark::demo {
 
-// What the shapes need to know of the place they stand in.
+// What the shapes need to know about the place where they are used.
 struct Surroundings {
   std::string team_id;
   std::string files_url;  // Before "/F…/name".
@@ -41,7 +42,7 @@ struct Message {
   std::string user = {};    // Empty for what integrations post.
   std::string bot_id = {};  // Of what bots post.
   std::vector<Span> spans = {};
-  size_t report_blocks = 0;  // Of bots: everything is in this many blocks, and the text is empty.
+  size_t report_blocks = 0;  // Of bots: the content is in so many blocks, and the text is empty.
   std::string client_msg_id = {};
   std::string thread_ts = {};
   std::vector<std::string> repliers = {};  // One entry a reply, in order.
@@ -49,7 +50,7 @@ struct Message {
   std::optional<Edited> edited = {};
   bool has_preview = false;  // Its link has been unfurled.
   std::optional<File> file = {};
-  bool file_is_stub = false;  // Only files.info tells more.
+  bool file_is_stub = false;  // The event has only its id; files.info has the rest.
   std::vector<Reaction> reactions = {};
 
   bool IsRoot() const { return thread_ts.empty() || thread_ts == ts; }
@@ -62,7 +63,7 @@ void PutBool(JsonWriter* writer, std::string_view name, bool value);
 void WriteUser(JsonWriter* writer, const User& user, const Surroundings& surroundings);
 void WriteChannel(JsonWriter* writer, const Channel& channel, const Surroundings& surroundings);
 void WriteFile(JsonWriter* writer, const File& file, const Surroundings& surroundings);
-// All but the channel.
+// All fields except the channel.
 void WriteMessageFields(JsonWriter* writer, const Message& message,
                         const Surroundings& surroundings);
 

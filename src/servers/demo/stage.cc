@@ -13,7 +13,8 @@ namespace {
 
 constexpr size_t kRemembered = 1000;
 constexpr size_t kDraws = 12;
-// With fewer, the quieter half would be all that there is.
+// Events about the whole channel choose from the quieter half of the channels. With fewer channels
+// than this they would change all of them.
 constexpr size_t kFewestChannels = 4;
 // As measured on a busy workspace: the first channel has 15 % of the messages, the first three
 // have 32 %.
@@ -173,7 +174,7 @@ Message* Stage::PickMessage(const std::function<bool(const Message&)>& suits) {
     Message& message = recent_[recent_.size() - 1 - age];
     if (suits(message)) return &message;
   }
-  // What is rare is hardly ever drawn: the newest then.
+  // A rare kind of message is hardly ever drawn. Then the newest one that suits is taken.
   const auto newest = std::find_if(recent_.rbegin(), recent_.rend(), suits);
   return newest == recent_.rend() ? nullptr : &*newest;
 }

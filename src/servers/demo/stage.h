@@ -1,7 +1,7 @@
-// The stage on which the generator's events happen: who is there, what was said lately, and what
-// time it is. It picks; it does not know what events look like.
+// The state that the event generator uses: people, channels, recent messages and the current time.
+// It chooses people, channels and messages, and does not know how events look.
 //
-// Everything follows from the seed. One thread at a time.
+// All choices depend only on the seed. Only one thread may use it at a time.
 #pragma once
 
 #include <chrono>
@@ -31,42 +31,43 @@ class Stage {
  public:
   Stage(const StageOptions& options, Workspace workspace);
 
-  // Moves the time on, and returns it as a ts that no other moment has.
+  // Advances the time, and returns it as a ts that is never used again.
   std::string Tick();
   EpochSeconds now() const { return now_us_ / 1'000'000; }
   Random& random() { return random_; }
   bool Chance(uint64_t one_in) { return random_.Below(one_in) == 0; }
 
-  // A conversation in which somebody can write; the first is picked far more often than the last.
-  // References to channels hold until the channel is removed.
+  // A conversation in which somebody can write. The first ones are chosen far more often than the
+  // last ones. A reference to a channel is valid until the channel is removed.
   Channel& PickChannel();
   Channel& PickPublicChannel();
-  // One of the quieter half that is public or private; null when there is none.
+  // One of the quieter half that is public or private; null if there is none.
   Channel* PickQuietChannel(std::function<bool(const Channel&)> suits);
   // Somebody who is not deactivated and may write there.
   const User& PickAuthor(const Channel& channel);
   User& PickActivePerson();
-  // An active person with whom nobody has a direct conversation, which would be without author.
+  // An active person who has no direct conversation. Otherwise that conversation would lose its
+  // author.
   User& PickSomebodyToLeave();
-  // Null when there is none.
+  // Null if there is none.
   User* PickDeactivatedPerson();
 
   Channel& AddChannel(Channel channel);
   void Archive(Channel* channel);
-  // The archived channel that is gone with this; nullopt when there is none.
+  // Removes an archived channel and returns it; nullopt if there is none.
   std::optional<Channel> RemoveArchived();
-  // Also in the messages remembered.
+  // Also changes the remembered messages.
   void ChangeId(Channel* channel, const std::string& id);
 
-  // References to messages hold until the next Remember or Forget.
+  // A reference to a message is valid until the next Remember or Forget.
   Message& Remember(Message message);
-  // One of the last thousand messages that suits, rather a new one than an old one; null when
-  // there is none.
+  // One of the last thousand messages for which the function returns true. New ones are more
+  // likely. Null if there is none.
   Message* PickMessage(const std::function<bool(const Message&)>& suits);
   Message* FindMessage(std::string_view channel, std::string_view ts);
   void Forget(const Message& message);
 
-  // Of a channel of which a message is remembered.
+  // The channel must have a remembered message.
   const Channel& ChannelOf(const Message& message);
 
   uint64_t deactivated_percent() const;

@@ -1,6 +1,7 @@
 #include "servers/demo/workspace.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 

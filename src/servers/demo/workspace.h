@@ -1,10 +1,10 @@
-// A pretend Slack workspace as plain values: a small harbour company with its people, its
-// conversations and its files. The same seed makes the same workspace.
+// A simulated Slack workspace as plain values: a small harbour company with people, conversations
+// and files. The same seed makes the same workspace.
 //
 //   Workspace workspace = MakeWorkspace({.seed = 7});
 //
-// What happens in it later is described by Changes, which the generator of events gives out and
-// the pretend Web API applies to its own copy. None of it is safe for several threads at once.
+// Changes describe what happens in it later. The event generator returns them, and the simulated
+// Web API applies them to its own copy. Only one thread may use a workspace at a time.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +65,7 @@ struct File {
   std::string user;
   EpochSeconds created = 0;
   size_t size_bytes = 0;
-  // Kept somewhere else than at Slack, where Slack's token must never go.
+  // Stored on another host. The bot token must never be sent there.
   std::string external_url = {};
 };
 
@@ -82,8 +82,8 @@ struct WorkspaceOptions {
   uint64_t seed = 1;
   size_t users = 120;     // People, without the bot and Slackbot.
   size_t channels = 148;  // Of all kinds, without the archived ones.
-  size_t archived = 6;    // Besides.
-  size_t files = 12;      // That were there before.
+  size_t archived = 6;    // In addition to these.
+  size_t files = 12;      // Files that exist from the start.
   EpochSeconds founded = 1'600'000'000;
 };
 
@@ -93,10 +93,10 @@ struct FileOrigin {
   std::string user;
   EpochSeconds created = 0;
 };
-// A new file of this user; one in ten lies elsewhere.
+// A new file of this user. One in ten is stored on another host.
 File MakeFile(const FileOrigin& origin, Random& random);
 
-// What an event did to the workspace: entities as they are now, and channels that are gone.
+// The changes by an event: entities as they are now, and channels that were removed.
 struct Changes {
   std::vector<User> users = {};
   std::vector<Channel> channels = {};
@@ -106,12 +106,12 @@ struct Changes {
 
 void Apply(const Changes& changes, Workspace* workspace);
 
-// Null when there is none of this id.
+// Null if there is none with this id.
 User* FindUser(Workspace& workspace, std::string_view id);
 Channel* FindChannel(Workspace& workspace, std::string_view id);
 File* FindFile(Workspace& workspace, std::string_view id);
 
-// The bytes of a file: size_bytes of them, the first of which are what its type begins with.
+// The bytes of a file. They have the right length, and begin as a file of this type begins.
 std::string ContentOf(const File& file);
 
 // "C0…": a new id with this prefix.

@@ -35,7 +35,7 @@ TEST(WorkspaceTest, HasIdsThatSlackCouldHaveGiven) {
   EXPECT_EQ(std::set(ids.begin(), ids.end()).size(), ids.size());
 }
 
-// What the checks of existence must tell apart is there from the start.
+// The workspace has every kind of user and channel that existence checks must distinguish.
 TEST(WorkspaceTest, HasPeopleAndChannelsOfEveryKind) {
   Workspace workspace = MakeWorkspace({.seed = 7});
   EXPECT_GT(std::ranges::count(workspace.users, true, &User::deactivated), 0);

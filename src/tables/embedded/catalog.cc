@@ -128,9 +128,20 @@ Result<std::unique_ptr<Catalog>> Catalog::Load(const Store& store, std::string r
   return catalog;
 }
 
+Status Catalog::Reload(const Store& store) {
+  const std::unique_ptr<Catalog> loaded = TRY(Load(store, region_));
+  std::lock_guard lock(mutex_);
+  tables_ = std::move(loaded->tables_);
+  streams_ = std::move(loaded->streams_);
+  next_number_ = std::max(next_number_, loaded->next_number_);
+  return Done{};
+}
+
 Status Catalog::LoadStreams(const Store& store) {
   return ForEachRow(store, kStreamPrefix, [&](const item::Item& row) -> Status {
     auto stream = std::make_shared<Stream>(TRY(DecodeStream(row)));
+    // When all records were trimmed, only trimmed_through knows the last number. A number must
+    // never be used twice, because consumers store it as their position.
     const uint64_t last = TRY(LastSequence(store, stream->id)).value_or(stream->trimmed_through);
     *stream->next_sequence = std::max(last, stream->trimmed_through) + 1;
     streams_[stream->id] = std::move(stream);

@@ -1,11 +1,11 @@
-// The catalog: which tables and streams there are. Tables are immutable values; a change
-// makes a new one and publishes it once it is committed, so that whoever holds the old one
-// goes on undisturbed.
+// The catalog lists the tables and streams. Tables are immutable: a change makes a new Table and
+// publishes it after the commit. A reader that has the old Table can finish its work with it.
 //
-// Find and List may be called from any thread; Publish is for the committer alone.
+// Find and List may be called from any thread; only the committer calls Publish.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,15 +22,15 @@
 
 namespace tidemark::embedded {
 
-// How many items a keyspace has and their bytes as DynamoDB counts them. Kept by the
-// committer, stored with every change, read by descriptions.
+// How many items a keyspace has, and their bytes as DynamoDB counts them. The committer updates
+// the counts and stores them with every change. Descriptions show them.
 struct Counts {
   std::atomic<uint64_t> items = 0;
   std::atomic<uint64_t> bytes = 0;
 };
 
-// How far the rows of an index or expiry list that was added to a table with items have
-// been made. Until it is complete, new writes already keep it, and nobody reads it.
+// The progress of filling a new index or expiry list with the items that the table already has.
+// Writes add their rows from the beginning; readers use it only after it is complete.
 struct Fill {
   bool complete = true;
   std::string done_to;  // The key of the last item row that was filled in.
@@ -43,7 +43,7 @@ struct Index {
   std::shared_ptr<Counts> counts = std::make_shared<Counts>();
 };
 
-// The rows that sort a table's items by the time they expire.
+// The rows that list the items of a table by the time when they expire.
 struct ExpiryList {
   std::string attribute;
   Keyspace keyspace = 0;
@@ -61,7 +61,7 @@ struct Stream {
   EpochSeconds created_at = 0;
   std::optional<EpochSeconds> closed_at;  // Set when it was disabled, or its table deleted.
   uint64_t trimmed_through = 0;           // The last sequence number that is gone.
-  // The number of its next record; for the committer alone.
+  // The number of its next record. Only the committer uses it.
   std::shared_ptr<uint64_t> next_sequence = std::make_shared<uint64_t>(1);
 
   std::string ShardId() const;
@@ -82,31 +82,34 @@ struct Table {
   EpochSeconds created_at = 0;
   std::shared_ptr<Counts> counts = std::make_shared<Counts>();
 
-  // nullptr when there is none of that name.
+  // nullptr when there is no index of this name.
   const Index* FindIndex(std::string_view index) const;
 };
 
 using TablePtr = std::shared_ptr<const Table>;
 using StreamPtr = std::shared_ptr<const Stream>;
 
-// What an ARN names within its region, "table/NAME/stream/LABEL"; empty for what is no ARN of ours.
+// The part of an ARN after region and account, such as "table/NAME/stream/LABEL". Empty if the text
+// is not an ARN of our tables.
 std::string_view ResourceOfArn(std::string_view arn);
 
 class Catalog {
  public:
-  // The region is what ARNs show.
+  // The region is part of the ARNs.
   explicit Catalog(std::string region) : region_(std::move(region)) {}
-  // Reads it from the store.
+  // Reads the catalog from the store.
   static Result<std::unique_ptr<Catalog>> Load(const Store& store, std::string region);
+  // Reads it again. A write whose outcome is unknown may or may not be there.
+  Status Reload(const Store& store);
 
-  // nullptr when there is none.
+  // nullptr when there is no such table.
   TablePtr Find(const std::string& table) const;
-  // kNotFound with DynamoDB's text when there is none.
+  // kNotFound with DynamoDB's text when there is no such table.
   Result<TablePtr> Need(const std::string& table) const;
   std::vector<TablePtr> ListTables() const;  // By name.
   std::vector<StreamPtr> ListStreams() const;
-  // Also by an ARN of another region: a follower's position keeps the one that it was given, and
-  // the folder may be opened with another since.
+  // Also finds the stream by an ARN with another region: a follower stores the ARN that it got, and
+  // the folder may have been opened with another region since.
   StreamPtr FindStream(std::string_view arn) const;
   StreamPtr FindStream(StreamId id) const;
 
@@ -115,7 +118,7 @@ class Catalog {
   std::string ArnOf(const Stream& stream) const;
   tables::TableDescription Describe(const Table& table) const;
 
-  // A number that no keyspace or stream has or had. It becomes lasting with the next Put.
+  // A number that was never used for a keyspace or stream. It is stored with the next Put.
   uint32_t NewNumber() { return next_number_++; }
 
   // Add the rows of a change to a batch. Publish makes it visible after the batch is written.
@@ -124,7 +127,7 @@ class Catalog {
   static void Remove(const Table& table, Batch* batch);
   static void Remove(Keyspace keyspace, Batch* batch);
   static void Remove(const Stream& stream, Batch* batch);
-  // The counts as stored, which are zero for a keyspace that never had any.
+  // Reads the stored counts. They are zero if none were stored.
   static Status ReadCounts(const Store& store, const Snapshot& snapshot, Keyspace keyspace,
                            Counts* counts);
   static void PutCounts(Keyspace keyspace, const Counts& counts, Batch* batch);

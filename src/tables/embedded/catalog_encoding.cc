@@ -16,7 +16,8 @@ using item::Value;
 
 // ---- Reading an item that must have certain attributes ----
 
-// Collects what is missing instead of failing at the first, so that decoders read as lists.
+// Reads attributes one after the other. A missing attribute is remembered and does not end the
+// decoding, so that a decoder is a plain list of attributes.
 class Fields {
  public:
   explicit Fields(const Item& row) : row_(row) {}

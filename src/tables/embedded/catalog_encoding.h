@@ -2,6 +2,8 @@
 // that a newer version can add attributes that an older one ignores.
 #pragma once
 
+#include <map>
+
 #include "base/result.h"
 #include "item/value.h"
 #include "tables/embedded/catalog.h"
@@ -11,7 +13,8 @@ namespace tidemark::embedded {
 item::Item EncodeStream(const Stream& stream);
 Result<Stream> DecodeStream(const item::Item& row);
 
-// Streams are told apart by their numbers; `streams` has those that the row may name.
+// A table's row refers to streams by their numbers. `streams` has every stream that the row may
+// refer to.
 item::Item EncodeTable(const Table& table);
 Result<Table> DecodeTable(const item::Item& row, const std::map<StreamId, StreamPtr>& streams);
 

@@ -1,4 +1,4 @@
-// A Change is one request that writes, waiting for the committer.
+// A Change is one write request on its way through the committer.
 #pragma once
 
 #include "base/result.h"
@@ -10,15 +10,16 @@ class Change {
  public:
   virtual ~Change() = default;
 
-  // Decides against the group, and adds what follows to it. Called once: it may use up what it
-  // holds. On an Error, and when the outcome is that nothing is written, it adds nothing. The
-  // outcome stays inside until the group is committed.
+  // Decides the request against the items of the group, and adds its writes to the group. It is
+  // called once, so it may move from its members. On an error, and when a condition does not hold,
+  // it adds nothing. The caller gets the reply only after the group is committed.
   virtual Status Evaluate(Group* group) = 0;
 
-  // What is to be seen once the group is committed, such as a new table.
+  // Called after the group is committed. Publishes what is not a row, such as a new table.
   virtual void Committed(Catalog*) {}
 
-  // Changes of the catalog are committed alone: what follows them is decided by what they made.
+  // True for changes of the catalog. Each forms a group by itself, because the changes after it
+  // must be decided against the new catalog.
   virtual bool alone() const { return false; }
 };
 

@@ -9,13 +9,13 @@ namespace tidemark::embedded {
 namespace {
 
 constexpr size_t kWorkingSetBytes = 16 << 20;
-// Bounds on one group, so that a flood does not make the first of it wait for the last.
+// Limits of one group. Without them the first caller of a large burst would wait for the last one.
 constexpr size_t kMaxGroupChanges = 1'024;
 constexpr size_t kMaxGroupBytes = 8 << 20;
-// How long a leader lets others catch up: some tens of microseconds, far less than a sync.
+// Limits of the leader's wait for more requests: some tens of microseconds, far less than a sync.
 constexpr size_t kMaxAwaited = 64;
 constexpr int kMaxAwaitTurns = 100;
-// More than this is a caller gone wild.
+// When so many changes wait, further ones are refused. Only a faulty caller submits so many.
 constexpr size_t kMaxWaiting = 65'536;
 
 Error TooManyWaiting() {
@@ -24,16 +24,18 @@ Error TooManyWaiting() {
 
 }  // namespace
 
+// One request in the queue. The Waiter of a blocking caller lives on the caller's stack. The queue
+// owns the Waiter of a submitted change, and Answer deletes it.
 struct Committer::Waiter {
   Change* change = nullptr;
   Status outcome = Done{};
   bool leads = false;
 
-  // Of a caller that blocks: released once, when it is to lead or is answered. Shared, because
-  // the caller may be gone before the release has returned.
+  // For a caller that blocks: released once, when the caller becomes the leader or is answered.
+  // Shared, because the caller may return, and destroy this Waiter, before release() has returned.
   std::shared_ptr<std::binary_semaphore> wake = nullptr;
 
-  // Of one that does not.
+  // For a submitted change.
   std::unique_ptr<Change> owned = nullptr;
   std::function<void(Status)> done = nullptr;
 };
@@ -64,6 +66,11 @@ Status Committer::Admit(Reserve reserve) const {
 
 Status Committer::Commit(Change* change, Reserve reserve) {
   TRY(Admit(reserve));
+  return CommitAdmitted(change);
+}
+
+Status Committer::CommitAdmitted(Change* change) {
+  // One semaphore for each thread, since a thread waits for one change at a time.
   thread_local const auto wake = std::make_shared<std::binary_semaphore>(0);
   Waiter self{.change = change, .wake = wake};
   bool leads = false;
@@ -71,9 +78,12 @@ Status Committer::Commit(Change* change, Reserve reserve) {
     std::lock_guard lock(mutex_);
     if (queue_.size() >= kMaxWaiting) return TooManyWaiting();
     Enqueue(&self);
+    // Under the same lock as Enqueue. So only one caller becomes the leader, and if there is a
+    // leader already, HandOn will find this request in the queue.
     leads = self.leads = !std::exchange(led_, true);
   }
   if (!leads) {
+    // Woken for one of two reasons: a leader has written our change, or HandOn made us the leader.
     wake->acquire();
     leads = self.leads;
   }
@@ -95,15 +105,20 @@ void Committer::Submit(std::unique_ptr<Change> change, std::function<void(Status
   waiter->done = std::move(done);
   Enqueue(waiter.release());
   if (!thread_.joinable()) thread_ = std::thread([this] { LeadForSubmitted(); });
+  // If there is a leader, HandOn wakes the committer's thread when this change is at the front.
   if (std::exchange(led_, true)) return;
   thread_leads_ = true;
   thread_wake_.notify_one();
 }
 
+// A submitted change has no thread of its own that could lead. This one leads whenever the change
+// at the front of the queue is a submitted one.
 void Committer::LeadForSubmitted() {
   std::unique_lock lock(mutex_);
   for (;;) {
     thread_wake_.wait(lock, [&] { return thread_leads_ || stopping_; });
+    // The thread ends only when it is not the leader. So at the end all submitted changes were
+    // answered.
     if (!std::exchange(thread_leads_, false)) return;
     lock.unlock();
     Lead();
@@ -111,7 +126,8 @@ void Committer::LeadForSubmitted() {
   }
 }
 
-// Whoever leads decides and writes one group, hands on to the first who waits then, and answers.
+// The leader decides and writes one group. It makes the next request in the queue the leader before
+// it answers its own group, so that the next write runs while the callers of this group wake up.
 void Committer::Lead() {
   AwaitCompany();
   Waiters group;
@@ -130,6 +146,8 @@ void Committer::HandOn() {
   {
     std::lock_guard lock(mutex_);
     led_ = !queue_.empty();
+    // led_ and the queue change under the same lock. So a caller that arrives after this either
+    // finds led_ false and becomes the leader, or is in the queue that the next leader takes.
     if (!led_) return;
     queue_.front()->leads = true;
     wake = queue_.front()->wake;
@@ -144,7 +162,7 @@ void Committer::Answer(const Waiters& group) {
       const std::unique_ptr<Waiter> submitted(waiter);
       submitted->done(std::move(submitted->outcome));
     } else if (!waiter->leads) {
-      // From its release on the waiter may be gone.
+      // The waiter may be destroyed as soon as it is released, so the semaphore is copied first.
       const std::shared_ptr<std::binary_semaphore> wake = waiter->wake;
       wake->release();
     }
@@ -156,14 +174,17 @@ void Committer::Enqueue(Waiter* waiter) {
   waiting_ = queue_.size();
 }
 
-// Those who were just answered are about to come again: a moment for them lets more share the next
-// write. A lone one is never kept waiting.
+// Callers that were just answered often write again at once. Waiting for them a moment lets more
+// changes share the next sync, which takes far longer than this wait. A leader that had no company
+// in the last group does not wait, so that a single client is not slowed down.
 void Committer::AwaitCompany() const {
   if (last_group_ <= 1) return;
   const size_t wanted = std::min(2 * last_group_, kMaxAwaited);
   for (int turn = 0; turn < kMaxAwaitTurns && waiting_ < wanted; ++turn) std::this_thread::yield();
 }
 
+// Takes changes from the front of the queue, in order. A change of the catalog must be alone: it
+// ends the group before it and forms a group by itself.
 Committer::Waiters Committer::TakeGroup() {
   Waiters group;
   while (!queue_.empty() && group.size() < kMaxGroupChanges) {
@@ -175,12 +196,16 @@ Committer::Waiters Committer::TakeGroup() {
   return group;
 }
 
+// A group whose batch grows too large is written in several commits.
 void Committer::Process(const Waiters& group) {
   size_t next = 0;
   while (next < group.size()) next = CommitFrom(group, next);
   items_.Trim();
 }
 
+// Decides the changes from `first` on, one after the other, and writes them as one batch. Each
+// change sees the result of the ones before it. Returns the position of the first change that was
+// not decided.
 size_t Committer::CommitFrom(const Waiters& group, size_t first) {
   Group changes(*store_, catalog_, &items_, clock_.Now());
   size_t end = first;
@@ -192,7 +217,8 @@ size_t Committer::CommitFrom(const Waiters& group, size_t first) {
   const Status written = Write(&changes);
   for (size_t i = first; i < end; ++i) {
     if (!group[i]->outcome.has_value()) continue;
-    // Also those that wrote nothing themselves: they were decided by what the others wrote.
+    // A change that wrote nothing, such as a failed condition, gets this outcome too: its answer
+    // depends on what other changes of the group wrote, and that may not be on disk.
     group[i]->outcome = written;
     if (written.has_value()) group[i]->change->Committed(catalog_);
   }
@@ -210,6 +236,7 @@ Status Committer::Write(Group* group) {
       std::chrono::duration<double>(clock_.Monotonic() - start).count());
   if (!written.has_value()) {
     metrics_->failed_commits.Add();
+    // The working set holds the items as this group changed them, but the changes were not written.
     items_.Clear();
   }
   return written;
@@ -217,8 +244,8 @@ Status Committer::Write(Group* group) {
 
 namespace {
 
-// A row that says nothing: writing it with a sync puts on disk all that was written before it.
-// RocksDB 7.8 has a fault in the call made for this
+// Writes an empty row. Writing it with a sync puts everything before it on disk. RocksDB has a call
+// for this purpose, but in version 7.8 that call has a fault
 // (docs/decisions/0004-rocksdb-behind-one-file.md).
 class SyncMark final : public Change {
  public:
@@ -228,11 +255,38 @@ class SyncMark final : public Change {
   }
 };
 
+// Opens the store again. What is in memory may contain writes that failed, so the catalog is read
+// again and the working set is dropped.
+class Reopening final : public Change {
+ public:
+  Reopening(Store* store, WorkingSet* items) : store_(store), items_(items) {}
+
+  Status Evaluate(Group* group) override {
+    TRY(store_->Reopen());
+    items_->Clear();
+    Status reloaded = group->catalog().Reload(*store_);
+    store_->EndReopening(reloaded);
+    return reloaded;
+  }
+  bool alone() const override { return true; }
+
+ private:
+  Store* store_;
+  WorkingSet* items_;
+};
+
 }  // namespace
+
+Status Committer::Recover() {
+  Reopening reopening(store_, &items_);
+  return CommitAdmitted(&reopening);
+}
 
 Status Committer::SyncNow() {
   {
     std::lock_guard lock(mutex_);
+    // While there is a leader, only the leader may read unsynced_. Then the sync is made in any
+    // case.
     if (!led_ && !unsynced_) return Done{};
   }
   sync_wanted_ = true;

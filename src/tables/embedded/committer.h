@@ -1,13 +1,14 @@
 // The Committer gives all writes one order, and makes many of them durable with one sync.
 //
-// Requests wait in a queue. The first that finds nobody at work leads: it takes all that wait,
-// decides each in turn against what is stored and what the ones before it change, writes one
-// batch with one sync, and only then lets them all return. Whoever came meanwhile is led by the
-// first of them. So a table's writes have one order by construction, nothing is locked, and the
-// busier it is the more share a sync (docs/decisions/0005-the-first-writer-leads.md).
+// Requests wait in a queue. The first request that finds no leader becomes the leader. The leader
+// takes all waiting requests and decides them one after the other; each sees what the ones before
+// it changed. It writes one batch with one sync, and only then do the callers return. Requests that
+// arrive during the write form the next group, and the first of them leads it. So all writes have
+// one order, no row is locked, and under more load more requests share one sync
+// (docs/decisions/0005-the-first-writer-leads.md).
 //
-// Commit may be called from any thread, and blocks. Submit does not: a thread of the committer's
-// leads for those who do not wait. It is started with the first of them.
+// Commit may be called from any thread, and blocks. Submit does not block: a thread of the
+// committer leads for submitted requests. The first call of Submit starts this thread.
 #pragma once
 
 #include <atomic>
@@ -26,33 +27,38 @@
 
 namespace tidemark::embedded {
 
-// Whether a change may be written when the disk is down to its reserve: housekeeping may, since
-// it frees more than it takes.
+// Whether a change may be written when the disk has no more free space than the reserve.
+// Housekeeping may, because it frees more space than it uses.
 enum class Reserve { kKeep, kUse };
 
 class Committer {
  public:
   Committer(Store* store, Catalog* catalog, const Clock& clock, Durability durability,
             EngineMetrics* metrics);
-  // Finishes what was submitted.
+  // Waits until all submitted changes are answered.
   ~Committer();
 
-  // Returns once the change is decided and, if it wrote, durable and visible. An Error is the
-  // change's own, or kUnavailable (nothing was written) or kUnknown (the disk failed).
+  // Returns when the change is decided. If the change wrote rows, they are durable and visible
+  // then. The error is the change's own error, or kUnavailable (nothing was written), or kUnknown
+  // (the disk failed, so the change may or may not be on disk).
   Status Commit(Change* change, Reserve reserve = Reserve::kKeep);
 
-  // The same for a caller that goes on: `done` is called with the outcome, on whichever thread led
-  // (or on this one, when the change is refused at once), and must not block.
+  // The same without waiting. `done` is called with the outcome on the thread of the leader, or on
+  // the calling thread when the change is refused at once. It must not block.
   void Submit(std::unique_ptr<Change> change, std::function<void(Status)> done);
 
-  // With Durability::kEverySecond: puts on disk what was acknowledged since the last time.
+  // With Durability::kEverySecond: puts on disk what was acknowledged since the last sync.
   Status SyncNow();
+
+  // Opens the store again after a full disk or exhausted descriptors, between two groups.
+  Status Recover();
 
  private:
   struct Waiter;
   using Waiters = std::vector<Waiter*>;
 
   Status Admit(Reserve reserve) const;
+  Status CommitAdmitted(Change* change);
   void Lead();
   void LeadForSubmitted();
   void Enqueue(Waiter* waiter);
@@ -72,14 +78,15 @@ class Committer {
 
   std::mutex mutex_;
   std::deque<Waiter*> queue_;
-  std::atomic<size_t> waiting_ = 0;  // The length of the queue, for a look without the lock.
+  std::atomic<size_t> waiting_ = 0;  // The length of the queue; may be read without the lock.
   bool led_ = false;
   std::thread thread_;
   std::condition_variable thread_wake_;
   bool thread_leads_ = false;
   bool stopping_ = false;
 
-  // For the leader alone.
+  // Only the leader uses these; the leader changes under the lock, so no two threads use them at
+  // once. sync_wanted_ is set by others.
   WorkingSet items_;
   bool unsynced_ = false;
   size_t last_group_ = 0;

@@ -58,7 +58,7 @@ class CommitterTest : public ::testing::Test {
   std::unique_ptr<EmbeddedTables> tables_;
 };
 
-// The promise everything else rests on.
+// All other guarantees depend on this one.
 TEST_F(CommitterTest, AcknowledgedMeansSynced) {
   Open();
   for (int id = 0; id < 30; ++id) ASSERT_TRUE(Put(id).has_value());
@@ -66,24 +66,27 @@ TEST_F(CommitterTest, AcknowledgedMeansSynced) {
   for (int id = 0; id < 30; ++id) EXPECT_TRUE(Has(id)) << id;
 }
 
-// A caller that does not wait is promised the same, by the same way through the disk.
-TEST_F(CommitterTest, AnsweredMeansSyncedForThoseWhoDoNotWait) {
+// The same holds for a caller that does not wait.
+TEST_F(CommitterTest, ASubmittedWriteIsSyncedBeforeItIsAnswered) {
   Open();
   std::counting_semaphore<> answers(0);
   for (int id = 0; id < 30; ++id) {
-    tables_->Submit(tables::PutRequest{.table = kTable, .item = {{"id", std::to_string(id)}}},
-                    [&](const Result<tables::WriteReply>& reply) {
-                      CHECK(reply.has_value() && reply->applied);
-                      answers.release();
-                    });
+    tables_
+        ->Submit(tables::PutRequest{.table = kTable, .item = {{"id", std::to_string(id)}}},
+                 std::nullopt)
+        .Then([&](const Result<tables::WriteReply>& reply) {
+          CHECK(reply.has_value() && reply->applied);
+          answers.release();
+        });
   }
   for (int id = 0; id < 30; ++id) answers.acquire();
   LosePowerAndOpen();
   for (int id = 0; id < 30; ++id) EXPECT_TRUE(Has(id)) << id;
 }
 
-// Those who wait and those who do not share groups; the lead goes from one kind to the other.
-TEST_F(CommitterTest, NoIncrementIsLostBetweenThoseWhoWaitAndThoseWhoDoNot) {
+// Writes of callers that block and of callers that do not are in the same groups. The thread that
+// leads a group is sometimes a caller and sometimes the committer's own.
+TEST_F(CommitterTest, BlockingAndSubmittedIncrementsLoseNothing) {
   constexpr int kThreads = 4;
   constexpr int kEach = 250;
   Open(Durability::kEverySecond);
@@ -99,10 +102,11 @@ TEST_F(CommitterTest, NoIncrementIsLostBetweenThoseWhoWaitAndThoseWhoDoNot) {
         if (waits) {
           CHECK(tables_->Update(increment).has_value());
         } else {
-          tables_->Submit(increment, [&](const Result<tables::WriteReply>& reply) {
-            CHECK(reply.has_value());
-            answers.release();
-          });
+          tables_->Submit(increment, std::nullopt)
+              .Then([&](const Result<tables::WriteReply>& reply) {
+                CHECK(reply.has_value());
+                answers.release();
+              });
         }
       }
     });
@@ -114,71 +118,63 @@ TEST_F(CommitterTest, NoIncrementIsLostBetweenThoseWhoWaitAndThoseWhoDoNot) {
   EXPECT_EQ(*(*item)->Find("n"), item::Value(item::Number::FromInt(kThreads * kEach)));
 }
 
-// What is submitted is answered, whatever becomes of it.
-TEST_F(CommitterTest, ThoseWhoDoNotWaitHearOfRefusalsAndFailedConditions) {
+// Every submitted write gets an answer, also when it fails.
+TEST_F(CommitterTest, ASubmittedWriteIsAnsweredWithItsErrorOrItsFailedCondition) {
   Open();
-  std::binary_semaphore answered(0);
-  std::optional<Result<tables::WriteReply>> answer;
   const auto submit = [&](const EmbeddedTables::WriteRequest& request) {
-    tables_->Submit(request, [&](Result<tables::WriteReply> reply) {
-      answer = std::move(reply);
-      answered.release();
-    });
-    answered.acquire();
+    return tables_->Submit(request, std::nullopt).Wait();
   };
-  submit(tables::PutRequest{
-      .table = kTable, .item = {{"id", "a"}}, .condition = "not an expression ("});
-  EXPECT_EQ(answer->error().code, ErrorCode::kInvalid);
-  submit(tables::DeleteRequest{.table = "missing", .key = {{"id", "a"}}});
-  EXPECT_EQ(answer->error().code, ErrorCode::kNotFound);
-  submit(tables::DeleteRequest{
-      .table = kTable, .key = {{"id", "a"}}, .condition = "attribute_exists(id)"});
-  EXPECT_FALSE((*answer)->applied);
+  EXPECT_EQ(submit(tables::PutRequest{
+                       .table = kTable, .item = {{"id", "a"}}, .condition = "not an expression ("})
+                .error()
+                .code,
+            ErrorCode::kInvalid);
+  EXPECT_EQ(submit(tables::DeleteRequest{.table = "missing", .key = {{"id", "a"}}}).error().code,
+            ErrorCode::kNotFound);
+  EXPECT_FALSE(
+      submit(tables::DeleteRequest{
+                 .table = kTable, .key = {{"id", "a"}}, .condition = "attribute_exists(id)"})
+          ->applied);
 }
 
-// Transactions are no different.
-TEST_F(CommitterTest, ThoseWhoDoNotWaitHearOfTheirTransactions) {
+// The same for transactions.
+TEST_F(CommitterTest, ASubmittedTransactionIsAnsweredWithItsOutcome) {
   Open();
-  std::binary_semaphore answered(0);
-  std::optional<Result<tables::TransactWriteReply>> answer;
   const auto submit = [&](std::vector<tables::TransactAction> actions) {
-    tables_->Submit(tables::TransactWriteRequest{.actions = std::move(actions)},
-                    [&](Result<tables::TransactWriteReply> reply) {
-                      answer = std::move(reply);
-                      answered.release();
-                    });
-    answered.acquire();
+    return tables_
+        ->Submit(tables::TransactWriteRequest{.actions = std::move(actions)}, std::nullopt)
+        .Wait();
   };
   const tables::PutRequest first{.table = kTable, .item = {{"id", "1"}}};
   const tables::PutRequest second{
       .table = kTable, .item = {{"id", "2"}}, .condition = "attribute_not_exists(id)"};
-  submit({first, second});
-  EXPECT_EQ((*answer)->outcome, tables::TransactOutcome::kApplied);
+  EXPECT_EQ(submit({first, second})->outcome, tables::TransactOutcome::kApplied);
   LosePowerAndOpen();
   EXPECT_TRUE(Has(1) && Has(2));
-  submit({tables::PutRequest{.table = kTable, .item = {{"id", "3"}}}, second});
-  EXPECT_EQ((*answer)->outcome, tables::TransactOutcome::kCancelled);
+  EXPECT_EQ(submit({tables::PutRequest{.table = kTable, .item = {{"id", "3"}}}, second})->outcome,
+            tables::TransactOutcome::kCancelled);
   EXPECT_FALSE(Has(3));
-  submit({});
-  EXPECT_EQ(answer->error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(submit({}).error().code, ErrorCode::kInvalid);
 }
 
-// Closing waits for what was submitted.
+// Closing waits for all submitted writes.
 TEST_F(CommitterTest, ClosingAnswersAllThatWasSubmitted) {
   Open(Durability::kEverySecond);
   std::atomic<int> answers = 0;
   for (int id = 0; id < 100; ++id) {
-    tables_->Submit(tables::PutRequest{.table = kTable, .item = {{"id", std::to_string(id)}}},
-                    [&](const Result<tables::WriteReply>& reply) {
-                      CHECK(reply.has_value());
-                      ++answers;
-                    });
+    tables_
+        ->Submit(tables::PutRequest{.table = kTable, .item = {{"id", std::to_string(id)}}},
+                 std::nullopt)
+        .Then([&](const Result<tables::WriteReply>& reply) {
+          CHECK(reply.has_value());
+          ++answers;
+        });
   }
   tables_.reset();
   EXPECT_EQ(answers, 100);
 }
 
-// In the relaxed mode a second's writes may go, but not those of the second before.
+// With Durability::kEverySecond the writes of the last second may be lost, but not earlier ones.
 TEST_F(CommitterTest, EverySecondModeKeepsWhatHousekeepingSynced) {
   Open(Durability::kEverySecond);
   const uint64_t syncs = folder_.files().Count(FileCallKind::kSync);
@@ -197,7 +193,7 @@ TEST_F(CommitterTest, EverySecondModeSyncsWhenItIsClosed) {
   for (int id = 0; id < 30; ++id) EXPECT_TRUE(Has(id)) << id;
 }
 
-// A caller that hears of success believes it; after a failed sync nobody may.
+// After a failed sync no caller may get a success.
 TEST_F(CommitterTest, AFailedWriteIsNotAcknowledged) {
   Open();
   FailTheNextSync();
@@ -264,7 +260,7 @@ class CommitterPartsTest : public CommitterTest {
   std::unique_ptr<Catalog> catalog_;
 };
 
-// Nobody sees a write before it is on disk: what a crash takes back was never shown.
+// No reader sees a write before it is on disk. So a crash never undoes what a reader has seen.
 TEST_F(CommitterPartsTest, AWriteIsNotVisibleBeforeItIsCommitted) {
   Committer committer = NewCommitter();
   const Range rows = KeyspaceRange(catalog_->Find(kTable)->keyspace);
@@ -280,9 +276,9 @@ TEST_F(CommitterPartsTest, AWriteIsNotVisibleBeforeItIsCommitted) {
   EXPECT_TRUE(any_row());
 }
 
-// Space is looked at before a write is decided, and not again: a decision that is then refused
-// would leave its counts and its sequence number behind.
-TEST_F(CommitterPartsTest, AWriteThatWasLetInIsWrittenThoughTheDiskFillsUp) {
+// Free space is checked before a write is decided, and not again. If a decided write were refused,
+// its counts and its sequence number would already be changed.
+TEST_F(CommitterPartsTest, AnAdmittedWriteIsWrittenAlthoughTheDiskFillsUp) {
   {
     Committer committer = NewCommitter();
     ObservedPut let_in("a", [&] {

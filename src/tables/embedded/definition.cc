@@ -25,7 +25,7 @@ Result<std::shared_ptr<Table>> CopyTable(const Catalog& catalog, const std::stri
   return std::make_shared<Table>(*table);
 }
 
-// In the form of a version 4 UUID.
+// A random UUID (version 4).
 std::string NewTableId(Random* random) {
   std::string hex = random->Hex(16);
   hex[12] = '4';
@@ -40,7 +40,7 @@ std::string LabelAt(std::chrono::milliseconds time) {
                      (time - seconds).count());
 }
 
-// What LabelAt made the label of.
+// The inverse of LabelAt.
 std::chrono::milliseconds TimeOfLabel(const std::string& label) {
   std::tm time{};
   int milliseconds = 0;
@@ -49,8 +49,8 @@ std::chrono::milliseconds TimeOfLabel(const std::string& label) {
   return std::chrono::seconds(timegm(&time)) + std::chrono::milliseconds(milliseconds);
 }
 
-// The time, or the next moment after the newest stream of the table: followers read the streams in
-// the order of their labels, and the clock may have gone back.
+// The label of the present time. When the clock has gone back, it is the label just after the
+// newest stream of the table, because followers read the streams in the order of their labels.
 std::string NewLabel(const Catalog& catalog, const std::string& table,
                      std::chrono::milliseconds now) {
   std::chrono::milliseconds time = now;
@@ -105,7 +105,7 @@ Status AddIndex(const tables::IndexSpec& spec, Table* table, Catalog* catalog) {
         fmt::format("Attempting to create an index which already exists: {}", spec.name));
   }
   if (IsFilling(*table)) return StillInUse(table->name);
-  // The table with the new index must be one that could have been made so.
+  // CreateTable must accept the same table with the new index.
   tables::CreateTableRequest whole{.table = table->name, .keys = table->keys, .indexes = {spec}};
   for (const Index& index : table->indexes) whole.indexes.push_back(index.spec);
   TRY(ValidateCreateTable(whole));

@@ -1,8 +1,10 @@
-// Changes of the catalog: making, altering and deleting tables. Each is decided by a function
-// from the catalog as it is to what becomes of it, and committed alone.
+// Changes of the catalog: creating, altering and deleting tables. A function computes each change
+// from the present catalog. Each change is committed alone.
 #pragma once
 
 #include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -12,7 +14,7 @@
 
 namespace tidemark::embedded {
 
-// What becomes of the catalog.
+// What a change does to the catalog.
 struct Definition {
   TablePtr table;                           // Made or altered.
   TablePtr dropped;                         // Deleted, with all its rows.

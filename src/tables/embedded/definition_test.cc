@@ -9,10 +9,10 @@ namespace {
 
 using item::Item;
 
-constexpr const char* kTable = "things";
+constexpr const char* kDefinitionTable = "things";
 
 tables::CreateTableRequest Things() {
-  return {.table = kTable,
+  return {.table = kDefinitionTable,
           .keys = {.partition = {.name = "id"},
                    .sort = item::KeyAttribute{.name = "n", .type = item::Type::kNumber}},
           .indexes = {{.name = "by-owner",
@@ -59,14 +59,14 @@ class DefinitionTest : public ::testing::Test {
   std::unique_ptr<EmbeddedTables> tables_ = folder_.Open();
 };
 
-// All that a table was told is there again after a restart.
+// All settings of a table are the same after a restart.
 TEST_F(DefinitionTest, EverythingSurvivesAReopening) {
   ASSERT_TRUE(tables_->CreateTable(Things()).has_value());
-  ASSERT_TRUE(tables_->SetTimeToLive({.table = kTable, .attribute = "ttl"}).has_value());
-  const auto before = tables_->DescribeTable(kTable);
+  ASSERT_TRUE(tables_->SetTimeToLive({.table = kDefinitionTable, .attribute = "ttl"}).has_value());
+  const auto before = tables_->DescribeTable(kDefinitionTable);
   const auto stream_before = tables_->DescribeStream(before->latest_stream->arn);
   Reopen();
-  const auto after = tables_->DescribeTable(kTable);
+  const auto after = tables_->DescribeTable(kDefinitionTable);
   ASSERT_TRUE(after.has_value());
   EXPECT_EQ(after->id, before->id);
   EXPECT_EQ(after->keys, before->keys);
@@ -78,22 +78,23 @@ TEST_F(DefinitionTest, EverythingSurvivesAReopening) {
   EXPECT_EQ(after->ttl_attribute, "ttl");
   EXPECT_EQ(after->latest_stream->arn, before->latest_stream->arn);
   EXPECT_EQ(after->latest_stream->view, tables::StreamView::kOldImage);
-  EXPECT_EQ(*tables_->ListTags(kTable), Things().tags);
+  EXPECT_EQ(*tables_->ListTags(kDefinitionTable), Things().tags);
   const auto stream_after = tables_->DescribeStream(after->latest_stream->arn);
   EXPECT_EQ(stream_after->keys, stream_before->keys);
   EXPECT_EQ(stream_after->shards[0].id, stream_before->shards[0].id);
 }
 
-// Rows of a dead table must neither come back in its successor nor lie about for ever.
-TEST_F(DefinitionTest, ATableMadeAnewIsEmpty) {
-  CreateSimple(kTable);
-  Put(kTable, {{"id", "a"}});
-  const std::string id = tables_->DescribeTable(kTable)->id;
-  ASSERT_TRUE(tables_->DeleteTable(kTable).has_value());
-  CreateSimple(kTable);
-  EXPECT_NE(tables_->DescribeTable(kTable)->id, id);
-  EXPECT_EQ(CountIn(kTable), 0u);
-  EXPECT_EQ(tables_->DescribeTable(kTable)->item_count, 0u);
+// The rows of a deleted table must not appear in a new table of the same name, and they must be
+// removed from the disk.
+TEST_F(DefinitionTest, ATableThatIsCreatedAgainIsEmpty) {
+  CreateSimple(kDefinitionTable);
+  Put(kDefinitionTable, {{"id", "a"}});
+  const std::string id = tables_->DescribeTable(kDefinitionTable)->id;
+  ASSERT_TRUE(tables_->DeleteTable(kDefinitionTable).has_value());
+  CreateSimple(kDefinitionTable);
+  EXPECT_NE(tables_->DescribeTable(kDefinitionTable)->id, id);
+  EXPECT_EQ(CountIn(kDefinitionTable), 0u);
+  EXPECT_EQ(tables_->DescribeTable(kDefinitionTable)->item_count, 0u);
   ExpectWhole();
 }
 
@@ -111,23 +112,24 @@ TEST_F(DefinitionTest, TablesNeverShareRows) {
 }
 
 TEST_F(DefinitionTest, ADroppedIndexLeavesNoRows) {
-  CreateSimple(kTable);
-  Put(kTable, {{"id", "a"}, {"owner", "o"}});
+  CreateSimple(kDefinitionTable);
+  Put(kDefinitionTable, {{"id", "a"}, {"owner", "o"}});
   const tables::IndexSpec index{.name = "by-owner", .keys = {.partition = {.name = "owner"}}};
-  ASSERT_TRUE(tables_->UpdateTable({.table = kTable, .add_index = index}).has_value());
+  ASSERT_TRUE(tables_->UpdateTable({.table = kDefinitionTable, .add_index = index}).has_value());
   ASSERT_TRUE(tables_->Maintain().has_value());
-  EXPECT_EQ(tables_->DescribeTable(kTable)->indexes[0].item_count, 1u);
-  ASSERT_TRUE(tables_->UpdateTable({.table = kTable, .drop_index = "by-owner"}).has_value());
-  EXPECT_TRUE(tables_->DescribeTable(kTable)->indexes.empty());
+  EXPECT_EQ(tables_->DescribeTable(kDefinitionTable)->indexes[0].item_count, 1u);
+  ASSERT_TRUE(
+      tables_->UpdateTable({.table = kDefinitionTable, .drop_index = "by-owner"}).has_value());
+  EXPECT_TRUE(tables_->DescribeTable(kDefinitionTable)->indexes.empty());
   ExpectWhole();
 }
 
-// Two streams of a table in the same millisecond have names of their own.
+// Two streams of a table that are created in the same millisecond have different names.
 TEST_F(DefinitionTest, StreamsOfOneMomentHaveDifferentNames) {
-  CreateSimple(kTable);
+  CreateSimple(kDefinitionTable);
   const auto set_stream = [&](bool enabled) {
-    const auto updated =
-        tables_->UpdateTable({.table = kTable, .stream = tables::UpdateStream{.enabled = enabled}});
+    const auto updated = tables_->UpdateTable(
+        {.table = kDefinitionTable, .stream = tables::UpdateStream{.enabled = enabled}});
     CHECK(updated.has_value());
     return updated->latest_stream->arn;
   };
@@ -135,16 +137,17 @@ TEST_F(DefinitionTest, StreamsOfOneMomentHaveDifferentNames) {
   EXPECT_EQ(set_stream(false), first);
   const std::string second = set_stream(true);
   EXPECT_NE(first, second);
-  EXPECT_EQ(tables_->ListStreams({.table = kTable})->streams.size(), 2u);
+  EXPECT_EQ(tables_->ListStreams({.table = kDefinitionTable})->streams.size(), 2u);
 }
 
 TEST_F(DefinitionTest, ProtectedTablesAreNotDeleted) {
   ASSERT_TRUE(tables_->CreateTable(Things()).has_value());
-  const auto refused = tables_->DeleteTable(kTable);
+  const auto refused = tables_->DeleteTable(kDefinitionTable);
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
-  ASSERT_TRUE(tables_->UpdateTable({.table = kTable, .deletion_protected = false}).has_value());
-  EXPECT_TRUE(tables_->DeleteTable(kTable).has_value());
+  ASSERT_TRUE(
+      tables_->UpdateTable({.table = kDefinitionTable, .deletion_protected = false}).has_value());
+  EXPECT_TRUE(tables_->DeleteTable(kDefinitionTable).has_value());
 }
 
 }  // namespace

@@ -1,7 +1,14 @@
 #include "tables/embedded/embedded_tables.h"
 
+#include <exception>
+#include <mutex>
+#include <ostream>
+#include <utility>
+
 #include <fmt/format.h>
 
+#include "base/runtime.h"
+#include "base/worker_pool.h"
 #include "tables/embedded/catalog.h"
 #include "tables/embedded/committer.h"
 #include "tables/embedded/definition.h"
@@ -20,14 +27,35 @@ namespace tidemark::embedded {
 
 namespace {
 
-SystemClock& TheSystemClock() {
-  static SystemClock clock;
-  return clock;
+// Used where the options have a null pointer. The logger writes into a stream that drops
+// everything.
+struct Defaults {
+  SystemClock clock;
+  SystemRandom random;
+  SystemSleeper sleeper;
+  std::ostream nowhere{nullptr};
+  Logger logger{{}, clock, &nowhere};
+  Metrics metrics;
+};
+
+template <typename T>
+T& Or(T* given, T& otherwise) {
+  return given != nullptr ? *given : otherwise;
 }
 
-SystemRandom& TheSystemRandom() {
-  static SystemRandom random;
-  return random;
+bool HasPassed(const std::optional<Deadline>& deadline) {
+  return deadline && deadline->HasPassed();
+}
+
+Error NobodyWaits() {
+  return {ErrorCode::kCancelled,
+          "the read was not begun: its deadline had passed, or its caller had cancelled it"};
+}
+
+Error CannotRead() {
+  return {
+      ErrorCode::kUnavailable,
+      "too many reads are waiting, or the tables are being closed; nothing was read, try later"};
 }
 
 }  // namespace
@@ -36,13 +64,16 @@ class EmbeddedTables::Engine {
  public:
   Engine(const Options& given, std::unique_ptr<Store> opened, std::unique_ptr<Catalog> loaded)
       : options(given),
-        clock(given.clock != nullptr ? *given.clock : TheSystemClock()),
-        random(given.random != nullptr ? *given.random : TheSystemRandom()),
+        runtime{.clock = Or<const Clock>(given.clock, defaults.clock),
+                .random = Or<Random>(given.random, defaults.random),
+                .sleeper = defaults.sleeper,
+                .logger = Or<const Logger>(given.logger, defaults.logger),
+                .metrics = Or<Metrics>(given.metrics, defaults.metrics)},
         store(std::move(opened)),
         catalog(std::move(loaded)),
-        metrics(given.metrics != nullptr ? given.metrics : &own_metrics),
-        committer(store.get(), catalog.get(), clock, given.durability, &metrics),
-        maintenance(store.get(), catalog.get(), &committer, clock, &metrics, given.logger) {}
+        metrics(&runtime.metrics),
+        committer(store.get(), catalog.get(), runtime.clock, given.durability, &metrics),
+        maintenance(store.get(), catalog.get(), &committer, runtime, &metrics) {}
 
   // The table after a change of the catalog.
   Result<tables::TableDescription> Define(DefinitionChange change) {
@@ -52,22 +83,51 @@ class EmbeddedTables::Engine {
     return catalog->Describe(definition.table ? *definition.table : *definition.dropped);
   }
 
-  template <typename ChangeType, typename Reply>
-  void Submit(std::unique_ptr<ChangeType> change, std::function<void(Result<Reply>)> done) {
+  template <typename Reply, typename ChangeType>
+  Later<Reply> Submit(std::unique_ptr<ChangeType> change, std::optional<Deadline> deadline) {
+    auto [promise, later] = MakeLater<Reply>(deadline);
     ChangeType* decided = change.get();
-    committer.Submit(std::move(change), [decided, done = std::move(done)](Status outcome) {
-      if (!outcome.has_value()) return done(std::move(outcome).error());
-      done(decided->TakeReply());
+    // Shared, because a std::function must be copyable and a Promise is not.
+    auto answer = std::make_shared<Promise<Reply>>(std::move(promise));
+    committer.Submit(std::move(change), [decided, answer](Status outcome) {
+      if (!outcome.has_value()) return answer->Fulfil(std::move(outcome).error());
+      answer->Fulfil(decided->TakeReply());
     });
+    return std::move(later);
+  }
+
+  // Runs `read` on one of the reading threads.
+  template <typename Reply, typename Read>
+  Later<Reply> SubmitRead(Read read, std::optional<Deadline> deadline) {
+    std::call_once(readers_started, [&] {
+      readers = std::make_unique<WorkerPool>(WorkerPoolOptions{
+          .threads = options.reading_threads, .max_waiting = options.max_waiting_reads});
+    });
+    auto [promise, later] = MakeLater<Reply>(deadline);
+    auto answer = std::make_shared<Promise<Reply>>(std::move(promise));
+    const bool taken = readers->Submit([answer, read = std::move(read)] {
+      const bool in_time = !answer->cancelled() && !HasPassed(answer->deadline());
+      try {
+        answer->Fulfil(in_time ? read() : Result<Reply>(NobodyWaits()));
+      } catch (const std::exception& exception) {
+        // For example, no memory for a large page. This request fails, and the process goes on.
+        answer->Fulfil(Error{ErrorCode::kInternal, exception.what()});
+      }
+    });
+    if (!taken) answer->Fulfil(CannotRead());
+    return std::move(later);
   }
 
   const Options options;
-  const Clock& clock;
-  Random& random;
+  Defaults defaults;
+  const Runtime runtime;
   std::unique_ptr<Store> store;
   std::unique_ptr<Catalog> catalog;
-  Metrics own_metrics;  // For when nobody asks.
   EngineMetrics metrics;
+  // Declared so that the readers outlive the committer: while the committer ends, a callback of a
+  // write may still submit a read. That read is refused.
+  std::once_flag readers_started;
+  std::unique_ptr<WorkerPool> readers;
   Committer committer;
   Maintenance maintenance;
 };
@@ -84,9 +144,10 @@ Result<std::unique_ptr<EmbeddedTables>> EmbeddedTables::Open(Options options) {
 }
 
 EmbeddedTables::~EmbeddedTables() {
+  if (engine_->readers != nullptr) engine_->readers->Stop();
   engine_->maintenance.Stop();
-  // In the every-second mode this is what the last second acknowledged. When the disk has
-  // failed there is nobody left to tell.
+  // In the every-second mode, this puts on disk what was acknowledged in the last second. An error
+  // is ignored: no caller is left to return it to.
   if (engine_->store->Writable().has_value()) (void)engine_->committer.SyncNow().has_value();
 }
 
@@ -94,8 +155,9 @@ EmbeddedTables::~EmbeddedTables() {
 
 Result<tables::TableDescription> EmbeddedTables::CreateTable(
     const tables::CreateTableRequest& request) {
-  return engine_->Define(DefinitionChange(
-      [&](Group* group) { return embedded::CreateTable(request, &engine_->random, group); }));
+  return engine_->Define(DefinitionChange([&](Group* group) {
+    return embedded::CreateTable(request, &engine_->runtime.random, group);
+  }));
 }
 
 Result<tables::TableDescription> EmbeddedTables::DescribeTable(const std::string& table) {
@@ -117,6 +179,11 @@ Result<tables::TableDescription> EmbeddedTables::DeleteTable(const std::string& 
       DefinitionChange([&](Group* group) { return embedded::DeleteTable(table, group); })));
   deleted.state = tables::TableState::kDeleting;
   return deleted;
+}
+
+Status EmbeddedTables::Writable() {
+  TRY(engine_->store->Writable());
+  return engine_->store->HasSpace();
 }
 
 Result<tables::ListTablesReply> EmbeddedTables::ListTables(
@@ -181,18 +248,30 @@ Result<tables::WriteReply> EmbeddedTables::Delete(const tables::DeleteRequest& r
   return change.TakeReply();
 }
 
-void EmbeddedTables::Submit(const WriteRequest& request,
-                            std::function<void(Result<tables::WriteReply>)> done) {
-  Result<Write> write = std::visit([](const auto& one) { return Prepare(one); }, request);
-  if (!write.has_value()) return done(std::move(write).error());
-  engine_->Submit(std::make_unique<WriteChange>(*std::move(write)), std::move(done));
+Later<std::optional<item::Item>> EmbeddedTables::Submit(tables::GetRequest request,
+                                                        std::optional<Deadline> deadline) {
+  return engine_->SubmitRead<std::optional<item::Item>>(
+      [this, request = std::move(request)] { return Get(request); }, deadline);
 }
 
-void EmbeddedTables::Submit(const tables::TransactWriteRequest& request,
-                            std::function<void(Result<tables::TransactWriteReply>)> done) {
-  Result<TransactChange> change = TransactChange::Prepare(request);
-  if (!change.has_value()) return done(std::move(change).error());
-  engine_->Submit(std::make_unique<TransactChange>(*std::move(change)), std::move(done));
+Later<tables::Page> EmbeddedTables::Submit(tables::QueryRequest request,
+                                           std::optional<Deadline> deadline) {
+  return engine_->SubmitRead<tables::Page>(
+      [this, request = std::move(request)] { return Query(request); }, deadline);
+}
+
+Later<tables::WriteReply> EmbeddedTables::Submit(WriteRequest request,
+                                                 std::optional<Deadline> deadline) {
+  Write write = TRY(std::visit([](const auto& one) { return Prepare(one); }, request));
+  return engine_->Submit<tables::WriteReply>(std::make_unique<WriteChange>(std::move(write)),
+                                             deadline);
+}
+
+Later<tables::TransactWriteReply> EmbeddedTables::Submit(tables::TransactWriteRequest request,
+                                                         std::optional<Deadline> deadline) {
+  TransactChange change = TRY(TransactChange::Prepare(request));
+  return engine_->Submit<tables::TransactWriteReply>(
+      std::make_unique<TransactChange>(std::move(change)), deadline);
 }
 
 Result<tables::Page> EmbeddedTables::Query(const tables::QueryRequest& request) {
@@ -230,21 +309,22 @@ Result<tables::TransactWriteReply> EmbeddedTables::TransactWrite(
 
 Result<tables::ListStreamsReply> EmbeddedTables::ListStreams(
     const tables::ListStreamsRequest& request) {
-  return embedded::ListStreams(*engine_->catalog, request, engine_->clock.NowSeconds());
+  return embedded::ListStreams(*engine_->catalog, request, engine_->runtime.clock.NowSeconds());
 }
 
 Result<tables::StreamDescription> EmbeddedTables::DescribeStream(const std::string& arn) {
   return embedded::DescribeStream(*engine_->store, *engine_->catalog, arn,
-                                  engine_->clock.NowSeconds());
+                                  engine_->runtime.clock.NowSeconds());
 }
 
 Result<std::string> EmbeddedTables::GetShardIterator(const tables::ShardIteratorRequest& request) {
   return MakeShardIterator(*engine_->store, *engine_->catalog, request,
-                           engine_->clock.NowSeconds());
+                           engine_->runtime.clock.NowSeconds());
 }
 
 Result<tables::RecordsReply> EmbeddedTables::GetRecords(const tables::RecordsRequest& request) {
-  return ReadRecords(*engine_->store, *engine_->catalog, request, engine_->clock.NowSeconds());
+  return ReadRecords(*engine_->store, *engine_->catalog, request,
+                     engine_->runtime.clock.NowSeconds());
 }
 
 // ---- The folder ----

@@ -3,18 +3,19 @@
 //   auto tables = TRY(EmbeddedTables::Open({.folder = "data"}));
 //   TRY(tables->Put({.table = "users", .item = {{"id", "a"}}}));
 //
-// One process at a time may have a folder open. A success is answered once the write-ahead
-// log is on disk, many requests to a sync; reads see only what is. A failure of the disk
-// stops all writes with an error that says so, until the folder is opened again; damage
-// that is found is reported, never served.
+// Only one process at a time may have a folder open. A success is returned after the write-ahead
+// log is on disk; many requests share one sync. Reads see only committed data. When the disk fails,
+// all writes fail with an error that says so, until the folder is opened again. Damaged data is
+// reported and never returned.
 //
 // Housekeeping (sweeping expired items, filling new indexes, trimming streams and tokens)
-// runs on a thread of its own when Options::background is set, and otherwise whenever
-// Maintain is called. No answer depends on when it runs, except that swept items are gone.
+// runs on a thread of its own when Options::background is set, and otherwise when Maintain is
+// called. The only answers that depend on when it runs are those that show swept items.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,7 @@ enum class Durability {
 
 enum class Access {
   kReadWrite,
-  kReadOnly,  // Looks at a folder that no process has open; every write is refused.
+  kReadOnly,  // For a folder that no process has open; every write is refused.
 };
 
 struct Options {
@@ -50,17 +51,21 @@ struct Options {
   Access access = Access::kReadWrite;
   bool create_if_missing = true;
   bool background = true;
-  // What ARNs show; it may change from one opening to the next.
+  // Part of the ARNs; it may be another one at the next opening.
   std::string region = "local";
   size_t block_cache_bytes = 64 << 20;
-  // Writes are refused while the disk has less than this left: a full disk is found out
-  // before it can tear a write.
+  // Writes are refused while the disk has less free space than this, so that a full disk cannot
+  // tear a write.
   uint64_t disk_reserve_bytes = 64 << 20;
-  // Null means the system's. What is given must outlive the tables.
+  // The number of threads for submitted reads, which start with the first such read, and how many
+  // of these reads may wait. Further reads are refused with kUnavailable.
+  size_t reading_threads = 8;
+  size_t max_waiting_reads = 4'096;
+  // Parts of a Runtime. Null means the system's clock and randomness, no log, and metrics that are
+  // not published. Everything that is given must outlive the tables.
   const Clock* clock = nullptr;
   Random* random = nullptr;
-  // Null means none.
-  Logger* logger = nullptr;
+  const Logger* logger = nullptr;
   Metrics* metrics = nullptr;
   std::shared_ptr<rocksdb::FileSystem> file_system = nullptr;
 };
@@ -70,22 +75,23 @@ struct VerifyReport {
   uint64_t items = 0;
   uint64_t index_rows = 0;
   uint64_t stream_records = 0;
-  std::vector<std::string> problems;  // Empty: every row is where and what it must be.
+  std::vector<std::string> problems;  // Empty: every row has the right key and content.
 };
 
 class EmbeddedTables final : public tables::Tables {
  public:
-  // kNotFound when the folder is missing and may not be made, kInUse when another process
-  // has it open, kDenied when it may not be written, kCorrupt when it is damaged, kInvalid
-  // when it was written by a newer version or holds something else.
+  // kNotFound when the folder is missing and may not be created, kInUse when another process has it
+  // open, kDenied when it may not be written, kCorrupt when it is damaged, kInvalid when it was
+  // written by a newer version or holds something else.
   static Result<std::unique_ptr<EmbeddedTables>> Open(Options options);
-  // Waits for what is under way, and leaves everything on disk.
+  // Waits for running operations. Afterwards everything is on disk.
   ~EmbeddedTables() override;
 
   Result<tables::TableDescription> CreateTable(const tables::CreateTableRequest& request) override;
   Result<tables::TableDescription> DescribeTable(const std::string& table) override;
   Result<tables::TableDescription> UpdateTable(const tables::UpdateTableRequest& request) override;
   Result<tables::TableDescription> DeleteTable(const std::string& table) override;
+  Status Writable() override;
   Result<tables::ListTablesReply> ListTables(const tables::ListTablesRequest& request) override;
   Status SetTimeToLive(const tables::SetTimeToLiveRequest& request) override;
   Status Tag(const tables::TagRequest& request) override;
@@ -102,25 +108,29 @@ class EmbeddedTables final : public tables::Tables {
   Result<tables::TransactGetReply> TransactGet(const tables::TransactGetRequest& request) override;
   Result<tables::TransactWriteReply> TransactWrite(
       const tables::TransactWriteRequest& request) override;
-  void Submit(const WriteRequest& request,
-              std::function<void(Result<tables::WriteReply>)> done) override;
-  void Submit(const tables::TransactWriteRequest& request,
-              std::function<void(Result<tables::TransactWriteReply>)> done) override;
+  Later<std::optional<item::Item>> Submit(tables::GetRequest request,
+                                          std::optional<Deadline> deadline) override;
+  Later<tables::Page> Submit(tables::QueryRequest request,
+                             std::optional<Deadline> deadline) override;
+  Later<tables::WriteReply> Submit(WriteRequest request, std::optional<Deadline> deadline) override;
+  Later<tables::TransactWriteReply> Submit(tables::TransactWriteRequest request,
+                                           std::optional<Deadline> deadline) override;
 
   Result<tables::ListStreamsReply> ListStreams(const tables::ListStreamsRequest& request) override;
   Result<tables::StreamDescription> DescribeStream(const std::string& arn) override;
   Result<std::string> GetShardIterator(const tables::ShardIteratorRequest& request) override;
   Result<tables::RecordsReply> GetRecords(const tables::RecordsRequest& request) override;
 
-  // Does all housekeeping that is due, to its end.
+  // Does all housekeeping that is due, and returns when it is complete.
   Status Maintain();
 
-  // Reads every row, and checks it against what it belongs to: items and their index rows,
-  // counts, stream records and their order. Fails only when it cannot read.
+  // Reads every row and checks that they agree: items and their index rows, counts, stream records
+  // and their order. Fails only when a row cannot be read.
   Result<VerifyReport> Verify();
 
-  // Writes a copy as of now into `folder`, which must be missing or empty, while work goes on;
-  // then opens the copy and verifies it. A backup is a data folder: opening it restores it.
+  // Writes a copy as of now into `folder`, which must be missing or empty. Other calls may continue
+  // in the meantime. Then it opens the copy and verifies it. A backup is a data folder: opening it
+  // restores it.
   Status Backup(const std::string& folder);
 
  private:

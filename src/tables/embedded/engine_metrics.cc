@@ -13,11 +13,19 @@ EngineMetrics::EngineMetrics(Metrics* metrics)
                                                       .help = "Requests that shared one commit."},
                                            .bounds = {1, 2, 4, 8, 16, 32, 64, 128, 256, 1024}})),
       failed_commits(metrics->AddCounter({.name = "tidemark_tables_failed_commits_total",
-                                          .help = "Groups that the disk refused or failed."})),
+                                          .help = "Groups that could not be written to disk."})),
       swept_items(metrics->AddCounter({.name = "tidemark_tables_swept_items_total",
                                        .help = "Expired items that the sweeper found."})),
       housekeeping_failures(
           metrics->AddCounter({.name = "tidemark_tables_housekeeping_failures_total",
-                               .help = "Rounds of housekeeping that ended with an error."})) {}
+                               .help = "Rounds of housekeeping that ended with an error."})),
+      writable(
+          metrics->AddGauge({.name = "tidemark_tables_writable",
+                             .help = "1 while writes are accepted, 0 while all are refused."})),
+      recoveries(metrics->AddCounter(
+          {.name = "tidemark_tables_recoveries_total",
+           .help = "Times that the store was opened again after a full disk."})) {
+  writable.Set(1);
+}
 
 }  // namespace tidemark::embedded

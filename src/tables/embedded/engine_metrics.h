@@ -1,4 +1,4 @@
-// What the engine counts about itself (docs/metrics.md).
+// The metrics of the engine (docs/metrics.md).
 #pragma once
 
 #include "base/metrics.h"
@@ -15,6 +15,8 @@ class EngineMetrics {
   Counter& failed_commits;
   Counter& swept_items;
   Counter& housekeeping_failures;
+  Gauge& writable;
+  Counter& recoveries;
 };
 
 }  // namespace tidemark::embedded

@@ -8,7 +8,7 @@
 namespace tidemark::embedded {
 namespace {
 
-// A metric that nobody can look up is no help at night.
+// An operator must be able to look up every metric.
 TEST(EngineMetricsTest, EveryMetricIsDocumentedWithItsKindAndMeaning) {
   std::ifstream file(std::string(TIDEMARK_SOURCE_FOLDER) + "/docs/metrics.md");
   std::stringstream document;

@@ -9,8 +9,7 @@ std::optional<EpochSeconds> TimeToLive(const ExpiryList& expiry, const item::Ite
   const item::Value* value = item.Find(expiry.attribute);
   const item::Number* number = value == nullptr ? nullptr : value->As<item::Number>();
   if (number == nullptr) return std::nullopt;
-  // A time to live of 12.5 has come at second 13, as `now < 12.5` no longer holds then, and
-  // not at 12: rounding is upwards.
+  // Rounded up: with a time to live of 12.5 the item is still alive at second 12 and expired at 13.
   const std::optional<int64_t> floor = number->Floor();
   if (!floor || *floor < 0 || *floor == INT64_MAX) return std::nullopt;
   return item::Number::FromInt(*floor) == *number ? *floor : *floor + 1;

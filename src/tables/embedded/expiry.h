@@ -1,5 +1,5 @@
-// When items expire. Deleting them is the sweeper's work (maintenance.h); whether one is
-// expired is decided here, by the one rule of base/expiry.h.
+// Decides whether an item is expired, by the rule of base/expiry.h. The sweeper deletes expired
+// items (maintenance.h).
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace tidemark::embedded {
 
-// The second at which the item expires by its table's attribute; nullopt when it has none,
-// or one that is not a number of seconds since the epoch.
+// The second at which the item expires. nullopt when the item does not have the table's attribute
+// for it, or when the attribute is not a number of seconds since the epoch.
 std::optional<EpochSeconds> TimeToLive(const ExpiryList& expiry, const item::Item& item);
 
-// Whether the sweeper may remove it. A time to live of more than five years ago is taken for
-// a mistake, and does not count.
+// Whether the sweeper may remove the item. As in DynamoDB, a time to live of more than five years
+// ago is taken for a mistake and ignored.
 bool IsExpired(const ExpiryList& expiry, const item::Item& item, EpochSeconds now);
 
 }  // namespace tidemark::embedded

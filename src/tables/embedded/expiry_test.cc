@@ -14,7 +14,7 @@ item::Item ExpiringAt(const char* seconds) {
   return {{"id", "a"}, {"ttl", *item::Number::Parse(seconds)}};
 }
 
-// The one rule: live means now < ttl, also for halves of a second.
+// An item is live while now < ttl, also for fractions of a second.
 TEST(ExpiryTest, ExpiresInTheSecondOfTheDeadline) {
   EXPECT_FALSE(IsExpired(kByTtl, ExpiringAt("1700000001"), kNow));
   EXPECT_TRUE(IsExpired(kByTtl, ExpiringAt("1700000000"), kNow));
@@ -22,8 +22,7 @@ TEST(ExpiryTest, ExpiresInTheSecondOfTheDeadline) {
   EXPECT_FALSE(IsExpired(kByTtl, ExpiringAt("1700000000.5"), kNow));
 }
 
-// Somebody who writes milliseconds, or a date of the last century, has made a mistake that must
-// not cost the item.
+// A time in milliseconds, or a date of the last century, is a mistake. It must not delete the item.
 TEST(ExpiryTest, IgnoresADeadlineOfYearsAgo) {
   const EpochSeconds oldest = kNow - tables::kOldestTimeToLive.count();
   const auto at = [](EpochSeconds ttl) {

@@ -31,7 +31,7 @@ bool ShowsNew(tables::StreamView view) {
   return view == tables::StreamView::kNewImage || view == tables::StreamView::kNewAndOldImages;
 }
 
-// Empty when there is no item, of which there are some bytes always.
+// Empty when there is no item; the encoding of an item is never empty.
 std::string_view Encoded(const std::optional<item::Item>& item, std::string* buffer) {
   buffer->clear();
   if (item) item::EncodeItem(*item, buffer);
@@ -57,6 +57,7 @@ Group::Group(const Store& store, Catalog* catalog, WorkingSet* items, std::chron
       batch_(store.NewBatch()) {}
 
 void Group::Add(ItemChange change) {
+  // As in DynamoDB: a write that leaves the item as it was makes no stream record.
   if (*change.previous == change.next) return;
   const Table& table = *change.table;
   const std::string_view next_bytes = Encoded(change.next, &next_bytes_);
@@ -69,6 +70,8 @@ void Group::Add(ItemChange change) {
   if (table.expiry) ChangeExpiry(*table.expiry, change);
   if (table.stream) AddStreamRecord(*table.stream, change, next_bytes);
   Count(table.keyspace, table.counts, Pointer(*change.previous), Pointer(change.next));
+  // This comes last, because `previous` points into the working set and this call replaces the item
+  // there. Later changes of this group are decided against the new item.
   items_->Set(change.row_key, std::move(change.next));
 }
 
@@ -77,8 +80,8 @@ void Group::ChangeIndex(const Table& table, const Index& index, const ItemChange
   std::optional<IndexRow> after;
   if (*change.previous) before = IndexRowOf(table, index, change.key, **change.previous);
   if (change.next) after = IndexRowOf(table, index, change.key, *change.next);
-  // While the index is being filled, a row that the filling has not reached is not there yet
-  // and not counted.
+  // While an index is being filled, rows behind `done_to` are written here too, but not counted:
+  // the filling will reach them, write them again and count them.
   const bool filled = index.fill.complete || change.row_key <= index.fill.done_to;
   if (before && (!after || after->key != before->key)) batch_.Delete(Family::kRows, before->key);
   if (after && (!before || !(after->key == before->key && after->item == before->item))) {
@@ -132,7 +135,7 @@ void Group::PutItem(const std::string& key, const item::Item& item) {
 
 void Group::Count(Keyspace keyspace, const std::shared_ptr<Counts>& counts,
                   const item::Item* previous, const item::Item* next) {
-  // Unsigned sums wrap, so adding a difference that is negative comes out right.
+  // The difference may be negative. Unsigned numbers wrap, so adding it gives the right sum.
   const uint64_t items = uint64_t{next != nullptr} - uint64_t{previous != nullptr};
   const uint64_t bytes = (next != nullptr ? item::SizeBytes(*next) : 0) -
                          (previous != nullptr ? item::SizeBytes(*previous) : 0);
@@ -150,6 +153,7 @@ void Group::Finish() {
 Result<std::optional<TokenRecord>> Group::FindToken(const std::string& token) {
   std::optional<TokenRecord> record;
   std::string value;
+  // A transaction earlier in this group may have used the token; it is not in the store yet.
   if (auto place = tokens_.find(token); place != tokens_.end()) {
     record = place->second;
   } else if (TRY(store_.Get(Family::kCatalog, TokenRowKey(token), &value))) {

@@ -1,11 +1,13 @@
-// A Group is what one commit writes: the changes of many requests, gathered into one batch.
-// Each change of an item brings with it everything that must be true at the same moment: its
-// index rows, its expiry row, its stream record and the counts.
+// A Group is the content of one commit: the changes of many requests in one batch. Each change of
+// an item adds everything that must become visible at the same moment: the item, its index rows,
+// its expiry row, its stream record and the counts.
 //
-// Used by the committer alone.
+// Only the committer uses it.
 #pragma once
 
+#include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,12 +22,12 @@
 
 namespace tidemark::embedded {
 
-// One item from what it was to what it becomes.
+// The change of one item: how it was and how it will be.
 struct ItemChange {
   TablePtr table;
   item::Key key;
   std::string row_key;
-  const std::optional<item::Item>* previous = nullptr;  // What Group::Find gave for the row.
+  const std::optional<item::Item>* previous = nullptr;  // As Group::Find returned it for the row.
   std::optional<item::Item> next;
   bool expired = false;  // Removed by the sweeper.
 };
@@ -50,20 +52,21 @@ class Group {
   Result<const std::optional<item::Item>*> Find(const std::string& row_key) {
     return items_->Find(row_key);
   }
-  // Adds the change with all that follows from it. One that changes nothing adds nothing.
+  // Adds the change and all rows that depend on it. A change that leaves the item as it was adds
+  // nothing.
   void Add(ItemChange change);
 
-  // Adds the row of an index or expiry list for an item that is there already.
+  // Adds the row of an index or expiry list for an item that is already stored.
   void AddIndexRow(const Table& table, const Index& index, const item::Key& key,
                    const item::Item& item);
   void AddExpiryRow(const ExpiryList& expiry, const std::string& row_key, const item::Item& item);
 
-  // nullopt when the token was not used, or longer ago than tokens are kept.
+  // nullopt when the token was not used, or was used so long ago that it has expired.
   Result<std::optional<TokenRecord>> FindToken(const std::string& token);
   void AddToken(const std::string& token, const TokenRecord& record);
 
   Batch& batch() { return batch_; }
-  // Adds the counts that changed; the batch is then whole.
+  // Adds the counts that changed. The batch is complete after that.
   void Finish();
 
  private:
@@ -82,13 +85,13 @@ class Group {
   Batch batch_;
   std::map<Keyspace, std::shared_ptr<Counts>> counted_;
   std::map<std::string, TokenRecord> tokens_;
-  // Kept from change to change for their room.
+  // Reused by every change, to save allocations.
   std::string buffer_;
   std::string previous_bytes_;
   std::string next_bytes_;
 };
 
-// The row of a token, for whoever sweeps them.
+// The rows of all tokens, for the sweeper.
 Range TokenRange();
 Result<TokenRecord> DecodeToken(std::string_view value);
 

@@ -13,12 +13,12 @@ namespace {
 using item::Item;
 using item::Number;
 
-constexpr const char* kTable = "things";
-constexpr EpochSeconds kNow = 1'700'000'000;
+constexpr const char* kGroupTable = "things";
+constexpr EpochSeconds kGroupNow = 1'700'000'000;
 
-tables::CreateTableRequest Things() {
+tables::CreateTableRequest GroupThings() {
   return {
-      .table = kTable,
+      .table = kGroupTable,
       .keys = {.partition = {.name = "id"}},
       .indexes = {{.name = "by-owner",
                    .keys = {.partition = {.name = "owner"}},
@@ -26,7 +26,7 @@ tables::CreateTableRequest Things() {
       .stream = tables::StreamView::kNewAndOldImages};
 }
 
-// Groups made by hand: the committer without its threads.
+// The test makes groups itself, without the committer and its threads.
 class GroupTest : public ::testing::Test {
  protected:
   GroupTest() {
@@ -38,14 +38,15 @@ class GroupTest : public ::testing::Test {
     catalog_ = *std::move(loaded);
     items_ = std::make_unique<WorkingSet>(*store_, 1 << 20);
     SeededRandom random(1);
-    DefinitionChange creation([&](Group* group) { return CreateTable(Things(), &random, group); });
+    DefinitionChange creation(
+        [&](Group* group) { return CreateTable(GroupThings(), &random, group); });
     Group group = NewGroup();
     CHECK(creation.Evaluate(&group).has_value());
     Write(&group);
     creation.Committed(catalog_.get());
   }
 
-  Group NewGroup(EpochSeconds now = kNow) {
+  Group NewGroup(EpochSeconds now = kGroupNow) {
     return Group(*store_, catalog_.get(), items_.get(), std::chrono::seconds(now));
   }
 
@@ -65,7 +66,7 @@ class GroupTest : public ::testing::Test {
   }
 
   static tables::UpdateRequest Increment() {
-    return {.table = kTable,
+    return {.table = kGroupTable,
             .key = {{"id", "a"}},
             .update = "ADD n :one",
             .values = {{":one", Number::FromInt(1)}},
@@ -98,14 +99,14 @@ TEST_F(GroupTest, LaterChangesAreDecidedByEarlierOnes) {
   EXPECT_EQ(*reply.attributes->Find("n"), item::Value(Number::FromInt(4)));
 }
 
-// Item, index row, stream record, counts and token are there together or not at all.
+// Item, index row, stream record, counts and token are written together or not at all.
 TEST_F(GroupTest, NothingIsWrittenBeforeTheBatchIs) {
   const uint64_t catalog_rows = RowsIn(Family::kCatalog);
   Group group = NewGroup();
-  const tables::PutRequest put{.table = kTable,
+  const tables::PutRequest put{.table = kGroupTable,
                                .item = {{"id", "a"}, {"owner", "o"}, {"n", Number::FromInt(1)}}};
   ASSERT_TRUE(Evaluate(put, &group).applied);
-  group.AddToken("token", {.expires = kNow + 1, .fingerprint = "f"});
+  group.AddToken("token", {.expires = kGroupNow + 1, .fingerprint = "f"});
   EXPECT_EQ(RowsIn(Family::kRows), 0u);
   EXPECT_EQ(RowsIn(Family::kStreams), 0u);
   EXPECT_EQ(RowsIn(Family::kCatalog), catalog_rows);
@@ -117,21 +118,21 @@ TEST_F(GroupTest, NothingIsWrittenBeforeTheBatchIs) {
 
 // DynamoDB leaves no record of a write that changes nothing.
 TEST_F(GroupTest, AChangeThatChangesNothingAddsNothing) {
-  const tables::PutRequest put{.table = kTable, .item = {{"id", "a"}, {"owner", "o"}}};
+  const tables::PutRequest put{.table = kGroupTable, .item = {{"id", "a"}, {"owner", "o"}}};
   Group first = NewGroup();
   Evaluate(put, &first);
   Write(&first);
   Group group = NewGroup();
   EXPECT_TRUE(Evaluate(put, &group).applied);
-  Evaluate(tables::DeleteRequest{.table = kTable, .key = {{"id", "absent"}}}, &group);
+  Evaluate(tables::DeleteRequest{.table = kGroupTable, .key = {{"id", "absent"}}}, &group);
   group.Finish();
   EXPECT_TRUE(group.batch().empty());
 }
 
-// A condition that does not hold writes nothing, and shows the item it was checked on.
+// When a condition does not hold, nothing is written, and the reply has the item that was checked.
 TEST_F(GroupTest, ConditionsAreCheckedOnTheItemAsOfTheGroup) {
   Group group = NewGroup();
-  tables::PutRequest put{.table = kTable,
+  tables::PutRequest put{.table = kGroupTable,
                          .item = {{"id", "a"}, {"n", Number::FromInt(1)}},
                          .condition = "attribute_not_exists(id)",
                          .on_failure = tables::OnConditionFailure::kAllOld};
@@ -148,13 +149,13 @@ TEST_F(GroupTest, ConditionsAreCheckedOnTheItemAsOfTheGroup) {
 TEST_F(GroupTest, TokensAreFoundInTheGroupAndAfterIt) {
   Group group = NewGroup();
   EXPECT_EQ(*group.FindToken("token"), std::nullopt);
-  group.AddToken("token", {.expires = kNow + 10, .fingerprint = "f"});
+  group.AddToken("token", {.expires = kGroupNow + 10, .fingerprint = "f"});
   EXPECT_EQ((*group.FindToken("token"))->fingerprint, "f");
   Write(&group);
-  Group later = NewGroup(kNow + 9);
+  Group later = NewGroup(kGroupNow + 9);
   ASSERT_TRUE(later.FindToken("token")->has_value());
   EXPECT_EQ((*later.FindToken("token"))->fingerprint, "f");
-  Group too_late = NewGroup(kNow + 10);
+  Group too_late = NewGroup(kGroupNow + 10);
   EXPECT_EQ(*too_late.FindToken("token"), std::nullopt);
 }
 
@@ -162,15 +163,15 @@ TEST_F(GroupTest, TokensAreFoundInTheGroupAndAfterIt) {
 
 class ItemChangeTest : public ::testing::Test {
  protected:
-  ItemChangeTest() { CHECK(tables_->CreateTable(Things()).has_value()); }
+  ItemChangeTest() { CHECK(tables_->CreateTable(GroupThings()).has_value()); }
 
   void Put(const Item& item) {
-    const auto reply = tables_->Put({.table = kTable, .item = item});
+    const auto reply = tables_->Put({.table = kGroupTable, .item = item});
     ASSERT_TRUE(reply.has_value()) << reply.error().message;
   }
 
   std::vector<Item> OwnedBy(const std::string& owner) {
-    auto page = tables_->Query({.table = kTable,
+    auto page = tables_->Query({.table = kGroupTable,
                                 .index = "by-owner",
                                 .key_condition = "#o = :o",
                                 .names = {{"#o", "owner"}},
@@ -189,7 +190,7 @@ class ItemChangeTest : public ::testing::Test {
   std::unique_ptr<EmbeddedTables> tables_ = folder_.Open();
 };
 
-// An index row that stays behind shows an item where it no longer is.
+// An old index row would show an item at its old position.
 TEST_F(ItemChangeTest, AnItemThatMovesInAnIndexLeavesNoRowBehind) {
   Put({{"id", "a"}, {"owner", "first"}});
   Put({{"id", "a"}, {"owner", "second"}});
@@ -203,7 +204,7 @@ TEST_F(ItemChangeTest, AnItemThatLosesItsIndexKeyLeavesTheIndex) {
   Put({{"id", "a"}});
   EXPECT_TRUE(OwnedBy("first").empty());
   Put({{"id", "b"}, {"owner", "first"}});
-  ASSERT_TRUE(tables_->Delete({.table = kTable, .key = {{"id", "b"}}}).has_value());
+  ASSERT_TRUE(tables_->Delete({.table = kGroupTable, .key = {{"id", "b"}}}).has_value());
   EXPECT_TRUE(OwnedBy("first").empty());
   ExpectWhole();
 }
@@ -216,39 +217,39 @@ TEST_F(ItemChangeTest, AnIndexRowFollowsWhatItCarries) {
   ExpectWhole();
 }
 
-// Counts are kept with every change, and stored with it.
+// Counts are updated and stored with every change.
 TEST_F(ItemChangeTest, CountsFollowTheItems) {
   Put({{"id", "a"}, {"owner", "o"}, {"hidden", std::string(50, 'x')}});
   Put({{"id", "a"}, {"owner", "o"}});
   Put({{"id", "b"}});
-  const auto before = tables_->DescribeTable(kTable);
+  const auto before = tables_->DescribeTable(kGroupTable);
   EXPECT_EQ(before->item_count, 2u);
   EXPECT_EQ(before->size_bytes, 12u);  // id a, owner o; id b.
   EXPECT_EQ(before->indexes[0].item_count, 1u);
   EXPECT_EQ(before->indexes[0].size_bytes, 9u);
   tables_.reset();
   tables_ = folder_.Open();
-  const auto after = tables_->DescribeTable(kTable);
+  const auto after = tables_->DescribeTable(kGroupTable);
   EXPECT_EQ(after->item_count, 2u);
   EXPECT_EQ(after->size_bytes, 12u);
   EXPECT_EQ(after->indexes[0].item_count, 1u);
   ExpectWhole();
 }
 
-// The power may go at any moment of a write: item and index row are there together or not.
-TEST_F(ItemChangeTest, ACutPowerLeavesAllOfAWriteOrNothing) {
+// After a power cut at any moment of a write, item and index row are both present or both absent.
+TEST_F(ItemChangeTest, APowerCutLeavesAllOfAWriteOrNothing) {
   uint64_t present = 0;
   for (uint64_t nth = 1;; ++nth) {
     const std::string id = "a" + std::to_string(nth);
     folder_.files().Arm({.nth = nth, .effect = FaultEffect::kPowerCut});
-    const auto reply = tables_->Put({.table = kTable, .item = {{"id", id}, {"owner", id}}});
+    const auto reply = tables_->Put({.table = kGroupTable, .item = {{"id", id}, {"owner", id}}});
     const bool finished = !folder_.files().fired();
     folder_.files().Disarm();
     folder_.files().PowerCut();
     tables_.reset();
     folder_.files().Restart();
     tables_ = folder_.Open();
-    const auto item = tables_->Get({.table = kTable, .key = {{"id", id}}});
+    const auto item = tables_->Get({.table = kGroupTable, .key = {{"id", id}}});
     ASSERT_TRUE(item.has_value());
     EXPECT_EQ(OwnedBy(id).size(), item->has_value() ? 1u : 0u);
     EXPECT_TRUE(item->has_value() || !reply.has_value());

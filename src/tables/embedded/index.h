@@ -1,4 +1,4 @@
-// What of an item stands in an index.
+// The rows of indexes: which row an item has in an index, and which attributes the row holds.
 #pragma once
 
 #include <optional>
@@ -12,18 +12,18 @@ namespace tidemark::embedded {
 
 struct IndexRow {
   std::string key;
-  item::Item item;  // The attributes that the index carries.
+  item::Item item;  // The attributes that the index holds.
 };
 
-// nullopt when the item is not in the index: it lacks a key attribute, or has one that
-// cannot be a key (which only items older than the index can).
+// nullopt when the item is not in the index: a key attribute of the index is absent or not valid.
+// A value that is not valid can only be in an item that was written before the index was created.
 std::optional<IndexRow> IndexRowOf(const Table& table, const Index& index, const item::Key& key,
                                    const item::Item& item);
 
-// Refuses an item with an attribute that some index cannot take as its key.
+// Refuses an item with a value that is not valid as the key of an index.
 Status CheckIndexKeys(const Table& table, const item::Item& item);
 
-// Whether the index carries the attribute.
+// Whether the rows of the index hold the attribute.
 bool Carries(const Table& table, const Index& index, std::string_view attribute);
 
 }  // namespace tidemark::embedded

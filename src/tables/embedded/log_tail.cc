@@ -55,6 +55,9 @@ uint64_t LogTail::Record::next_sequence() const {
   return sequence() + LittleEndian(payload.substr(8), 4);
 }
 
+// Reads records up to the first place that is not a whole record. From there on it only searches:
+// after a torn end there are no whole records, after damage there are whole records of later
+// batches.
 void LogTail::Add(std::string_view block) {
   while (end_ == LogEnd::kWhole && block.size() >= kHeadBytes) {
     Record record;
@@ -63,17 +66,20 @@ void LogTail::Add(std::string_view block) {
       block.remove_prefix(1);
       break;
     }
-    if (record.BeginsBatch()) sequence_after_ = record.next_sequence();
-    // Not before its end: a batch that breaks off is still the one that must follow.
+    if (record.BeginsBatch()) {
+      if (first_sequence_ == 0) first_sequence_ = record.sequence();
+      sequence_after_ = record.next_sequence();
+    }
+    // Only at the last record of a batch: until then, this batch is still the one that must follow.
     if (record.EndsBatch()) next_sequence_ = sequence_after_;
     block.remove_prefix(kHeadBytes + record.payload.size());
   }
   if (end_ == LogEnd::kTorn) Search(block);
 }
 
-// Damage may have moved where records begin, so that every place is tried. Looking at the sequence
-// number keeps bytes that only look like a record, such as a log that somebody stored as a value,
-// from being taken for one.
+// Tries every byte as the beginning of a record, because a damaged length hides where the next
+// record begins. A correct checksum is not enough: a stored value may itself contain the bytes of a
+// log. A later batch must also have a higher sequence number than the batch that must follow.
 void LogTail::Search(std::string_view bytes) {
   for (; bytes.size() >= kHeadBytes; bytes.remove_prefix(1)) {
     const uint8_t type = ByteAt(bytes, 6);

@@ -1,17 +1,20 @@
-// LogTail tells the torn end of a write-ahead log, which any crash may leave, from damage in
-// front of records that were acknowledged. RocksDB itself cannot: whichever way it is asked to
-// recover, it either takes a damaged length for a torn end, or a torn end for damage.
+// LogTail distinguishes the torn end of a write-ahead log, which any crash may leave, from damage
+// in front of acknowledged records. RocksDB cannot do this: depending on its recovery mode, it
+// takes a damaged length for a torn end, or a torn end for damage.
 //
 //   LogTail tail;
 //   while (... another block of kBlockBytes, the last may be shorter ...) tail.Add(block);
 //   if (tail.end() == LogEnd::kDamaged) refuse;
 //
-// A log is synced with every group of writes, so that a crash tears at most the last batch. A whole
-// batch with a later number behind the first unreadable place therefore proves damage; only in the
-// every-second mode can a power cut leave such a log too, and it is refused all the same. For one
-// log and one thread. The format is RocksDB's, without recycling and compression.
+// A log is synced with every group of writes, so a crash can tear only the last batch. If a whole
+// batch with a higher sequence number follows the first unreadable place, the log is damaged. In
+// the every-second mode a power cut can leave such a log too; it is refused as well.
+//
+// One object reads one log, on one thread. The format is RocksDB's, without recycling and
+// compression.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -19,7 +22,7 @@ namespace tidemark::embedded {
 
 enum class LogEnd {
   kWhole,
-  kTorn,     // Nothing that was acknowledged follows the place where it breaks off.
+  kTorn,     // The log breaks off, and nothing acknowledged follows.
   kDamaged,  // Whole records follow an unreadable place.
 };
 
@@ -30,6 +33,9 @@ class LogTail {
   // The next block of the log, in order.
   void Add(std::string_view block);
   LogEnd end() const { return end_; }
+  // Of the batches that were read completely; 0 when there is none.
+  uint64_t first_sequence() const { return first_sequence_; }
+  uint64_t last_sequence() const { return next_sequence_ > 0 ? next_sequence_ - 1 : 0; }
 
  private:
   // A part of a batch, or a whole one.
@@ -47,8 +53,22 @@ class LogTail {
   void Search(std::string_view bytes);
 
   LogEnd end_ = LogEnd::kWhole;
-  uint64_t next_sequence_ = 0;   // Of the batch that must follow those that were read to their end.
-  uint64_t sequence_after_ = 0;  // Of the batch that must follow the one being read.
+  uint64_t first_sequence_ = 0;
+  uint64_t next_sequence_ = 0;   // Of the batch that must follow the complete ones.
+  uint64_t sequence_after_ = 0;  // Of the batch after the one being read.
+};
+
+// The last sequence number that the logs reach without a gap. RocksDB does not read what follows a
+// gap.
+struct LogChain {
+  uint64_t reach = 0;
+  bool broken = false;
+
+  void Add(const LogTail& tail) {
+    if (tail.first_sequence() == 0) return;
+    broken = broken || (reach > 0 && tail.first_sequence() > reach + 1);
+    if (!broken) reach = std::max(reach, tail.last_sequence());
+  }
 };
 
 }  // namespace tidemark::embedded

@@ -2,6 +2,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <memory>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
@@ -11,7 +14,7 @@
 namespace tidemark::embedded {
 namespace {
 
-// The log that RocksDB itself writes for batches of these sizes, as if its process had died.
+// The log that RocksDB writes for batches of these sizes, as after a kill of the process.
 std::string LogOf(const std::vector<size_t>& sizes) {
   TempFolder folder;
   rocksdb::Options options;
@@ -46,16 +49,16 @@ TEST(LogTailTest, AcceptsAWholeLog) {
   EXPECT_EQ(EndOf(LogOf(kSizes)), LogEnd::kWhole);
 }
 
-// Wherever a crash breaks the log off, nothing is behind it.
-TEST(LogTailTest, NeverTakesATornEndForDamage) {
+// The log is cut at every position. That is always a torn end.
+TEST(LogTailTest, RecognisesATornEndAtEveryPosition) {
   const std::string log = LogOf(kSizes);
   for (size_t length = 0; length < log.size(); length += 61) {
     ASSERT_NE(EndOf(std::string_view(log).substr(0, length)), LogEnd::kDamaged) << length;
   }
 }
 
-// Pages of the last batch reach the disk in any order; only its beginning counts as one.
-TEST(LogTailTest, TakesAHoleInTheLastBatchForATornEnd) {
+// Pages of the last batch may reach the disk in any order, so it may have a hole.
+TEST(LogTailTest, TreatsAHoleInTheLastBatchAsATornEnd) {
   std::string log = LogOf({10, 20, 100'000});
   std::fill_n(log.begin() + 8'192, 4'096, '\0');
   EXPECT_EQ(EndOf(log), LogEnd::kTorn);
@@ -74,8 +77,8 @@ TEST(LogTailTest, FindsDamageInFrontOfTheLastBatch) {
   }
 }
 
-// A batch in two blocks, one behind it: that the first of its two parts was read proves nothing
-// yet.
+// A batch is in two blocks, and another batch follows. Reading the first part is not enough: the
+// damage is in the second part.
 TEST(LogTailTest, FindsDamageInTheLastPartOfABatch) {
   const std::string log = LogOf({10, 40'000, 20});
   const size_t second_part = LogTail::kBlockBytes;

@@ -15,8 +15,7 @@ namespace tidemark::embedded {
 
 namespace {
 
-constexpr std::chrono::seconds kInterval(1);
-// The size of one step. Writers wait for at most one.
+// The size of one step. Writers wait for one step at most.
 constexpr size_t kStepItems = 500;
 constexpr size_t kStepBytes = 1 << 20;
 
@@ -51,11 +50,11 @@ struct StoredItem {
   item::Item item;
 };
 
-// The next items behind `done_to`; fewer than a step when there are no more.
+// The next items after `done_to`. Fewer items than a step has mean that there are no more.
 Result<std::vector<StoredItem>> NextItems(const Store& store, const Table& table,
                                           const std::string& done_to) {
   Range rest = KeyspaceRange(table.keyspace);
-  // The first key behind another is that key with a zero byte.
+  // The smallest key after another one is that key with a zero byte appended.
   if (!done_to.empty()) rest.low = done_to + '\0';
   std::vector<StoredItem> items;
   size_t bytes = 0;
@@ -71,7 +70,9 @@ Result<std::vector<StoredItem>> NextItems(const Store& store, const Table& table
   return items;
 }
 
-// One step: the rows of the next items, and how far it came, in one batch.
+// One step. It writes the rows of the next items and its progress in one batch, so that after a
+// crash the filling continues exactly where it was. For items that the filling has passed, the
+// writers keep the index up to date (Group::ChangeIndex).
 Result<Definition> FillStep(const std::string& name, Group* group) {
   const TablePtr current = group->catalog().Find(name);
   if (current == nullptr || !HasGap(*current)) return Definition{};
@@ -88,8 +89,9 @@ Result<Definition> FillStep(const std::string& name, Group* group) {
 
 // ---- Sweeping ----
 
-// Removes those of the rows whose items are expired now. They were expired when they were
-// found; the item may have been written since, so each is asked again here, in the same write.
+// Removes the items of the rows if they are expired. They were expired when the sweeper found them,
+// but somebody may have written an item since then. So each item is checked again here, inside the
+// committer, where no other write can come between.
 class SweepChange final : public Change {
  public:
   SweepChange(TablePtr table, std::vector<std::string> row_keys)
@@ -119,8 +121,8 @@ class SweepChange final : public Change {
   std::vector<std::string> row_keys_;
 };
 
-// Removes those of the tokens that are expired now: since they were found, a transaction may have
-// taken one up again.
+// Removes the tokens that are still expired. After the sweeper found them, a transaction may have
+// used an expired token again, which renews it.
 class TokenSweep final : public Change {
  public:
   explicit TokenSweep(std::vector<std::string> keys) : keys_(std::move(keys)) {}
@@ -136,7 +138,8 @@ class TokenSweep final : public Change {
     for (const std::string& key : expired) group->batch().Delete(Family::kCatalog, key);
     return Done{};
   }
-  // It reads what is stored, and so must not share a group with such a transaction.
+  // Evaluate reads the store, which does not have the tokens of the same group yet. So this change
+  // must not share a group with a transaction that uses a token.
   bool alone() const override { return true; }
 
  private:
@@ -145,7 +148,7 @@ class TokenSweep final : public Change {
 
 // ---- Trimming ----
 
-// The table as it refers to the stream's new state, or null when it does not.
+// The table with the new state of the stream, or null when the table does not refer to the stream.
 TablePtr WithStream(const Catalog& catalog, const Stream& old, const StreamPtr& renewed) {
   const TablePtr table = catalog.Find(old.table);
   const bool refers =
@@ -157,7 +160,21 @@ TablePtr WithStream(const Catalog& catalog, const Stream& old, const StreamPtr& 
   return copy;
 }
 
-// The horizon was looked for before: a walk over all that is to go would hold up the writers.
+// Deletes the records from `begin` up to but not including `end`. RocksDB prepares all deleted
+// ranges of a memtable again at the first read after each new one, and the cost of ranges that
+// overlap is the square of their number. So a range begins where the last one ended, and a trim of
+// few records, as a quiet stream has every second, makes none.
+void DeleteRecords(StreamId id, uint64_t begin, uint64_t end, Batch* batch) {
+  if (end - begin > kStepItems) {
+    return batch->DeleteRange(Family::kStreams, {StreamRowKey(id, begin), StreamRowKey(id, end)});
+  }
+  for (uint64_t sequence = begin; sequence < end; ++sequence) {
+    batch->Delete(Family::kStreams, StreamRowKey(id, sequence));
+  }
+}
+
+// The caller finds the horizon before it calls the committer, because a walk over all records to be
+// removed would block the writers.
 Result<Definition> TrimStep(StreamId id, uint64_t horizon, Group* group) {
   const StreamPtr stream = group->catalog().FindStream(id);
   if (stream == nullptr) return Definition{};
@@ -168,7 +185,7 @@ Result<Definition> TrimStep(StreamId id, uint64_t horizon, Group* group) {
   } else if (horizon > stream->trimmed_through + 1) {
     auto trimmed = std::make_shared<Stream>(*stream);
     trimmed->trimmed_through = horizon - 1;
-    group->batch().DeleteRange(Family::kStreams, {StreamRowKey(id, 0), StreamRowKey(id, horizon)});
+    DeleteRecords(id, stream->trimmed_through + 1, horizon, &group->batch());
     definition.streams.push_back(trimmed);
     definition.table = WithStream(group->catalog(), *stream, trimmed);
   }
@@ -180,13 +197,35 @@ Result<Definition> TrimStep(StreamId id, uint64_t horizon, Group* group) {
 Status Maintenance::RunOnce() {
   std::lock_guard lock(running_);
   store_->CheckFreeSpace();
+  const Status recovered = Recover();
+  metrics_->writable.Set(store_->Writable().has_value() && store_->HasSpace().has_value() ? 1 : 0);
+  TRY(recovered);
   TRY(committer_->SyncNow());
-  // Filling takes space, the rest frees it: that goes on when there is none to fill with.
+  // Filling uses disk space and the other work frees it. So the other work is done even when
+  // filling fails because the disk is full.
   const Status filled = FillAll();
   TRY(SweepItems());
   TRY(TrimStreams());
   TRY(SweepTokens());
   return filled;
+}
+
+// Opening a large store reads its logs. So the pause grows while the tries fail.
+Status Maintenance::Recover() {
+  const std::chrono::nanoseconds now = runtime_.clock.Monotonic();
+  if (!store_->CanReopen() || now < next_recovery_) return Done{};
+  const Status recovered = committer_->Recover();
+  if (!recovered.has_value()) {
+    next_recovery_ = now + recovery_pause_;
+    recovery_pause_ = std::min(2 * recovery_pause_, kMaxRecoveryPause);
+    return recovered;
+  }
+  recovery_pause_ = kInterval;
+  metrics_->recoveries.Add();
+  runtime_.logger.Log(LogLevel::kWarning,
+                      "the tables accept writes again: the data folder was opened again after a "
+                      "full disk or exhausted descriptors");
+  return Done{};
 }
 
 Status Maintenance::FillAll() {
@@ -211,8 +250,9 @@ Status Maintenance::SweepItems() {
 }
 
 Status Maintenance::SweepTable(const TablePtr& table) {
-  const Range expired =
-      ExpiredRange(table->expiry->keyspace, clock_.NowSeconds(), tables::kOldestTimeToLive.count());
+  // The cursor reads a snapshot, so the deletions below do not disturb it.
+  const Range expired = ExpiredRange(table->expiry->keyspace, runtime_.clock.NowSeconds(),
+                                     tables::kOldestTimeToLive.count());
   Cursor cursor = store_->Iterate(Family::kRows, expired, Walk::kLong);
   cursor.SeekToFirst();
   while (cursor.valid() && !stopping()) {
@@ -236,7 +276,7 @@ Status Maintenance::TrimStreams() {
 Status Maintenance::TrimStream(StreamId id) {
   const StreamPtr stream = catalog_->FindStream(id);
   if (stream == nullptr) return Done{};
-  const EpochSeconds now = clock_.NowSeconds();
+  const EpochSeconds now = runtime_.clock.NowSeconds();
   const uint64_t horizon = TRY(Horizon(*store_, *stream, now));
   if (horizon == stream->trimmed_through + 1 && !IsOver(*stream, now)) return Done{};
   DefinitionChange step([&](Group* group) { return TrimStep(id, horizon, group); });
@@ -244,7 +284,7 @@ Status Maintenance::TrimStream(StreamId id) {
 }
 
 Status Maintenance::SweepTokens() {
-  const EpochSeconds now = clock_.NowSeconds();
+  const EpochSeconds now = runtime_.clock.NowSeconds();
   Cursor cursor = store_->Iterate(Family::kCatalog, TokenRange(), Walk::kLong);
   cursor.SeekToFirst();
   while (cursor.valid() && !stopping()) {
@@ -270,20 +310,16 @@ void Maintenance::Loop() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     wake_.wait_for(lock, kInterval, [&] { return poked_ || stopping_; });
+    // Cleared before the round, so that a Poke during the round starts another one.
     poked_ = false;
     lock.unlock();
-    // What fails now is tried again at the next turn; a disk that failed has stopped all
-    // writers with an error of their own.
+    // A step that fails is tried again a second later. When the disk has failed, writers get that
+    // error themselves.
     const Status status = RunOnce();
-    if (!status.has_value()) Report(status.error());
+    if (!status.has_value()) metrics_->housekeeping_failures.Add();
+    failures_.Note(status);
     lock.lock();
   }
-}
-
-void Maintenance::Report(const Error& error) {
-  metrics_->housekeeping_failures.Add();
-  if (logger_ == nullptr) return;
-  logger_->Log(LogLevel::kError, "housekeeping failed", {{"error", error.message}});
 }
 
 void Maintenance::Stop() {

@@ -1,20 +1,21 @@
 // Housekeeping: filling new indexes and expiry lists, sweeping expired items, trimming streams
 // and tokens, syncing in the every-second mode, watching the disk. All of it goes through the
-// committer in small steps, so that writers never wait long, and each step can be cut short by a
-// crash and taken up again.
+// committer in small steps, so that writers never wait long. After a crash the work continues with
+// the next step.
 //
-// Run starts a thread that works every second, or at once when poked; without it, RunOnce does
-// all that is due.
+// Run starts a thread that works every second, or at once after Poke. Without the thread, RunOnce
+// does all work that is due.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
 #include <thread>
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/failure_log.h"
 #include "base/result.h"
+#include "base/runtime.h"
 #include "tables/embedded/catalog.h"
 #include "tables/embedded/committer.h"
 #include "tables/embedded/store.h"
@@ -23,28 +24,30 @@ namespace tidemark::embedded {
 
 class Maintenance {
  public:
-  // The logger may be null.
-  Maintenance(Store* store, Catalog* catalog, Committer* committer, const Clock& clock,
-              EngineMetrics* metrics, Logger* logger)
+  Maintenance(Store* store, Catalog* catalog, Committer* committer, const Runtime& runtime,
+              EngineMetrics* metrics)
       : store_(store),
         catalog_(catalog),
         committer_(committer),
-        clock_(clock),
+        runtime_(runtime),
         metrics_(metrics),
-        logger_(logger) {}
+        failures_({.level = LogLevel::kError, .work = "housekeeping of the tables"}, runtime) {}
   ~Maintenance() { Stop(); }
 
-  // Does everything that is due, to its end. One caller at a time.
+  // Does all work that is due and returns when it is complete. One caller at a time.
   Status RunOnce();
 
   void Run();
-  void Stop();  // Waits for the step under way.
+  void Stop();  // Waits for the running step.
   void Poke();  // There is something to fill.
 
  private:
+  static constexpr std::chrono::seconds kInterval{1};
+  static constexpr std::chrono::seconds kMaxRecoveryPause{64};
+
   void Loop();
-  void Report(const Error& error);
   bool stopping();
+  Status Recover();
   Status FillAll();
   Status FillTable(const std::string& table);
   Status SweepItems();
@@ -56,11 +59,13 @@ class Maintenance {
   Store* store_;
   Catalog* catalog_;
   Committer* committer_;
-  const Clock& clock_;
+  const Runtime runtime_;
   EngineMetrics* metrics_;
-  Logger* logger_;
+  FailureLog failures_;  // For the thread alone.
 
   std::mutex running_;
+  std::chrono::nanoseconds next_recovery_{0};
+  std::chrono::seconds recovery_pause_ = kInterval;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool poked_ = false;

@@ -139,8 +139,8 @@ Result<std::vector<PreparedGet>> PrepareGets(const Catalog& catalog,
   return prepared;
 }
 
-// The row of each get. The first key that does not fit its table cancels the whole, unless
-// another item is asked for twice, which refuses it.
+// The row key of each get. A key that does not fit its table cancels the transaction. An item that
+// is asked for twice refuses the request, also when a key does not fit.
 Result<std::vector<std::string>> RowKeysOf(const tables::TransactGetRequest& request,
                                            const std::vector<PreparedGet>& prepared,
                                            tables::TransactGetReply* reply) {

@@ -35,12 +35,6 @@ void AppendKey(const item::Key& key, std::string* out) {
   if (key.sort) item::EncodeOrdered(*key.sort, out);
 }
 
-item::Key ReadKey(Reader* reader, const item::KeySchema& schema) {
-  item::Key key{.partition = item::DecodeOrdered(schema.partition.type, reader)};
-  if (schema.sort) key.sort = item::DecodeOrdered(schema.sort->type, reader);
-  return key;
-}
-
 // Reads past keyspace and hash, and fails the reader when the hash is not the partition's.
 item::Key ReadHashedKey(Reader* reader, const item::KeySchema& schema) {
   reader->Fixed32();
@@ -105,17 +99,6 @@ Result<item::Key> DecodeItemRowKey(std::string_view row_key, const item::KeySche
   return key;
 }
 
-Result<IndexRowKeyParts> DecodeIndexRowKey(std::string_view row_key,
-                                           const item::KeySchema& index_schema,
-                                           const item::KeySchema& table_schema) {
-  Reader reader(row_key);
-  IndexRowKeyParts parts;
-  parts.index_key = ReadHashedKey(&reader, index_schema);
-  parts.item_key = ReadKey(&reader, table_schema);
-  if (!reader.AtEnd()) return DamagedKey();
-  return parts;
-}
-
 Result<ExpiryRowKeyParts> DecodeExpiryRowKey(std::string_view row_key) {
   Reader reader(row_key);
   reader.Fixed32();
@@ -165,7 +148,8 @@ Range ConditionRange(Keyspace keyspace, const expression::KeyCondition& conditio
 }
 
 Range ExpiredRange(Keyspace keyspace, EpochSeconds now, EpochSeconds oldest) {
-  // Expired from the second of the deadline on: everything before the next second.
+  // An item is expired from the second of its deadline on, so the range ends before the next
+  // second.
   const EpochSeconds first = std::max<EpochSeconds>(now - oldest + 1, 0);
   return {ExpiryRowKey(keyspace, first, ""), ExpiryRowKey(keyspace, std::max(now + 1, first), "")};
 }

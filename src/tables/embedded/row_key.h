@@ -1,5 +1,5 @@
-// The keys of rows (docs/formats/keys.md). Each table, index and expiry list is a keyspace,
-// a number that is never given twice; all its rows begin with it.
+// The keys of rows (docs/formats/keys.md). Each table, index and expiry list is a keyspace with a
+// number that is never used again. All its row keys begin with this number.
 //
 //   item row    keyspace · hash of the partition key · partition key · sort key
 //   index row   the same by the index's key, then the table's partition and sort key
@@ -27,15 +27,8 @@ std::string ItemRowKey(Keyspace keyspace, const item::Key& key);
 std::string IndexRowKey(Keyspace keyspace, const item::Key& index_key, const item::Key& item_key);
 std::string ExpiryRowKey(Keyspace keyspace, EpochSeconds ttl, std::string_view item_row_key);
 
-// The inverse of each; kCorrupt on what they do not write.
+// The inverses. kCorrupt for bytes that the functions above never write.
 Result<item::Key> DecodeItemRowKey(std::string_view row_key, const item::KeySchema& schema);
-struct IndexRowKeyParts {
-  item::Key index_key;
-  item::Key item_key;
-};
-Result<IndexRowKeyParts> DecodeIndexRowKey(std::string_view row_key,
-                                           const item::KeySchema& index_schema,
-                                           const item::KeySchema& table_schema);
 struct ExpiryRowKeyParts {
   EpochSeconds ttl;
   std::string_view item_row_key;

@@ -32,8 +32,8 @@ bool Contains(const Range& range, const std::string& key) {
 
 // ---- Round trips ----
 
-// What is written can be read back, for every type of key: the index and Verify live on it.
-TEST(RowKeyTest, ItemKeysComeBack) {
+// Decoding returns every kind of key that was encoded. Indexes and Verify depend on this.
+TEST(RowKeyTest, DecodesEncodedItemKeys) {
   const std::vector<std::pair<item::KeySchema, item::Key>> cases = {
       {Schema(Type::kString), KeyOf("a")},
       {Schema(Type::kNumber), KeyOf(Number::FromInt(-12))},
@@ -48,15 +48,15 @@ TEST(RowKeyTest, ItemKeysComeBack) {
   }
 }
 
-TEST(RowKeyTest, IndexKeysComeBackWithTheirItems) {
+// Several items may have the same index key. Each of them needs a row of its own, and all rows are
+// found under the index key.
+TEST(RowKeyTest, ItemsWithOneIndexKeyHaveRowsOfTheirOwn) {
   const item::Key index_key = KeyOf(Number::FromInt(3), "later");
-  const item::Key item_key = KeyOf("a", item::Binary{"b"});
-  const auto parts =
-      DecodeIndexRowKey(IndexRowKey(kKeyspace, index_key, item_key),
-                        Schema(Type::kNumber, Type::kString), Schema(Type::kString, Type::kBinary));
-  ASSERT_TRUE(parts.has_value());
-  EXPECT_EQ(parts->index_key, index_key);
-  EXPECT_EQ(parts->item_key, item_key);
+  const std::string first = IndexRowKey(kKeyspace, index_key, KeyOf("a", "bc"));
+  const std::string second = IndexRowKey(kKeyspace, index_key, KeyOf("ab", "c"));
+  EXPECT_NE(first, second);
+  EXPECT_TRUE(first.starts_with(ItemRowKey(kKeyspace, index_key)));
+  EXPECT_TRUE(second.starts_with(ItemRowKey(kKeyspace, index_key)));
 }
 
 TEST(RowKeyTest, ExpiryKeysComeBackWithTheirRows) {
@@ -70,7 +70,7 @@ TEST(RowKeyTest, ExpiryKeysComeBackWithTheirRows) {
 
 // ---- Damage ----
 
-// A row whose hash is not its partition's would be found by a scan and missed by a get.
+// A scan would find a row with a wrong hash, but a get would not.
 TEST(RowKeyTest, RefusesAHashThatIsNotThePartitions) {
   std::string key = ItemRowKey(kKeyspace, KeyOf("a"));
   key[5] = static_cast<char>(key[5] ^ 1);
@@ -79,7 +79,7 @@ TEST(RowKeyTest, RefusesAHashThatIsNotThePartitions) {
   EXPECT_EQ(decoded.error().code, ErrorCode::kCorrupt);
 }
 
-// Whatever is cut off or hangs on, the key is refused and nothing is read behind its end.
+// A key that is too short or too long is refused, and nothing is read after its end.
 TEST(RowKeyTest, RefusesKeysCutShortOrTooLong) {
   const item::KeySchema schema = Schema(Type::kString, Type::kNumber);
   const std::string key = ItemRowKey(kKeyspace, KeyOf("abc", Number::FromInt(12)));
@@ -87,7 +87,6 @@ TEST(RowKeyTest, RefusesKeysCutShortOrTooLong) {
     EXPECT_FALSE(DecodeItemRowKey(key.substr(0, length), schema).has_value()) << length;
   }
   EXPECT_FALSE(DecodeItemRowKey(key + '\0', schema).has_value());
-  EXPECT_FALSE(DecodeIndexRowKey(key, schema, schema).has_value());
   EXPECT_FALSE(DecodeExpiryRowKey("short").has_value());
   // A time to live that no encoder writes: it does not fit into signed seconds.
   EXPECT_FALSE(DecodeExpiryRowKey(std::string(12, '\xff')).has_value());
@@ -103,7 +102,7 @@ TEST(RowKeyTest, AKeyspaceHoldsItsRowsAndNoOthers) {
   EXPECT_FALSE(Contains(range, ItemRowKey(kKeyspace + 1, key)));
 }
 
-// The segments of a parallel scan are one range cut into pieces: no row twice, none left out.
+// The segments of a parallel scan cover the whole range without overlap.
 TEST(RowKeyTest, SegmentsFollowEachOtherWithoutGapOrOverlap) {
   for (uint32_t total : {1u, 2u, 3u, 7u, 1'000u, 999'983u}) {
     std::string low = SegmentRange(kKeyspace, 0, total).low;
@@ -141,7 +140,7 @@ TEST(RowKeyTest, ConditionsOnTheSortKeySelectByValue) {
             (Texts{"3", "3.5", "10"}));
   EXPECT_EQ(Selected({.op = SortOperator::kBetween, .low = Number::FromInt(0), .high = three}),
             (Texts{"0", "3"}));
-  // A range turned round is empty, not everything.
+  // A range whose low end is above its high end is empty.
   EXPECT_EQ(Selected({.op = SortOperator::kBetween, .low = three, .high = Number::FromInt(0)}),
             Texts{});
 }
@@ -160,17 +159,17 @@ TEST(RowKeyTest, BeginsWithSelectsByTheFirstBytes) {
   EXPECT_FALSE(selects("ac"));
 }
 
-// Expired from the second of the deadline on, unless it is too old to be meant.
+// A row is expired from the second of its deadline on, unless the deadline is too old to be real.
 TEST(RowKeyTest, TheExpiredRangeEndsWithTheSecondOfTheDeadline) {
-  constexpr EpochSeconds kNow = 1'700'000'000;
-  const Range range = ExpiredRange(kKeyspace, kNow, 100);
+  constexpr EpochSeconds kSecond = 1'700'000'000;
+  const Range range = ExpiredRange(kKeyspace, kSecond, 100);
   const auto expired = [&](EpochSeconds ttl) {
     return Contains(range, ExpiryRowKey(kKeyspace, ttl, "row"));
   };
-  EXPECT_TRUE(expired(kNow));
-  EXPECT_TRUE(expired(kNow - 99));
-  EXPECT_FALSE(expired(kNow + 1));
-  EXPECT_FALSE(expired(kNow - 100));
+  EXPECT_TRUE(expired(kSecond));
+  EXPECT_TRUE(expired(kSecond - 99));
+  EXPECT_FALSE(expired(kSecond + 1));
+  EXPECT_FALSE(expired(kSecond - 100));
 }
 
 }  // namespace

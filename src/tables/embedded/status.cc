@@ -15,7 +15,7 @@ struct Meaning {
 Meaning MeaningOf(const rocksdb::Status& status) {
   if (status.IsCorruption()) {
     return {ErrorCode::kCorrupt,
-            "the data is damaged; restore a backup, and keep the folder for a look"};
+            "the data is damaged; restore a backup, and keep this folder for analysis"};
   }
   if (status.IsNoSpace())
     return {ErrorCode::kUnavailable, "the disk is full; free some space and open again"};

@@ -1,4 +1,4 @@
-// RocksDB's Status as our Error: the one place where the two meet.
+// Converts RocksDB's Status to our Error.
 #pragma once
 
 #include <string_view>

@@ -4,95 +4,38 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
-#include <mutex>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <vector>
 
 #include <fmt/format.h>
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
-#include <rocksdb/file_checksum.h>
 #include <rocksdb/file_system.h>
-#include <rocksdb/filter_policy.h>
-#include <rocksdb/listener.h>
+#include <rocksdb/iterator.h>
 #include <rocksdb/options.h>
-#include <rocksdb/slice_transform.h>
-#include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
 
+#include "base/descriptor.h"
+#include "tables/embedded/durable_mark.h"
 #include "tables/embedded/log_tail.h"
 #include "tables/embedded/status.h"
+#include "tables/embedded/store_options.h"
+#include "tables/embedded/trouble.h"
+#include "tables/embedded/visitors.h"
 
 namespace tidemark::embedded {
 
 namespace {
 
 constexpr std::array<const char*, 3> kFamilyNames = {"default", "rows", "streams"};
-// Small, so that looking for a row's place stays in the processor's cache; several go to disk
-// together, so that files do not become many.
-constexpr size_t kMemtableBytes = 8 << 20;
-constexpr int kMemtablesAFile = 4;
-constexpr int kMaxMemtables = 2 * kMemtablesAFile;
-constexpr size_t kMaxWalBytes = 256 << 20;
-constexpr size_t kProtectionBytes = 8;
-// Of a row: its keyspace and the hash of its partition.
-constexpr size_t kPartitionPrefixBytes = 8;
 constexpr const char* kMarkerFile = "/TIDEMARK";
 constexpr const char* kTablesFolder = "/tables";
+constexpr const char* kDurableMarkFile = "/SYNCED";
 
 rocksdb::Slice ToSlice(std::string_view text) { return {text.data(), text.size()}; }
 std::string_view ToView(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-
-// Remembers the first trouble that RocksDB meets in the background (a failed flush, a
-// damaged block in a compaction), from which on nothing more is written.
-class Trouble final : public rocksdb::EventListener {
- public:
-  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* status) override {
-    Note(status->ToString());
-  }
-  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status,
-                            bool* auto_recovery) override {
-    // A store that lost its footing is checked and opened again by a person, not resumed.
-    *auto_recovery = false;
-  }
-  void Note(const std::string& reason) {
-    std::lock_guard lock(mutex_);
-    if (!reason_.empty()) return;
-    reason_ = reason;
-    stopped_ = true;
-  }
-  bool stopped() const { return stopped_; }
-  std::string reason() const {
-    std::lock_guard lock(mutex_);
-    return reason_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::atomic<bool> stopped_ = false;
-  std::string reason_;
-};
-
-rocksdb::ColumnFamilyOptions FamilyOptions(const std::shared_ptr<rocksdb::Cache>& cache) {
-  rocksdb::BlockBasedTableOptions table;
-  table.block_cache = cache;
-  table.block_size = 16 << 10;
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  rocksdb::ColumnFamilyOptions options;
-  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  options.compression = rocksdb::kLZ4Compression;
-  options.write_buffer_size = kMemtableBytes;
-  options.min_write_buffer_number_to_merge = kMemtablesAFile;
-  options.max_write_buffer_number = kMaxMemtables;
-  options.level_compaction_dynamic_level_bytes = true;
-  options.memtable_protection_bytes_per_key = kProtectionBytes;
-  // Most rows that are looked up before a write are new: the filter says so without a search.
-  options.memtable_prefix_bloom_size_ratio = 0.02;
-  options.memtable_whole_key_filtering = true;
-  // The same for partitions: one that is not there costs a query no search.
-  options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kPartitionPrefixBytes));
-  return options;
-}
 
 // Whether all keys of the range have one prefix, as those of a partition have.
 bool HasOnePrefix(const Range& range) {
@@ -100,38 +43,33 @@ bool HasOnePrefix(const Range& range) {
          range.low.compare(0, kPartitionPrefixBytes, range.high, 0, kPartitionPrefixBytes) == 0;
 }
 
-rocksdb::DBOptions DatabaseOptions(rocksdb::Env* env, const std::shared_ptr<Trouble>& trouble) {
-  rocksdb::DBOptions options;
-  options.env = env;
-  options.create_if_missing = true;
-  options.create_missing_column_families = true;
-  options.paranoid_checks = true;
-  // A torn last record is what a crash leaves. Damage before the end is not, and refuses to
-  // open; what this mode takes for a torn end and is not, ExamineLogs has found before.
-  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
-  options.track_and_verify_wals_in_manifest = true;
-  options.recycle_log_file_num = 0;
-  options.max_total_wal_size = kMaxWalBytes;
-  options.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
-  // New files go to the disk as they grow: at their end one large sync would hold up the log's.
-  options.bytes_per_sync = 1 << 20;
-  options.max_background_jobs = 2;
-  options.max_bgerror_resume_count = 0;
-  options.stats_dump_period_sec = 0;
-  options.stats_persist_period_sec = 0;
-  options.keep_log_file_num = 5;
-  options.max_log_file_size = 4 << 20;
-  options.listeners = {trouble};
-  return options;
-}
+// RocksDB makes its files readable to everybody, so the folder keeps other users out. If this
+// fails, as on a file system without permissions, `tidemark doctor` says so.
+void MakePrivate(const std::string& folder) { (void)!::chmod(folder.c_str(), S_IRWXU); }
 
 bool Mentions(const rocksdb::Status& status, std::string_view words) {
   return status.ToString().find(words) != std::string::npos;
 }
 
+rocksdb::Status Closed() {
+  return rocksdb::Status::TryAgain("the data folder is being opened again after a full disk");
+}
+
+// Whether there are enough descriptors for an opening. The files that the store has open now do not
+// count, because they are closed before.
+bool HasDescriptors() {
+  constexpr size_t kNeeded = 64;
+  std::vector<Descriptor> probes;
+  while (probes.size() < kNeeded) {
+    probes.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!probes.back().is_open()) return false;
+  }
+  return true;
+}
+
 Error OpenError(const rocksdb::Status& status, const std::string& folder) {
   const std::string doing = fmt::format("opening the data folder '{}'", folder);
-  // What the file system says of a lock that this process, or another, holds.
+  // The error texts of RocksDB's file system when this process or another one holds the lock.
   if (Mentions(status, "lock hold by current process") ||
       Mentions(status, "Resource temporarily unavailable")) {
     return {ErrorCode::kInUse,
@@ -143,7 +81,7 @@ Error OpenError(const rocksdb::Status& status, const std::string& folder) {
     return {ErrorCode::kDenied, fmt::format("{}: {} (make the folder writable, or name another)",
                                             doing, status.ToString())};
   }
-  // RocksDB takes a file that it cannot read for a wrong option.
+  // RocksDB reports a file that it cannot read as a wrong option.
   if (status.IsInvalidArgument())
     return ToError(rocksdb::Status::IOError(status.ToString()), doing);
   return ToError(status, doing);
@@ -159,6 +97,12 @@ Status CheckMarkerText(const std::string& text, const std::string& folder) {
     return Error{ErrorCode::kCorrupt, fmt::format("the data folder '{}' has a TIDEMARK file that "
                                                   "does not say its format; restore a backup",
                                                   folder)};
+  }
+  if (format == 0) {
+    return Error{ErrorCode::kCorrupt,
+                 fmt::format("the data folder '{}' has a TIDEMARK file with format 0, which no "
+                             "version writes; restore a backup",
+                             folder)};
   }
   if (format > Store::kFormat) {
     return Invalid(
@@ -196,7 +140,7 @@ Batch::Batch(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
 Batch::~Batch() = default;
 Batch::Batch(Batch&&) noexcept = default;
 
-// Adding to a batch fails only for want of memory, or for a family that does not exist.
+// Adding to a batch fails only without memory, or for a family that does not exist.
 void Batch::Put(Family family, std::string_view key, std::string_view value) {
   CHECK(rep_->batch.Put(rep_->handle(family), ToSlice(key), ToSlice(value)).ok());
 }
@@ -213,9 +157,12 @@ size_t Batch::size_bytes() const { return rep_->batch.GetDataSize(); }
 // ---- Snapshot and Cursor ----
 
 struct Snapshot::Rep {
+  Visit visit;  // Null when the store was closed: then there is nothing to read.
   rocksdb::DB* database;
   const rocksdb::Snapshot* snapshot;
-  ~Rep() { database->ReleaseSnapshot(snapshot); }
+  ~Rep() {
+    if (visit) database->ReleaseSnapshot(snapshot);
+  }
 };
 
 Snapshot::Snapshot(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
@@ -223,6 +170,7 @@ Snapshot::~Snapshot() = default;
 Snapshot::Snapshot(Snapshot&&) noexcept = default;
 
 struct Cursor::Rep {
+  Visit visit;
   // RocksDB keeps pointers to the bounds, so they live beside the iterator.
   Range range;
   rocksdb::Slice low;
@@ -258,11 +206,9 @@ struct Store::Rep {
     env = rocksdb::NewCompositeEnv(file_system);
   }
   ~Rep() {
-    for (rocksdb::ColumnFamilyHandle* handle : families) {
-      if (database) database->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
-    }
-    if (database) database->Close().PermitUncheckedError();
-    if (lock != nullptr) env->UnlockFile(lock).PermitUncheckedError();
+    mark.Sync();
+    Close();
+    Unlock();
   }
 
   bool read_only() const { return options.access == Access::kReadOnly; }
@@ -273,21 +219,31 @@ struct Store::Rep {
   }
 
   Status PrepareFolder();
-  // The name of something in the folder; empty when it is missing or has nothing in it.
+  // The name of one entry of the folder; empty when the folder is missing or empty.
   Result<std::string> FirstChild() const;
   Status MakeFolder();
   Status MakeOne(const std::string& folder);
   Status WriteMarker();
   rocksdb::Status Sync(const std::string& folder) const;
   rocksdb::Status SyncDatabase() const;
-  Status LockForReading();
-  Status ExamineLogs();
+  std::string durable_mark_file() const { return database_folder() + kDurableMarkFile; }
+  Status Lock();
+  void Unlock();
+  // The last sequence number that the logs hold; 0 when they are empty.
+  Result<uint64_t> ExamineLogs();
   rocksdb::Status ExamineLog(const std::string& path, LogTail* tail);
+  Status CheckReach(uint64_t in_logs);
   Status OpenDatabase();
+  std::vector<rocksdb::ColumnFamilyDescriptor> Descriptors() const;
+  Status OpenForReading();
+  Status OpenForWriting();
+  // Notes in the mark that everything up to this number is on disk.
+  void Promise(uint64_t sequence);
+  void Close();
   Result<bool> Get(Family family, std::string_view key, std::string* value,
-                   const rocksdb::Snapshot* snapshot) const;
+                   const rocksdb::Snapshot* snapshot);
   std::unique_ptr<Cursor::Rep> Iterate(Family family, Range range,
-                                       const rocksdb::ReadOptions& base) const;
+                                       const rocksdb::ReadOptions& base);
 
   Options options;
   std::shared_ptr<rocksdb::FileSystem> file_system;
@@ -296,6 +252,12 @@ struct Store::Rep {
   std::unique_ptr<rocksdb::DB> database;
   Families families;
   rocksdb::FileLock* lock = nullptr;  // For read-only access, where RocksDB takes none.
+  DurableMark mark;
+  // Counts all uses of `database` except the committer's writes, which never run while it is
+  // closed.
+  Visitors visitors;
+  uint64_t acknowledged = 0;  // The sequence number of the last successful write.
+  std::atomic<bool> reopening = false;
   std::atomic<uint64_t> free_bytes = UINT64_MAX;
 };
 
@@ -331,26 +293,29 @@ Result<std::string> Store::Rep::FirstChild() const {
   const bool missing = listed.IsNotFound() || Mentions(listed, "No such file");
   if (!listed.ok() && !missing) return OpenError(listed, options.folder);
   for (const std::string& child : children) {
-    // A marker aside is what a crash left of a folder being made.
-    if (child == "." || child == ".." || child == "TIDEMARK.new") continue;
+    // A crash while the folder was made leaves this file. The folder of objects may be there before
+    // the first table.
+    if (child == "." || child == ".." || child == "TIDEMARK.new" || child == "objects") continue;
     return child;
   }
   return std::string();
 }
 
-// Makes a folder and puts its name on disk.
+// Creates a folder and syncs its parent, so that the folder's name is on disk.
 Status Store::Rep::MakeOne(const std::string& folder) {
   const size_t slash = folder.rfind('/');
   const std::string parent =
       slash == std::string::npos ? "." : folder.substr(0, std::max<size_t>(slash, 1));
+  const bool is_new = !env->FileExists(folder).ok();
   rocksdb::Status status = env->CreateDirIfMissing(folder);
+  if (status.ok() && is_new) MakePrivate(folder);
   if (status.ok()) status = Sync(parent);
   if (!status.ok()) return OpenError(status, options.folder);
   return Done{};
 }
 
 Status Store::Rep::MakeFolder() {
-  // Parents first: a new user names "data/here" and expects it to be there.
+  // Parents first: a user may name "data/here" when there is no "data" yet.
   for (size_t slash = options.folder.find('/', 1); slash != std::string::npos;
        slash = options.folder.find('/', slash + 1)) {
     const std::string parent = options.folder.substr(0, slash);
@@ -375,7 +340,7 @@ rocksdb::Status Store::Rep::Sync(const std::string& folder) const {
   return status.ok() ? directory->Fsync() : status;
 }
 
-// Every file of the database, and their names.
+// Syncs every file of the database, and the folders, so that the names are on disk too.
 rocksdb::Status Store::Rep::SyncDatabase() const {
   std::vector<std::string> names;
   rocksdb::Status status = env->GetChildren(database_folder(), &names);
@@ -389,32 +354,60 @@ rocksdb::Status Store::Rep::SyncDatabase() const {
   return status.ok() ? Sync(options.folder) : status;
 }
 
-Status Store::Rep::LockForReading() {
+void Store::Rep::Promise(uint64_t sequence) {
+  mark.Advance(sequence);
+  // In this mode there is one sync a second. A second one costs little, and makes the mark exact
+  // even after a power cut.
+  if (options.durability == Durability::kEverySecond) mark.Sync();
+}
+
+void Store::Rep::Close() {
+  for (rocksdb::ColumnFamilyHandle* handle : families) {
+    if (database) database->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+  }
+  families.clear();
+  if (database) database->Close().PermitUncheckedError();
+  database.reset();
+}
+
+Status Store::Rep::Lock() {
   const rocksdb::Status locked = env->LockFile(database_folder() + "/LOCK", &lock);
-  // On a medium that cannot be written nobody else writes either: no lock is needed.
+  // No process can write to a read-only medium, so no lock is needed.
   const bool unwritable = Mentions(locked, "Permission denied") || Mentions(locked, "Read-only");
   if (!locked.ok() && !unwritable) return OpenError(locked, options.folder);
   return Done{};
 }
 
-Status Store::Rep::ExamineLogs() {
+void Store::Rep::Unlock() {
+  if (lock != nullptr) env->UnlockFile(lock).PermitUncheckedError();
+  lock = nullptr;
+}
+
+Result<uint64_t> Store::Rep::ExamineLogs() {
   std::vector<std::string> names;
   const rocksdb::Status listed = env->GetChildren(database_folder(), &names);
-  if (listed.IsNotFound() || Mentions(listed, "No such file")) return Done{};
+  if (listed.IsNotFound() || Mentions(listed, "No such file")) return 0;
   if (!listed.ok()) return OpenError(listed, options.folder);
   std::erase_if(names, [](const std::string& name) { return !name.ends_with(".log"); });
+  // Sorted by number. A number of more than six digits makes a longer name, so the length comes
+  // first.
+  std::sort(names.begin(), names.end(), [](const std::string& one, const std::string& other) {
+    return std::pair(one.size(), one) < std::pair(other.size(), other);
+  });
+  LogChain chain;
   for (const std::string& name : names) {
     LogTail tail;
     const rocksdb::Status status = ExamineLog(database_folder() + "/" + name, &tail);
     if (!status.ok()) return OpenError(status, options.folder);
+    chain.Add(tail);
     if (tail.end() != LogEnd::kDamaged) continue;
     return Error{
         ErrorCode::kCorrupt,
         fmt::format("opening the data folder '{}': the log '{}' is damaged in front of "
-                    "acknowledged writes; restore a backup, and keep the folder for a look",
+                    "acknowledged writes; restore a backup, and keep this folder for analysis",
                     options.folder, name)};
   }
-  return Done{};
+  return chain.reach;
 }
 
 rocksdb::Status Store::Rep::ExamineLog(const std::string& path, LogTail* tail) {
@@ -429,25 +422,61 @@ rocksdb::Status Store::Rep::ExamineLog(const std::string& path, LogTail* tail) {
   return status;
 }
 
+// Checks that every write up to the durable mark is present. Usually the logs already show it.
+// Writes that are not in the logs may be in table files, which only RocksDB can read. So the
+// database is first opened read-only, which changes nothing. Opening it for writing would delete
+// the logs that it has read.
+Status Store::Rep::CheckReach(uint64_t in_logs) {
+  const std::optional<uint64_t> marked = TRY(DurableMark::Read(durable_mark_file()));
+  const uint64_t promised = std::max(marked.value_or(0), acknowledged);
+  if (promised <= in_logs) return Done{};
+  TRY(OpenForReading());
+  const uint64_t reached = database->GetLatestSequenceNumber();
+  Close();
+  Unlock();
+  if (reached >= promised) return Done{};
+  return Error{
+      ErrorCode::kCorrupt,
+      fmt::format("opening the data folder '{}': acknowledged writes are missing. It ends at "
+                  "change {}, and change {} was on disk: a log was cut or deleted. Put the log "
+                  "back, or restore a backup. To go on without these writes, delete '{}'",
+                  options.folder, reached, promised, durable_mark_file())};
+}
+
 Status Store::Rep::OpenDatabase() {
-  TRY(ExamineLogs());
+  const uint64_t in_logs = TRY(ExamineLogs());
+  TRY(CheckReach(in_logs));
+  return read_only() ? OpenForReading() : OpenForWriting();
+}
+
+std::vector<rocksdb::ColumnFamilyDescriptor> Store::Rep::Descriptors() const {
   const auto cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
   for (const char* name : kFamilyNames) descriptors.emplace_back(name, FamilyOptions(cache));
-  const rocksdb::DBOptions database_options = DatabaseOptions(env.get(), trouble);
+  return descriptors;
+}
+
+Status Store::Rep::OpenForReading() {
+  TRY(Lock());
   rocksdb::DB* opened = nullptr;
-  rocksdb::Status status;
-  if (read_only()) {
-    TRY(LockForReading());
-    status = rocksdb::DB::OpenForReadOnly(database_options, database_folder(), descriptors,
-                                          &families, &opened);
-  } else {
-    if (!env->FileExists(database_folder()).ok()) TRY(MakeOne(database_folder()));
-    status =
-        rocksdb::DB::Open(database_options, database_folder(), descriptors, &families, &opened);
-  }
+  const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(
+      DatabaseOptions(env.get(), trouble), database_folder(), Descriptors(), &families, &opened);
   if (!status.ok()) return OpenError(status, options.folder);
   database.reset(opened);
+  return Done{};
+}
+
+Status Store::Rep::OpenForWriting() {
+  if (!env->FileExists(database_folder()).ok()) TRY(MakeOne(database_folder()));
+  MakePrivate(database_folder());  // An earlier version left it open.
+  rocksdb::DB* opened = nullptr;
+  const rocksdb::Status status = rocksdb::DB::Open(
+      DatabaseOptions(env.get(), trouble), database_folder(), Descriptors(), &families, &opened);
+  if (!status.ok()) return OpenError(status, options.folder);
+  database.reset(opened);
+  mark = TRY(DurableMark::Open(durable_mark_file()));
+  // RocksDB has just written everything from the logs into synced table files.
+  Promise(database->GetLatestSequenceNumber());
   return Done{};
 }
 
@@ -462,12 +491,19 @@ Result<std::unique_ptr<Store>> Store::Open(const Options& options) {
 }
 
 Store::Store(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
-Store::~Store() = default;
+Store::~Store() {
+  if (rep_->trouble->closable()) return;
+  // Left open for ever: the process ends soon, and everything acknowledged is in the log.
+  static auto& left_open = *new std::vector<std::unique_ptr<Rep>>();
+  left_open.push_back(std::move(rep_));
+}
 
 // ---- Reading ----
 
 Result<bool> Store::Rep::Get(Family family, std::string_view key, std::string* value,
-                             const rocksdb::Snapshot* snapshot) const {
+                             const rocksdb::Snapshot* snapshot) {
+  const Visit visit = visitors.Enter();
+  if (!visit) return ToError(Closed(), "reading a row");
   rocksdb::ReadOptions read;
   read.snapshot = snapshot;
   const rocksdb::Status status = database->Get(read, handle(family), ToSlice(key), value);
@@ -482,22 +518,25 @@ Result<bool> Store::Get(Family family, std::string_view key, std::string* value)
 
 Result<bool> Store::Get(Family family, std::string_view key, std::string* value,
                         const Snapshot& snapshot) const {
+  if (!snapshot.rep_->visit) return ToError(Closed(), "reading a row");
   return rep_->Get(family, key, value, snapshot.rep_->snapshot);
 }
 
 std::unique_ptr<Cursor::Rep> Store::Rep::Iterate(Family family, Range range,
-                                                 const rocksdb::ReadOptions& base) const {
+                                                 const rocksdb::ReadOptions& base) {
   auto cursor = std::make_unique<Cursor::Rep>();
   cursor->range = std::move(range);
   cursor->low = cursor->range.low;
   cursor->high = cursor->range.high;
   rocksdb::ReadOptions read = base;
-  // Filters by prefix are asked only where no other prefix is looked for.
+  // The prefix filter may be used only when all keys of the range have the same prefix.
   read.prefix_same_as_start = HasOnePrefix(cursor->range);
   read.total_order_seek = !read.prefix_same_as_start;
   read.iterate_lower_bound = &cursor->low;
   read.iterate_upper_bound = &cursor->high;
-  cursor->iterator.reset(database->NewIterator(read, handle(family)));
+  cursor->visit = visitors.Enter();
+  cursor->iterator.reset(cursor->visit ? database->NewIterator(read, handle(family))
+                                       : rocksdb::NewErrorIterator(Closed()));
   return cursor;
 }
 
@@ -512,13 +551,20 @@ Cursor Store::Iterate(Family family, Range range, const Snapshot& snapshot) cons
   rocksdb::ReadOptions read;
   read.fill_cache = false;
   read.snapshot = snapshot.rep_->snapshot;
+  if (!snapshot.rep_->visit) {
+    auto closed = std::make_unique<Cursor::Rep>();
+    closed->iterator.reset(rocksdb::NewErrorIterator(Closed()));
+    return Cursor(std::move(closed));
+  }
   return Cursor(rep_->Iterate(family, std::move(range), read));
 }
 
 Snapshot Store::TakeSnapshot() const {
+  Visit visit = rep_->visitors.Enter();
   rocksdb::DB* database = rep_->database.get();
+  const rocksdb::Snapshot* taken = visit ? database->GetSnapshot() : nullptr;
   return Snapshot(std::unique_ptr<Snapshot::Rep>(
-      new Snapshot::Rep{.database = database, .snapshot = database->GetSnapshot()}));
+      new Snapshot::Rep{.visit = std::move(visit), .database = database, .snapshot = taken}));
 }
 
 // ---- Writing ----
@@ -532,7 +578,11 @@ Status Store::Write(Batch* batch, Sync sync) {
   rocksdb::WriteOptions options;
   options.sync = sync == Sync::kYes;
   const rocksdb::Status status = rep_->database->Write(options, &batch->rep_->batch);
-  if (status.ok()) return Done{};
+  if (status.ok()) {
+    rep_->acknowledged = rep_->database->GetLatestSequenceNumber();
+    if (options.sync) rep_->Promise(rep_->acknowledged);
+    return Done{};
+  }
   rep_->trouble->Note(status.ToString());
   return Error{ErrorCode::kUnknown,
                fmt::format("the disk failed under a write, which may or may not be there when the "
@@ -548,9 +598,16 @@ Status Store::Writable() const {
   if (rep_->trouble->stopped()) {
     return Error{
         ErrorCode::kUnavailable,
-        fmt::format("writes are stopped because the disk failed ({}); nothing was written. "
-                    "Check the disk, then open the data folder again",
-                    rep_->trouble->reason())};
+        fmt::format("writes are stopped because the disk failed ({}); nothing was "
+                    "written. {}",
+                    rep_->trouble->reason(),
+                    rep_->trouble->passes() ? "They go on by themselves once the cause is gone"
+                                            : "Check the disk, then open the data folder again")};
+  }
+  if (rep_->reopening) {
+    return Error{ErrorCode::kUnavailable,
+                 "the data folder is being opened again after a full disk; nothing was written, "
+                 "try again"};
   }
   return Done{};
 }
@@ -573,9 +630,40 @@ void Store::CheckFreeSpace() {
   if (status.ok()) rep_->free_bytes = bytes;
 }
 
+// ---- Opening again ----
+
+bool Store::CanReopen() const {
+  return rep_->trouble->passes() && HasSpace().has_value() && HasDescriptors();
+}
+
+Status Store::Reopen() {
+  if (!rep_->visitors.TryClose()) return ToError(Closed(), "waiting for reads to end");
+  rep_->reopening = true;
+  rep_->Close();
+  rep_->Unlock();
+  rep_->trouble->Clear();
+  Status opened = rep_->OpenDatabase();
+  if (!opened.has_value()) {
+    rep_->trouble->Note(opened.error().message);
+    rep_->reopening = false;
+    rep_->Unlock();
+    // So that reads go on until the next try. What may be damaged is not read.
+    if (!rep_->trouble->passes() || !rep_->OpenForReading().has_value()) return opened;
+  }
+  rep_->visitors.Open();
+  return opened;
+}
+
+void Store::EndReopening(const Status& outcome) {
+  if (!outcome.has_value()) rep_->trouble->Note(outcome.error().message);
+  rep_->reopening = false;
+}
+
 // ---- Verifying and copying ----
 
 Status Store::VerifyFiles() const {
+  const Visit visit = rep_->visitors.Enter();
+  if (!visit) return ToError(Closed(), "verifying the files");
   const rocksdb::Status status = rep_->database->VerifyChecksum();
   if (!status.ok()) return ToError(status, "verifying the files");
   return Done{};
@@ -583,6 +671,8 @@ Status Store::VerifyFiles() const {
 
 Status Store::Checkpoint(const std::string& folder) const {
   const std::string doing = fmt::format("copying to '{}'", folder);
+  const Visit visit = rep_->visitors.Enter();
+  if (!visit) return ToError(Closed(), doing);
   Rep target({.folder = folder, .file_system = rep_->options.file_system});
   const std::string child = TRY(target.FirstChild().WithContext(doing));
   if (!child.empty()) {
@@ -595,9 +685,11 @@ Status Store::Checkpoint(const std::string& folder) const {
   const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
   // Zero means that the memtables are flushed first, so that the copy needs no log.
   if (status.ok()) status = checkpoint->CreateCheckpoint(target.database_folder(), 0);
+  if (status.ok()) MakePrivate(target.database_folder());
   if (status.ok()) status = target.SyncDatabase();
   if (!status.ok()) return ToError(status, doing);
-  // Last: a copy that is cut short must not open as a new and empty data folder.
+  // The marker is written last. If the copying is interrupted, the copy must not open as an empty
+  // data folder.
   return target.WriteMarker().WithContext(doing);
 }
 

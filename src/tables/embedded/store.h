@@ -1,12 +1,13 @@
-// Store is the folder as rows of bytes: three families of sorted rows, written in atomic
-// batches, read at the present or as of a snapshot. It is the only code that calls RocksDB
-// (with status.cc), so that nothing above it sees RocksDB's types.
+// Store keeps sorted rows of bytes in a folder, in three families. Rows are written in atomic
+// batches, and read as of now or as of a snapshot. Only store.cc and status.cc call RocksDB, so no
+// other code sees RocksDB's types.
 //
 // Reads and cursors may be used from any thread; writes come from the committer alone.
-// After a failed write, or when RocksDB reports trouble in the background, the store
+// After a failed write, or when RocksDB reports an error in the background, the store
 // refuses every further write until it is opened again.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -30,7 +31,7 @@ struct Range {
   std::string high;
 };
 
-// The range of all keys that begin with `prefix`.
+// All keys that begin with `prefix`.
 Range PrefixRange(std::string prefix);
 
 // Changes that become visible and durable together.
@@ -65,7 +66,8 @@ class Snapshot {
   std::unique_ptr<Rep> rep_;
 };
 
-// Walks the rows of a range. Check `status` when it is no longer valid: damage ends it too.
+// Walks the rows of a range. When it is no longer valid, check `status`: a damaged block ends it
+// too.
 class Cursor {
  public:
   ~Cursor();
@@ -89,7 +91,7 @@ class Cursor {
   std::unique_ptr<Rep> rep_;
 };
 
-// How a walk uses memory: a long one reads ahead and leaves the cache to others.
+// How a walk uses memory. A long walk reads ahead and does not fill the block cache.
 enum class Walk { kShort, kLong };
 
 class Store {
@@ -110,20 +112,30 @@ class Store {
 
   Batch NewBatch() const;
   enum class Sync { kYes, kNo };
-  // Makes the batch durable (with Sync::kYes together with all before it) and then visible.
-  // kUnavailable: nothing was written. kUnknown: the disk failed under it.
+  // Writes the batch to the log and makes it visible. With Sync::kYes, the batch and all batches
+  // before it are on disk first. kUnavailable: nothing was written. kUnknown: the disk failed
+  // during the write.
   Status Write(Batch* batch, Sync sync);
 
   // kUnavailable with the reason when writes are stopped, kDenied when open for reading.
   Status Writable() const;
-  // kUnavailable while the disk has less left than its reserve, as of the last look.
+  // kUnavailable when the last CheckFreeSpace found less free space than the reserve.
   Status HasSpace() const;
   void CheckFreeSpace();
 
+  // Whether writes are stopped by a full disk or by exhausted descriptors, and that is over.
+  bool CanReopen() const;
+  // Closes the database and opens it again. Fails when something is being read, when opening
+  // fails, or when an acknowledged write is missing; then writes stay stopped, and reads go on if
+  // possible. After a success the caller, the committer between two groups, calls EndReopening.
+  Status Reopen();
+  // Allows writes, unless the outcome is an error.
+  void EndReopening(const Status& outcome);
+
   // Reads every block of every file against its checksum.
   Status VerifyFiles() const;
-  // A copy of everything as of now, synced, in a folder that is missing or empty. It becomes a
-  // data folder only with its last step.
+  // Copies everything as of now into a folder that is missing or empty, and syncs it. Only the last
+  // step makes it a data folder.
   Status Checkpoint(const std::string& folder) const;
 
  private:

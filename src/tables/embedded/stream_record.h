@@ -1,5 +1,5 @@
-// Stream records as stored rows (docs/formats/streams.md): keyed by the stream's number and
-// the record's sequence number, so that a stream's records stand together in their order.
+// Stream records as stored rows (docs/formats/streams.md). The key is the stream's number and the
+// record's sequence number, so the records of a stream are adjacent and in order.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,19 @@ Range StreamRange(uint32_t stream);
 // The number of the last record that is stored, if there is one.
 Result<std::optional<uint64_t>> LastSequence(const Store& store, uint32_t stream);
 
-// As callers see it: 21 digits, so that text order is number order.
+// The form that callers see: 21 digits, so that texts sort like numbers.
 std::string SequenceText(uint64_t sequence);
 std::optional<uint64_t> ParseSequence(std::string_view text);
 
-// A record on its way to its row; its sequence number is in the row's key.
+// A record that is not stored yet. Its sequence number is in the row's key.
 struct NewRecord {
   tables::ChangeKind kind = tables::ChangeKind::kInsert;
   tables::StreamView view = tables::StreamView::kKeysOnly;
   EpochSeconds created_at = 0;
   bool expired = false;
   item::Item keys;
-  // Items as item::EncodeItem writes them, which is never nothing; empty is not shown.
+  // Items as item::EncodeItem writes them, which is never an empty text. Empty: this image is not
+  // part of the record.
   std::string_view old_image;
   std::string_view new_image;
 };

@@ -21,8 +21,9 @@ StreamRecord Removal() {
           .old_image = item::Item{{"id", "a"}, {"n", item::Number::FromInt(1)}}};
 }
 
-// A consumer must get exactly what was recorded: images, kind, and who removed it.
-TEST(StreamRecordTest, ComesBackAsItWas) {
+// Decoding returns exactly what was encoded: the images, the kind, and whether the sweeper removed
+// the item.
+TEST(StreamRecordTest, DecodesWhatItEncoded) {
   StreamRecord change = Removal();
   change.kind = ChangeKind::kModify;
   change.expired = false;

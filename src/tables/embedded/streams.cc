@@ -56,7 +56,7 @@ Result<StreamPtr> NeedStream(const Catalog& catalog, const std::string& arn, Epo
   return stream;
 }
 
-// The number behind the last record, which a closed stream never reaches.
+// The number after the last record. In a closed stream there will be no record with this number.
 Result<uint64_t> NextSequence(const Store& store, const Stream& stream) {
   const std::optional<uint64_t> last = TRY(LastSequence(store, stream.id));
   return std::max(last.value_or(0), stream.trimmed_through) + 1;
@@ -111,7 +111,7 @@ Result<tables::ListStreamsReply> ListStreams(const Catalog& catalog,
   std::sort(streams.begin(), streams.end(), [&](const StreamPtr& left, const StreamPtr& right) {
     return catalog.ArnOf(*left) < catalog.ArnOf(*right);
   });
-  // An ARN of another region names the same place in the list.
+  // The region of the ARN does not matter.
   const std::string_view after = request.after_arn ? ResourceOfArn(*request.after_arn) : "";
   tables::ListStreamsReply reply;
   for (const StreamPtr& stream : streams) {
@@ -191,8 +191,8 @@ Result<tables::RecordsReply> ReadRecords(const Store& store, const Catalog& cata
     iterator.sequence = TRY(SequenceOfRowKey(cursor.key())) + 1;
   }
   TRY(cursor.status());
-  // Numbers have no gaps: a first record further on means that the ones before were trimmed
-  // while we looked.
+  // Numbers have no gaps. If the first record has a higher number, the ones before it were trimmed
+  // during this read.
   if (!reply.records.empty() && reply.records.front().sequence != SequenceText(start)) {
     return tables::RecordsReply{.outcome = tables::RecordsOutcome::kTrimmed};
   }

@@ -1,6 +1,9 @@
-// Reading change streams. A stream has one shard, so its records have one order; an iterator
-// is a place in it and the time it was handed out.
+// Reading change streams. A stream has one shard, so its records have one order. An iterator is a
+// position in the stream and the time when the iterator expires.
 #pragma once
+
+#include <cstdint>
+#include <string>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -10,9 +13,10 @@
 
 namespace tidemark::embedded {
 
-// Whether a closed stream is no longer kept, deleted or not.
+// Whether a closed stream is no longer readable. Housekeeping may delete it later.
 bool IsOver(const Stream& stream, EpochSeconds now);
-// The number of the first record that is still kept: those before it are gone, deleted or not.
+// The number of the first record that is still readable. Housekeeping may delete the ones before it
+// later.
 Result<uint64_t> Horizon(const Store& store, const Stream& stream, EpochSeconds now);
 
 Result<tables::ListStreamsReply> ListStreams(const Catalog& catalog,

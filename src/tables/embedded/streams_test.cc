@@ -15,7 +15,7 @@ using tables::IteratorKind;
 using tables::RecordsOutcome;
 using tables::StreamView;
 
-constexpr const char* kTable = "things";
+constexpr const char* kStreamsTable = "things";
 
 Item Numbered(int64_t n) { return {{"id", "a"}, {"n", Number::FromInt(n)}}; }
 
@@ -23,16 +23,16 @@ class StreamsTest : public ::testing::Test {
  protected:
   void Create(StreamView view = StreamView::kNewAndOldImages) {
     const auto made = tables_->CreateTable(
-        {.table = kTable, .keys = {.partition = {.name = "id"}}, .stream = view});
+        {.table = kStreamsTable, .keys = {.partition = {.name = "id"}}, .stream = view});
     ASSERT_TRUE(made.has_value());
     stream_ = *tables_->DescribeStream(made->latest_stream->arn);
   }
 
   void Put(const Item& item) {
-    ASSERT_TRUE(tables_->Put({.table = kTable, .item = item}).has_value());
+    ASSERT_TRUE(tables_->Put({.table = kStreamsTable, .item = item}).has_value());
   }
   void Delete() {
-    ASSERT_TRUE(tables_->Delete({.table = kTable, .key = {{"id", "a"}}}).has_value());
+    ASSERT_TRUE(tables_->Delete({.table = kStreamsTable, .key = {{"id", "a"}}}).has_value());
   }
 
   std::string Iterator(IteratorKind kind = IteratorKind::kTrimHorizon,
@@ -57,7 +57,8 @@ class StreamsTest : public ::testing::Test {
   tables::StreamDescription stream_;
 };
 
-// Insert, change and removal, each with what the item was and became, numbered without gaps.
+// An insert, a change and a removal each have a record with the old and new image. The numbers have
+// no gaps.
 TEST_F(StreamsTest, EveryChangeLeavesARecord) {
   Create();
   Put(Numbered(1));
@@ -92,7 +93,7 @@ TEST_F(StreamsTest, AWriteThatChangesNothingLeavesNoRecord) {
   EXPECT_EQ(Records().size(), 2u);
 }
 
-// What a view leaves out may be what a consumer must not see.
+// A consumer may not be allowed to see what a view leaves out.
 TEST_F(StreamsTest, AViewShowsWhatItSays) {
   for (StreamView view : {StreamView::kKeysOnly, StreamView::kNewImage, StreamView::kOldImage}) {
     Create(view);
@@ -102,7 +103,7 @@ TEST_F(StreamsTest, AViewShowsWhatItSays) {
     ASSERT_EQ(records.size(), 2u);
     EXPECT_EQ(records[1].old_image.has_value(), view == StreamView::kOldImage);
     EXPECT_EQ(records[1].new_image.has_value(), view == StreamView::kNewImage);
-    ASSERT_TRUE(tables_->DeleteTable(kTable).has_value());
+    ASSERT_TRUE(tables_->DeleteTable(kStreamsTable).has_value());
     folder_.clock().Advance(std::chrono::seconds(1));
   }
 }
@@ -134,12 +135,13 @@ TEST_F(StreamsTest, PagesFollowEachOtherWithoutGapOrOverlap) {
   EXPECT_TRUE(Read(*iterator).records.empty());
 }
 
-// A closed shard ends: a consumer that drained it must not wait for more.
+// A closed shard has an end, so a consumer that read all records does not wait for more.
 TEST_F(StreamsTest, AClosedStreamEnds) {
   Create();
   Put(Numbered(1));
   ASSERT_TRUE(
-      tables_->UpdateTable({.table = kTable, .stream = tables::UpdateStream{.enabled = false}})
+      tables_
+          ->UpdateTable({.table = kStreamsTable, .stream = tables::UpdateStream{.enabled = false}})
           .has_value());
   Put(Numbered(2));
   const auto reply = Read(Iterator());
@@ -150,7 +152,7 @@ TEST_F(StreamsTest, AClosedStreamEnds) {
   EXPECT_EQ(description->shards[0].last_sequence, reply.records[0].sequence);
 }
 
-// Expiry is a comparison; trimming is housekeeping, which never runs here.
+// Housekeeping never runs here, so expired records are not trimmed. They must not be returned.
 TEST_F(StreamsTest, RecordsPastTheirDayAreGoneWithoutHousekeeping) {
   Create();
   Put(Numbered(1));
@@ -173,8 +175,8 @@ TEST_F(StreamsTest, AnIteratorLastsFifteenMinutes) {
   EXPECT_EQ(Read(iterator).outcome, RecordsOutcome::kExpired);
 }
 
-// Iterators come from outside: whatever they are, they are refused with an error.
-TEST_F(StreamsTest, RefusesWhatIsNoIterator) {
+// Iterators come from callers. Every invalid text is refused with an error.
+TEST_F(StreamsTest, RefusesInvalidIterators) {
   Create();
   for (const char* text : {"", "x", "1", "1/2", "1/2/", "1/2/3x", "-1/2/3", "99999999999/1/1"}) {
     const auto reply = tables_->GetRecords({.iterator = text});
@@ -186,8 +188,8 @@ TEST_F(StreamsTest, RefusesWhatIsNoIterator) {
   EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);
 }
 
-// A follower's position keeps the ARN of its stream; a change of region must not look to it as if
-// the stream were gone.
+// A follower stores the ARN of its stream. After a change of the region it must still find the
+// stream.
 TEST_F(StreamsTest, FindsAStreamByItsArnOfAnotherRegion) {
   Create();
   Put(Numbered(1));
@@ -197,7 +199,7 @@ TEST_F(StreamsTest, FindsAStreamByItsArnOfAnotherRegion) {
   tables_ = DataFolder::Open(options);
   EXPECT_EQ(Records().size(), 1u);
 
-  const std::string arn = tables_->DescribeTable(kTable)->latest_stream->arn;
+  const std::string arn = tables_->DescribeTable(kStreamsTable)->latest_stream->arn;
   EXPECT_EQ(arn, "arn:aws:dynamodb:eu-west-1:000000000000:table/things/stream/" + stream_.label);
   EXPECT_EQ(tables_->DescribeStream(stream_.arn)->arn, arn);
   EXPECT_EQ(tables_->ListStreams({})->streams.at(0).arn, arn);
@@ -218,7 +220,7 @@ TEST_F(StreamsTest, FindsNoStreamByHalfAnArn) {
   }
 }
 
-// With such a region no ARN could be read back.
+// An ARN with such a region could not be parsed.
 TEST_F(StreamsTest, RefusesARegionThatWouldBreakAnArn) {
   for (const char* region : {"", "eu:west", "eu west", "EU-WEST-1", "eu/west"}) {
     embedded::Options options = folder_.options();

@@ -125,8 +125,8 @@ bool NamesARowTwice(const std::vector<Target>& targets) {
   return std::adjacent_find(rows.begin(), rows.end()) != rows.end();
 }
 
-// A put that is too large refuses the whole request; an update that makes its item too large
-// cancels it, because that depends on what is stored.
+// As in DynamoDB: a put that is too large refuses the whole request. An update that makes its item
+// too large cancels the transaction, because that depends on the stored item.
 Status CheckPutSize(const tables::TransactAction& action) {
   const auto* put = std::get_if<tables::PutRequest>(&action);
   if (put == nullptr || item::SizeBytes(put->item) <= item::kMaxItemBytes) return Done{};
@@ -167,8 +167,8 @@ void TransactChange::Cancel(size_t action, tables::CancellationReason reason) {
   reply_.reasons[action] = std::move(reason);
 }
 
-// The first key that does not fit its table cancels the transaction, unless another item is
-// named twice, which refuses it.
+// A key that does not fit its table cancels the transaction. An item that is named twice refuses
+// the request, also when a key does not fit.
 Result<std::vector<Target>> TransactChange::FindTargets(const Catalog& catalog) {
   for (const Write& write : writes_) TRY(catalog.Need(write.table));
   std::vector<Target> targets;

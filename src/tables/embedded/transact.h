@@ -1,10 +1,11 @@
-// TransactWrite and BatchWrite on their way through the committer. A transaction is decided
-// whole against one state: since the committer gives all writes one order, it needs no locks
-// and meets no conflicts.
+// TransactWrite and BatchWrite on their way through the committer. A transaction is decided as a
+// whole against one state. The committer gives all writes one order, so a transaction needs no
+// locks and has no conflicts.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -33,8 +34,8 @@ class TransactChange final : public Change {
   tables::TransactWriteReply reply_;
 };
 
-// All of a batch is checked before any of it is written. Its actions are atomic one by one;
-// here they also commit together.
+// The whole batch is checked before anything is written. DynamoDB promises only that each action is
+// atomic; here all actions also commit together.
 class BatchChange final : public Change {
  public:
   static Result<BatchChange> Prepare(const tables::BatchWriteRequest& request);

@@ -87,7 +87,7 @@ Status ValidateProjection(const tables::IndexProjection& projection) {
   return Done{};
 }
 
-// One attribute has one type, in whatever key it stands.
+// An attribute must have the same type in every key that uses it.
 class AttributeTypes {
  public:
   Status Add(const item::KeySchema& keys) {
@@ -149,10 +149,10 @@ Status ValidateRegion(const std::string& region) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
   });
   if (fits && !region.empty()) return Done{};
-  return Invalid(
-      fmt::format("'{}' is no region: give small letters, digits and dashes, such as us-east-1, in "
-                  "aws.region (AWS_REGION)",
-                  region));
+  return Invalid(fmt::format(
+      "'{}' is not a region: give small letters, digits and dashes, such as us-east-1, in "
+      "aws.region (AWS_REGION)",
+      region));
 }
 
 Status ValidateValues(const tables::Values& values) {

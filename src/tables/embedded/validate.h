@@ -1,6 +1,8 @@
-// Checks of requests that need no table and no expression.
+// Checks of requests that need neither the table nor a parsed expression.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -10,10 +12,10 @@ namespace tidemark::embedded {
 
 // A name in a request about an existing table: 1 to 255 of letters, digits, '_', '-' and '.'.
 Status ValidateTableName(const std::string& table);
-// What may stand between the colons of an ARN: small letters, digits and dashes.
+// A region is part of an ARN, so it may have only small letters, digits and dashes.
 Status ValidateRegion(const std::string& region);
 Status ValidateValues(const tables::Values& values);
-// A whole definition of a new table, with DynamoDB's texts.
+// Checks the whole definition of a new table. The errors have DynamoDB's texts.
 Status ValidateCreateTable(const tables::CreateTableRequest& request);
 // An index to be added to a table with these keys.
 Status ValidateIndex(const tables::IndexSpec& index, const item::KeySchema& table_keys);

@@ -15,10 +15,11 @@ namespace tidemark::embedded {
 
 namespace {
 
-// A report of a thousand problems says no more than one of a hundred.
+// A longer list of problems would not help anybody.
 constexpr size_t kMaxProblems = 100;
 
-// The catalog and the rows at the same moment: between two groups of the committer.
+// Takes the catalog and a snapshot of the rows at the same moment, between two groups of the
+// committer.
 class Moment final : public Change {
  public:
   Status Evaluate(Group* group) override {
@@ -144,7 +145,7 @@ class Verifier {
     return rows;
   }
 
-  // All expected rows are there; when there are no more than those, the index is exact.
+  // All expected rows were found. If the index has no other rows, it is exact.
   Status VerifyIndex(const Table& table, const Index& index, const Sums& expected) {
     known_.insert(index.keyspace);
     const std::string where = table.name + "/" + index.spec.name;
@@ -182,7 +183,7 @@ class Verifier {
     return cursor.status();
   }
 
-  // Between the known keyspaces there must be nothing.
+  // There must be no rows outside the known keyspaces.
   Status FindOrphans() {
     std::string low(4, '\0');
     known_.insert(UINT32_MAX);
@@ -211,7 +212,7 @@ Result<VerifyReport> VerifyAll(const Store& store, const Catalog& catalog, Commi
   if (store.Writable().has_value()) {
     TRY(committer->Commit(&moment, Reserve::kUse));
   } else {
-    // Nobody writes: any moment is the same.
+    // The folder is open read-only. Nothing writes, so the snapshot may be taken at any time.
     moment.snapshot.emplace(store.TakeSnapshot());
     moment.tables = catalog.ListTables();
     moment.streams = catalog.ListStreams();

@@ -1,4 +1,4 @@
-// Checks a whole folder: that every row is where and what it must be.
+// Checks a whole folder: every row must have the right key and the right content.
 #pragma once
 
 #include "base/result.h"
@@ -7,7 +7,7 @@
 
 namespace tidemark::embedded {
 
-// Looks at everything as of one moment; writes go on meanwhile.
+// Checks everything as of one moment. Writes may go on in the meantime.
 Result<VerifyReport> VerifyAll(const Store& store, const Catalog& catalog, Committer* committer);
 
 }  // namespace tidemark::embedded

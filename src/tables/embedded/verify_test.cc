@@ -15,7 +15,7 @@ namespace {
 
 using item::Item;
 
-constexpr const char* kTable = "things";
+constexpr const char* kVerifyTable = "things";
 
 Item Thing() {
   return {{"id", "a"}, {"owner", "o"}, {"ttl", item::Number::FromInt(1'800'000'000)}};
@@ -27,23 +27,23 @@ std::string Encoded(const Item& item) {
   return value;
 }
 
-// A folder with two items, and what a disk or a fault of ours may do to its rows.
+// A folder with two items. The tests damage its rows, as a disk or a bug could.
 class VerifyTest : public ::testing::Test {
  protected:
   VerifyTest() {
     auto tables = folder_.Open();
     CHECK(tables
               ->CreateTable(
-                  {.table = kTable,
+                  {.table = kVerifyTable,
                    .keys = {.partition = {.name = "id"}},
                    .indexes = {{.name = "by-owner", .keys = {.partition = {.name = "owner"}}}},
                    .stream = tables::StreamView::kKeysOnly})
               .has_value());
-    CHECK(tables->SetTimeToLive({.table = kTable, .attribute = "ttl"}).has_value());
+    CHECK(tables->SetTimeToLive({.table = kVerifyTable, .attribute = "ttl"}).has_value());
     CHECK(tables->Maintain().has_value());
-    CHECK(tables->Put({.table = kTable, .item = Thing()}).has_value());
-    CHECK(tables->Put({.table = kTable, .item = {{"id", "b"}}}).has_value());
-    CHECK(tables->Put({.table = kTable, .item = {{"id", "c"}}}).has_value());
+    CHECK(tables->Put({.table = kVerifyTable, .item = Thing()}).has_value());
+    CHECK(tables->Put({.table = kVerifyTable, .item = {{"id", "b"}}}).has_value());
+    CHECK(tables->Put({.table = kVerifyTable, .item = {{"id", "c"}}}).has_value());
   }
 
   using Damage = std::function<void(const Table&, Batch*)>;
@@ -53,7 +53,7 @@ class VerifyTest : public ::testing::Test {
     auto catalog = Catalog::Load(**store, "local");
     CHECK(catalog.has_value());
     Batch batch = (*store)->NewBatch();
-    damage(*(*catalog)->Find(kTable), &batch);
+    damage(*(*catalog)->Find(kVerifyTable), &batch);
     CHECK((*store)->Write(&batch, Store::Sync::kYes).has_value());
   }
 
@@ -158,7 +158,7 @@ TEST_F(VerifyTest, FindsRowsOfNoTable) {
   ExpectProblem("belong to no table");
 }
 
-// What does not decode is reported as damage, not passed over.
+// Bytes that cannot be decoded are reported as damage, not skipped.
 TEST_F(VerifyTest, FailsOnBytesThatAreNoItem) {
   Plant([](const Table& table, Batch* batch) {
     batch->Put(Family::kRows, RowKey(table, "b"), "\xff\xff garbage");
@@ -167,12 +167,12 @@ TEST_F(VerifyTest, FailsOnBytesThatAreNoItem) {
   const auto report = tables->Verify();
   ASSERT_FALSE(report.has_value());
   EXPECT_EQ(report.error().code, ErrorCode::kCorrupt);
-  const auto item = tables->Get({.table = kTable, .key = {{"id", "b"}}});
+  const auto item = tables->Get({.table = kVerifyTable, .key = {{"id", "b"}}});
   ASSERT_FALSE(item.has_value());
   EXPECT_EQ(item.error().code, ErrorCode::kCorrupt);
 }
 
-// A backup that would not restore is worse than none.
+// A backup that cannot be restored is worse than no backup.
 TEST_F(VerifyTest, ABackupOfADamagedFolderIsRefused) {
   Plant([](const Table& table, Batch* batch) {
     batch->Delete(Family::kRows, IndexRowOfThing(table).key);
@@ -194,7 +194,7 @@ TEST_F(VerifyTest, ABackupIsAFolderWithTheSameItems) {
   Options options = folder_.options();
   options.folder = copy;
   const auto restored = DataFolder::Open(options);
-  EXPECT_EQ(**restored->Get({.table = kTable, .key = {{"id", "a"}}}), Thing());
+  EXPECT_EQ(**restored->Get({.table = kVerifyTable, .key = {{"id", "a"}}}), Thing());
 }
 
 }  // namespace

@@ -25,11 +25,12 @@ using expression::Bindings;
 using item::Item;
 using tables::Select;
 
-// Who asks for more rows than this goes over them once; what others need again stays in the cache.
+// A query with a larger limit reads its rows once and does not put them into the block cache, so
+// that it does not push out what others read again and again.
 constexpr uint32_t kLongQuery = 200;
 
-// What is walked, from where, and what is kept of it.
-struct Plan {
+// Which rows are walked, from where, and which of them are returned.
+struct WalkPlan {
   TablePtr table;
   const Index* index = nullptr;
   Range range;
@@ -39,7 +40,7 @@ struct Plan {
   std::optional<expression::Condition> filter;
   std::optional<std::vector<expression::Path>> projection;
   bool count_only = false;
-  // What of the table's item behind an index row is looked at.
+  // Whether the table's item of an index row is read too, and for what.
   enum class Fetch { kNothing, kForFilter, kForReply } fetch = Fetch::kNothing;
   std::optional<uint32_t> limit;
 
@@ -49,10 +50,11 @@ struct Plan {
 
 // ---- Planning ----
 
-// The parts that Query and Scan have in common, parsed before the table is looked up.
+// The steps that Query and Scan have in common. As in DynamoDB, a wrong expression is reported
+// before a missing table.
 template <typename Request>
-Result<Plan> ParseCommon(const Request& request, Bindings* bindings) {
-  Plan plan;
+Result<WalkPlan> ParseCommon(const Request& request, Bindings* bindings) {
+  WalkPlan plan;
   plan.limit = request.limit;
   if (request.filter) {
     plan.filter = TRY(expression::ParseCondition(*request.filter, "FilterExpression", bindings));
@@ -83,7 +85,7 @@ Status CheckSelect(const std::optional<Select>& select, bool has_projection, boo
 }
 
 template <typename Request>
-Status FindIndex(const Request& request, Plan* plan) {
+Status FindIndex(const Request& request, WalkPlan* plan) {
   if (!request.index) return Done{};
   plan->index = plan->table->FindIndex(*request.index);
   if (plan->index == nullptr) {
@@ -100,8 +102,8 @@ Status FindIndex(const Request& request, Plan* plan) {
   return Done{};
 }
 
-// The attributes asked for that the index does not carry.
-std::set<std::string> Uncarried(const Plan& plan) {
+// The requested attributes that the rows of the index do not hold.
+std::set<std::string> Uncarried(const WalkPlan& plan) {
   std::set<std::string> uncarried;
   if (!plan.projection) return uncarried;
   for (const expression::Path& path : *plan.projection) {
@@ -110,7 +112,7 @@ std::set<std::string> Uncarried(const Plan& plan) {
   return uncarried;
 }
 
-bool FilterNeedsTable(const Plan& plan) {
+bool FilterNeedsTable(const WalkPlan& plan) {
   if (!plan.filter) return false;
   for (const std::string& attribute : plan.filter->Attributes()) {
     if (!Carries(*plan.table, *plan.index, attribute)) return true;
@@ -118,8 +120,9 @@ bool FilterNeedsTable(const Plan& plan) {
   return false;
 }
 
-// A local index fetches from its table what it does not carry; a global one refuses to.
-Status PlanAttributes(const std::optional<Select>& select, Plan* plan) {
+// As in DynamoDB: a local index reads attributes that it does not hold from the table; a global
+// index refuses the request.
+Status PlanAttributes(const std::optional<Select>& select, WalkPlan* plan) {
   plan->count_only = select == Select::kCount;
   if (plan->index == nullptr) return Done{};
   const std::string& name = plan->index->spec.name;
@@ -127,8 +130,8 @@ Status PlanAttributes(const std::optional<Select>& select, Plan* plan) {
   const bool wants_all = select == Select::kAllAttributes && !carries_all;
   const std::set<std::string> uncarried = Uncarried(*plan);
   if (plan->index->spec.kind == tables::IndexKind::kLocal) {
-    if (FilterNeedsTable(*plan)) plan->fetch = Plan::Fetch::kForFilter;
-    if (wants_all || !uncarried.empty()) plan->fetch = Plan::Fetch::kForReply;
+    if (FilterNeedsTable(*plan)) plan->fetch = WalkPlan::Fetch::kForFilter;
+    if (wants_all || !uncarried.empty()) plan->fetch = WalkPlan::Fetch::kForReply;
     return Done{};
   }
   if (wants_all) {
@@ -150,7 +153,7 @@ Status PlanAttributes(const std::optional<Select>& select, Plan* plan) {
 Error BadStartKey() { return Invalid("The provided starting key is invalid"); }
 
 // How many different attributes the table's and the index's keys have together.
-size_t StartKeySize(const Plan& plan) {
+size_t StartKeySize(const WalkPlan& plan) {
   std::set<std::string> names;
   for (const item::KeySchema* keys : {&plan.table->keys, &plan.keys()}) {
     names.insert(keys->partition.name);
@@ -159,7 +162,7 @@ size_t StartKeySize(const Plan& plan) {
   return names.size();
 }
 
-Result<std::string> RowKeyOfStart(const Item& start, const Plan& plan) {
+Result<std::string> RowKeyOfStart(const Item& start, const WalkPlan& plan) {
   if (start.size() != StartKeySize(plan)) return BadStartKey();
   const Result<item::Key> key = item::KeyOfItem(start, plan.table->keys);
   if (!key.has_value()) return BadStartKey();
@@ -173,7 +176,7 @@ bool Contains(const Range& range, const std::string& key) {
   return range.low <= key && key < range.high;
 }
 
-Status PlanScanStart(const std::optional<Item>& start, Plan* plan) {
+Status PlanScanStart(const std::optional<Item>& start, WalkPlan* plan) {
   if (!start) return Done{};
   plan->start_after = TRY(RowKeyOfStart(*start, *plan));
   if (Contains(plan->range, *plan->start_after)) return Done{};
@@ -182,7 +185,8 @@ Status PlanScanStart(const std::optional<Item>& start, Plan* plan) {
       "ExclusiveStartKey with correct Segment");
 }
 
-Status PlanQueryStart(const std::optional<Item>& start, const item::Value& partition, Plan* plan) {
+Status PlanQueryStart(const std::optional<Item>& start, const item::Value& partition,
+                      WalkPlan* plan) {
   if (!start) return Done{};
   plan->start_after = TRY(RowKeyOfStart(*start, *plan));
   if (Contains(plan->range, *plan->start_after)) return Done{};
@@ -193,7 +197,7 @@ Status PlanQueryStart(const std::optional<Item>& start, const item::Value& parti
                        "conditions");
 }
 
-Status CheckFilterHasNoKeys(const Plan& plan) {
+Status CheckFilterHasNoKeys(const WalkPlan& plan) {
   if (!plan.filter) return Done{};
   const item::KeySchema& keys = plan.keys();
   for (const std::string& attribute : plan.filter->Attributes()) {
@@ -206,14 +210,26 @@ Status CheckFilterHasNoKeys(const Plan& plan) {
   return Done{};
 }
 
-Result<Plan> PlanQuery(const Catalog& catalog, const tables::QueryRequest& request) {
+Result<expression::ParsedKeyCondition> ReadKeyCondition(const tables::QueryRequest& request,
+                                                        Bindings* bindings) {
+  if (!request.partition) return expression::ParseKeyCondition(request.key_condition, bindings);
+  if (!request.key_condition.empty()) {
+    return Invalid("A query has either a partition or a key condition, not both");
+  }
+  TRY(item::ValidateValue(request.partition->value));
+  return expression::WholePartition(*request.partition);
+}
+
+Result<WalkPlan> PlanQuery(const Catalog& catalog, const tables::QueryRequest& request) {
   TRY(ValidateTableName(request.table));
   TRY(ValidateLimit(request.limit));
   TRY(ValidateValues(request.values));
   TRY(CheckSelect(request.select, request.projection.has_value(), request.index.has_value()));
-  Bindings bindings = TRY(Bindings::Make(request.names, request.values, true));
-  Plan plan = TRY(ParseCommon(request, &bindings));
-  const auto key_condition = TRY(expression::ParseKeyCondition(request.key_condition, &bindings));
+  const bool has_expression =
+      !request.partition || !request.key_condition.empty() || request.filter || request.projection;
+  Bindings bindings = TRY(Bindings::Make(request.names, request.values, has_expression));
+  WalkPlan plan = TRY(ParseCommon(request, &bindings));
+  const auto key_condition = TRY(ReadKeyCondition(request, &bindings));
   TRY(bindings.AllUsed());
   plan.table = TRY(catalog.Need(request.table));
   TRY(FindIndex(request, &plan));
@@ -254,7 +270,7 @@ Status CheckSegments(const tables::ScanRequest& request) {
   return Done{};
 }
 
-Result<Plan> PlanScan(const Catalog& catalog, const tables::ScanRequest& request) {
+Result<WalkPlan> PlanScan(const Catalog& catalog, const tables::ScanRequest& request) {
   TRY(ValidateTableName(request.table));
   TRY(ValidateLimit(request.limit));
   TRY(ValidateValues(request.values));
@@ -262,7 +278,7 @@ Result<Plan> PlanScan(const Catalog& catalog, const tables::ScanRequest& request
   TRY(CheckSelect(request.select, request.projection.has_value(), request.index.has_value()));
   const bool has_expression = request.filter || request.projection;
   Bindings bindings = TRY(Bindings::Make(request.names, request.values, has_expression));
-  Plan plan = TRY(ParseCommon(request, &bindings));
+  WalkPlan plan = TRY(ParseCommon(request, &bindings));
   TRY(bindings.AllUsed());
   plan.table = TRY(catalog.Need(request.table));
   TRY(FindIndex(request, &plan));
@@ -276,19 +292,20 @@ Result<Plan> PlanScan(const Catalog& catalog, const tables::ScanRequest& request
 
 // ---- Walking ----
 
-void SeekToStart(const Plan& plan, Cursor* cursor) {
+void SeekToStart(const WalkPlan& plan, Cursor* cursor) {
   if (!plan.start_after) {
     plan.forward ? cursor->SeekToFirst() : cursor->SeekToLast();
     return;
   }
   plan.forward ? cursor->Seek(*plan.start_after) : cursor->SeekForPrev(*plan.start_after);
-  // The row itself, when it is still there, was in the page before.
+  // The row at start_after was in the previous page, so it is skipped. It may have been deleted
+  // since; then the seek has already found the next row.
   if (cursor->valid() && cursor->key() == *plan.start_after) {
     plan.forward ? cursor->Next() : cursor->Prev();
   }
 }
 
-Item KeysOf(const Plan& plan, const Item& row) {
+Item KeysOf(const WalkPlan& plan, const Item& row) {
   Item keys;
   for (const item::KeySchema* schema : {&plan.table->keys, &plan.keys()}) {
     keys.Set(schema->partition.name, *row.Find(schema->partition.name));
@@ -297,8 +314,9 @@ Item KeysOf(const Plan& plan, const Item& row) {
   return keys;
 }
 
-// The whole item behind an index row, as of the same moment.
-Result<Item> FetchFromTable(const Store& store, const Plan& plan, const Item& row,
+// The whole item of an index row, from the same snapshot. A read of the present state would be
+// wrong: the item may have been changed or deleted since the index row was read.
+Result<Item> FetchFromTable(const Store& store, const WalkPlan& plan, const Item& row,
                             const Snapshot& snapshot) {
   const item::Key key = TRY(item::KeyOfItem(row, plan.table->keys));
   std::string value;
@@ -311,16 +329,16 @@ Result<Item> FetchFromTable(const Store& store, const Plan& plan, const Item& ro
   return item::DecodeItem(value);
 }
 
-void Keep(const Plan& plan, Item item, tables::Page* page) {
+void Keep(const WalkPlan& plan, Item item, tables::Page* page) {
   ++page->count;
   if (plan.count_only) return;
   page->items.push_back(plan.projection ? expression::Project(item, *plan.projection)
                                         : std::move(item));
 }
 
-Result<tables::Page> RunWalk(const Store& store, const Plan& plan) {
+Result<tables::Page> RunWalk(const Store& store, const WalkPlan& plan) {
   std::optional<Snapshot> snapshot;
-  if (plan.fetch != Plan::Fetch::kNothing) snapshot.emplace(store.TakeSnapshot());
+  if (plan.fetch != WalkPlan::Fetch::kNothing) snapshot.emplace(store.TakeSnapshot());
   Cursor cursor = snapshot ? store.Iterate(Family::kRows, plan.range, *snapshot)
                            : store.Iterate(Family::kRows, plan.range, plan.walk);
   tables::Page page;
@@ -330,14 +348,17 @@ Result<tables::Page> RunWalk(const Store& store, const Plan& plan) {
     std::optional<Item> whole;
     if (snapshot) whole = TRY(FetchFromTable(store, plan, item, *snapshot));
     const bool kept = !plan.filter || plan.filter->Holds(whole ? *whole : item);
-    if (plan.fetch == Plan::Fetch::kForReply) item = *std::move(whole);
+    if (plan.fetch == WalkPlan::Fetch::kForReply) item = *std::move(whole);
     ++page.scanned;
     bytes += item::SizeBytes(item);
+    // Both limits count items before the filter, so a page may reach its limit and still be empty.
     const bool full = page.scanned == plan.limit || bytes >= tables::kMaxPageBytes;
     if (full) page.last = KeysOf(plan, item);
     if (kept) Keep(plan, std::move(item), &page);
     if (full) return page;
   }
+  // A cursor also ends at a damaged block. Without this check the reply would look as if there were
+  // no more rows.
   TRY(cursor.status());
   return page;
 }
@@ -346,13 +367,13 @@ Result<tables::Page> RunWalk(const Store& store, const Plan& plan) {
 
 Result<tables::Page> RunQuery(const Store& store, const Catalog& catalog,
                               const tables::QueryRequest& request) {
-  const Plan plan = TRY(PlanQuery(catalog, request));
+  const WalkPlan plan = TRY(PlanQuery(catalog, request));
   return RunWalk(store, plan);
 }
 
 Result<tables::Page> RunScan(const Store& store, const Catalog& catalog,
                              const tables::ScanRequest& request) {
-  const Plan plan = TRY(PlanScan(catalog, request));
+  const WalkPlan plan = TRY(PlanScan(catalog, request));
   return RunWalk(store, plan);
 }
 

@@ -13,9 +13,9 @@ namespace {
 using item::Item;
 using item::Number;
 
-constexpr const char* kTable = "things";
+constexpr const char* kWalkTable = "things";
 constexpr int kPartitions = 7;
-constexpr int kRows = 5;
+constexpr int kWalkRows = 5;
 
 // A table of seven partitions with five items each, numbered from 0 in the sort key.
 class WalkTest : public ::testing::Test {
@@ -24,7 +24,7 @@ class WalkTest : public ::testing::Test {
     const item::KeyAttribute number{.name = "n", .type = item::Type::kNumber};
     CHECK(tables_
               ->CreateTable(
-                  {.table = kTable,
+                  {.table = kWalkTable,
                    .keys = {.partition = {.name = "id"}, .sort = number},
                    .indexes = {{.name = "by-colour", .keys = {.partition = {.name = "colour"}}},
                                {.name = "by-rank",
@@ -34,7 +34,7 @@ class WalkTest : public ::testing::Test {
                                 .projection = {.kind = tables::ProjectionKind::kKeysOnly}}}})
               .has_value());
     for (int partition = 0; partition < kPartitions; ++partition) {
-      for (int row = 0; row < kRows; ++row) Put(Thing(partition, row));
+      for (int row = 0; row < kWalkRows; ++row) Put(Thing(partition, row));
     }
   }
 
@@ -42,13 +42,15 @@ class WalkTest : public ::testing::Test {
     return {{"id", fmt::format("p{}", partition)},
             {"n", Number::FromInt(row)},
             {"colour", row % 2 == 0 ? "red" : "blue"},
-            {"rank", fmt::format("r{}", kRows - row)},
+            {"rank", fmt::format("r{}", kWalkRows - row)},
             {"note", "x"}};
   }
-  void Put(const Item& item) { CHECK(tables_->Put({.table = kTable, .item = item}).has_value()); }
+  void Put(const Item& item) {
+    CHECK(tables_->Put({.table = kWalkTable, .item = item}).has_value());
+  }
 
   static tables::QueryRequest OfPartition(const char* id) {
-    return {.table = kTable, .key_condition = "id = :id", .values = {{":id", id}}};
+    return {.table = kWalkTable, .key_condition = "id = :id", .values = {{":id", id}}};
   }
 
   // The numbers of all pages of a query, each page of `limit` items.
@@ -69,7 +71,7 @@ class WalkTest : public ::testing::Test {
   std::unique_ptr<EmbeddedTables> tables_ = folder_.Open();
 };
 
-// Page by page gives every item once, in order, whatever the size of a page.
+// The pages contain every item once, in order, for every page size.
 TEST_F(WalkTest, PagesFollowEachOtherWithoutGapOrOverlap) {
   tables::QueryRequest request = OfPartition("p3");
   for (uint32_t limit : {1u, 2u, 5u, 6u}) {
@@ -81,7 +83,7 @@ TEST_F(WalkTest, PagesFollowEachOtherWithoutGapOrOverlap) {
 }
 
 TEST_F(WalkTest, PagesOfAnIndexFollowEachOther) {
-  tables::QueryRequest request{.table = kTable,
+  tables::QueryRequest request{.table = kWalkTable,
                                .index = "by-colour",
                                .key_condition = "colour = :c",
                                .values = {{":c", "blue"}}};
@@ -91,38 +93,38 @@ TEST_F(WalkTest, PagesOfAnIndexFollowEachOther) {
   EXPECT_EQ(Numbers(request, 3), whole);
 }
 
-// A page may end on an item that is deleted before the next is asked for.
-TEST_F(WalkTest, GoesOnBehindAnItemThatIsGone) {
+// The last item of a page may be deleted before the next page is requested.
+TEST_F(WalkTest, ContinuesAfterADeletedItem) {
   tables::QueryRequest request = OfPartition("p3");
   request.limit = 2;
   const auto first = tables_->Query(request);
   ASSERT_TRUE(first.has_value() && first->last);
-  ASSERT_TRUE(tables_->Delete({.table = kTable, .key = *first->last}).has_value());
+  ASSERT_TRUE(tables_->Delete({.table = kWalkTable, .key = *first->last}).has_value());
   request.start_after = first->last;
   EXPECT_EQ(Numbers(request, 100), "234");
   request.forward = false;
   EXPECT_EQ(Numbers(request, 100), "0");
 }
 
-// The segments of a parallel scan give every item once between them.
+// Together the segments of a parallel scan contain every item once.
 TEST_F(WalkTest, SegmentsShareTheItemsAmongThem) {
   for (uint32_t total : {1u, 2u, 3u, 16u}) {
     std::map<std::string, int> seen;
     for (uint32_t segment = 0; segment < total; ++segment) {
       const auto page =
-          tables_->Scan({.table = kTable, .segment = segment, .total_segments = total});
+          tables_->Scan({.table = kWalkTable, .segment = segment, .total_segments = total});
       ASSERT_TRUE(page.has_value());
       for (const Item& item : page->items) {
         ++seen[*item.Find("id")->As<std::string>() + item.Find("n")->As<Number>()->ToString()];
       }
     }
-    EXPECT_EQ(seen.size(), static_cast<size_t>(kPartitions * kRows));
+    EXPECT_EQ(seen.size(), static_cast<size_t>(kPartitions * kWalkRows));
     for (const auto& [key, times] : seen) EXPECT_EQ(times, 1) << key;
   }
 }
 
-// The limit counts what is looked at, the filter what is given.
-TEST_F(WalkTest, ALimitCountsWhatIsLookedAt) {
+// The limit counts the items before the filter.
+TEST_F(WalkTest, ALimitCountsItemsBeforeTheFilter) {
   tables::QueryRequest request = OfPartition("p3");
   request.filter = "colour = :c";
   request.values[":c"] = "blue";
@@ -134,7 +136,8 @@ TEST_F(WalkTest, ALimitCountsWhatIsLookedAt) {
   EXPECT_EQ(*page->last, (Item{{"id", "p3"}, {"n", Number::FromInt(2)}}));
 }
 
-// A local index fetches what it does not carry, in its own order.
+// A local index reads attributes that it does not hold from the table. The order is that of the
+// index.
 TEST_F(WalkTest, ALocalIndexFetchesFromTheTable) {
   tables::QueryRequest request = OfPartition("p3");
   request.index = "by-rank";

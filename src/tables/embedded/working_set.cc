@@ -7,7 +7,7 @@ namespace tidemark::embedded {
 
 namespace {
 
-// About what an entry takes, of which the bytes that the item counts as are the smaller part.
+// An estimate of the memory of an entry. The item's size by DynamoDB's rules is the smaller part.
 size_t MemoryOf(const std::string& row_key, const std::optional<item::Item>& item) {
   constexpr size_t kEntryBytes = 128;
   const size_t key_bytes = kEntryBytes + row_key.size();
@@ -27,9 +27,11 @@ Result<const std::optional<item::Item>*> WorkingSet::Find(const std::string& row
 }
 
 void WorkingSet::Set(const std::string& row_key, std::optional<item::Item> item) {
+  // Adding to an unordered_map does not move its elements, so the pointers that Find returned for
+  // other rows stay valid.
   Entry& entry = entries_[row_key];
   Use(row_key, &entry);
-  // Unsigned sums wrap, so a difference that is negative comes out right.
+  // The difference may be negative. Unsigned numbers wrap, so adding it gives the right sum.
   recent_bytes_ += MemoryOf(row_key, item) - MemoryOf(row_key, entry.item);
   entry.item = std::move(item);
 }
@@ -46,6 +48,7 @@ void WorkingSet::Use(const std::string& row_key, Entry* entry) {
   recent_bytes_ += MemoryOf(row_key, entry->item);
 }
 
+// Must not be called during a group, because its changes hold pointers into the entries.
 void WorkingSet::Trim() {
   if (recent_bytes_ * 2 < capacity_bytes_) return;
   std::erase_if(entries_, [&](const auto& one) { return one.second.generation != generation_; });

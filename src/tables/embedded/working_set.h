@@ -1,9 +1,9 @@
-// The items that the committer works on: as stored, with the changes of the group at hand on
-// top. What it has seen it keeps while there is room, so that a hot item is looked up and
-// decoded once, not at every write. The committer is the only writer, so what it keeps is
-// never stale; when a commit fails it must be cleared.
+// WorkingSet is the committer's cache of items: each item as stored, or as the current group
+// changed it. It keeps items while there is room, so that an item that is written often is read and
+// decoded only once. Only the committer writes items, so the cache is never stale. After a failed
+// commit it holds changes that were not written, so it is cleared.
 //
-// Not for use by two threads at once.
+// One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,19 @@ class WorkingSet {
   WorkingSet(const Store& store, size_t capacity_bytes)
       : store_(store), capacity_bytes_(capacity_bytes) {}
 
-  // The item of the row, nullopt when there is none. The pointer holds until Trim or Clear.
+  // The item of the row; nullopt when there is none. The pointer is valid until Trim or Clear.
   Result<const std::optional<item::Item>*> Find(const std::string& row_key);
   void Set(const std::string& row_key, std::optional<item::Item> item);
 
-  // Between groups: forgets what was not used for longest when there is too much.
+  // Called between groups. When there is too much, drops the items that were not used for the
+  // longest time.
   void Trim();
   void Clear();
 
  private:
   struct Entry {
     std::optional<item::Item> item = std::nullopt;
-    uint64_t generation = 0;  // In which it was used last.
+    uint64_t generation = 0;  // The generation that used it last.
   };
 
   Result<std::optional<item::Item>> Read(const std::string& row_key);
@@ -41,8 +42,8 @@ class WorkingSet {
 
   const Store& store_;
   const size_t capacity_bytes_;
-  // Two generations in place of a list by age: when what the present one used is half of the
-  // room, all that it did not use is dropped and the next begins.
+  // Two generations instead of a list by age. When the items that the present generation used fill
+  // half of the room, all other items are dropped and the next generation begins.
   std::unordered_map<std::string, Entry> entries_;
   uint64_t generation_ = 1;
   size_t recent_bytes_ = 0;

@@ -37,8 +37,8 @@ TEST_F(WorkingSetTest, FindsWhatIsStored) {
   EXPECT_EQ(**items.Find("other"), std::nullopt);
 }
 
-// The second write of a group is decided by the first.
-TEST_F(WorkingSetTest, FindsWhatWasSetBeforeWhatIsStored) {
+// The second write of a group is decided against the result of the first.
+TEST_F(WorkingSetTest, PrefersASetItemToTheStoredOne) {
   Store("row", Numbered(1));
   WorkingSet items(*store_, 1 << 20);
   items.Set("row", Numbered(2));
@@ -47,7 +47,7 @@ TEST_F(WorkingSetTest, FindsWhatWasSetBeforeWhatIsStored) {
   EXPECT_EQ(**items.Find("row"), std::nullopt);
 }
 
-// A group that failed was never written.
+// Changes of a failed group were not written.
 TEST_F(WorkingSetTest, ForgetsEverythingWhenCleared) {
   Store("row", Numbered(1));
   WorkingSet items(*store_, 1 << 20);
@@ -56,8 +56,8 @@ TEST_F(WorkingSetTest, ForgetsEverythingWhenCleared) {
   EXPECT_EQ(**items.Find("row"), Numbered(1));
 }
 
-// With room for nothing every item becomes old and is dropped, and a newer value must never give
-// way to the older one behind it.
+// Without room every item is soon dropped. A newer value must never be replaced by the older stored
+// one.
 TEST_F(WorkingSetTest, NeverGoesBackToAnOlderValue) {
   WorkingSet items(*store_, 0);
   items.Set("row", Numbered(1));
@@ -73,7 +73,7 @@ TEST_F(WorkingSetTest, NeverGoesBackToAnOlderValue) {
   }
 }
 
-// Pointers that were handed out stay good while others are looked up.
+// Pointers that Find returned stay valid while other items are looked up.
 TEST_F(WorkingSetTest, PointersHoldWhileOthersAreFound) {
   WorkingSet items(*store_, 1 << 20);
   items.Set("row", Numbered(1));
@@ -82,9 +82,9 @@ TEST_F(WorkingSetTest, PointersHoldWhileOthersAreFound) {
   EXPECT_EQ(**found, Numbered(1));
 }
 
-// Most rows are looked up, found absent and then set: what is set takes the room, not what was
-// found, or an import fills the memory.
-TEST_F(WorkingSetTest, WhatIsSetCountsAgainstTheRoom) {
+// Most rows are looked up, found absent and then set. The size of the new item must count;
+// otherwise an import fills the memory.
+TEST_F(WorkingSetTest, ASetItemCountsTowardsTheSize) {
   const item::Item large{{"id", std::string(10'000, 'a')}};
   WorkingSet items(*store_, 10'000);
   for (const char* row : {"first", "second"}) {
@@ -92,7 +92,7 @@ TEST_F(WorkingSetTest, WhatIsSetCountsAgainstTheRoom) {
     items.Set(row, large);
     items.Trim();
   }
-  // It was never stored, so that only the working set can know it.
+  // The item was never stored, so only the working set could have it.
   EXPECT_EQ(**items.Find("first"), std::nullopt);
   EXPECT_EQ(**items.Find("second"), large);
 }

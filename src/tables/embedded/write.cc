@@ -28,7 +28,7 @@ constexpr std::string_view kPutTooLarge = "Item size has exceeded the maximum al
 constexpr std::string_view kUpdateTooLarge =
     "Item size to update has exceeded the maximum allowed size";
 
-// What the write requests have in common: everything but the function.
+// The part of a Write that all requests have in common: everything except the function.
 template <typename Request>
 Result<Write> PrepareCommon(const Request& request) {
   TRY(ValidateTableName(request.table));
@@ -106,7 +106,7 @@ Status CheckNext(const Write& write, const Table& table, const Item& next) {
   return CheckIndexKeys(table, next);
 }
 
-// Of an update, the touched parts; nothing when none of them is there.
+// The parts of the item that an update touches; nullopt when the item has none of them.
 MaybeItem Touched(const MaybeItem& item, const std::vector<expression::Path>& paths) {
   if (!item) return std::nullopt;
   Item touched = expression::Project(*item, paths);
@@ -176,6 +176,7 @@ Result<Write> Prepare(const tables::DeleteRequest& request) {
 Result<Write> Prepare(const tables::ConditionCheck& request) {
   Write write = TRY(PrepareConditional(request, request.key));
   write.apply = KeepItem;
+  write.checks_only = true;
   return write;
 }
 
@@ -199,7 +200,7 @@ Result<Decision> Decide(Write write, Target target, Group* group) {
     return decision;
   }
   MaybeItem next = TRY(write.apply(*previous, std::move(write.source)));
-  if (next) TRY(CheckNext(write, *target.table, *next));
+  if (next && !write.checks_only) TRY(CheckNext(write, *target.table, *next));
   decision.reply.attributes = Returned(write, *previous, next);
   decision.change = ItemChange{.table = std::move(target.table),
                                .key = std::move(target.key),

@@ -1,14 +1,15 @@
-// The one read-modify-write of items. Put, Update, Delete and a transaction's ConditionCheck
-// are the same steps (find, check the condition, apply, check the result) and differ only by a
-// pure function from the previous item to the next.
+// The read-modify-write of one item. Put, Update, Delete and a transaction's ConditionCheck take
+// the same steps: find the item, check the condition, apply, check the result. They differ only in
+// a pure function from the previous item to the next.
 //
-// Preparing parses the expressions and checks all that needs no table; it runs on the caller's
-// thread. Evaluating runs in the committer.
+// Preparing runs on the caller's thread: it parses the expressions and makes all checks that need
+// no table. Evaluating runs in the committer.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -29,8 +30,9 @@ struct Write {
                                                   item::Item source)>
       apply;
   std::vector<expression::Path> updated;  // The paths that an update touches.
-  bool nests = false;  // Writes inside a value, and so may nest deeper than any it was given.
-  std::string_view too_large;  // What is said of an item over the limit.
+  bool checks_only = false;               // Leaves the item as it is, however old it is.
+  bool nests = false;                     // Writes inside a value, so the result may nest deeper.
+  std::string_view too_large;             // The error text for an item over the limit.
   tables::ReturnValues return_values = tables::ReturnValues::kNone;
   tables::OnConditionFailure on_failure = tables::OnConditionFailure::kNone;
 };
@@ -40,7 +42,7 @@ Result<Write> Prepare(const tables::UpdateRequest& request);
 Result<Write> Prepare(const tables::DeleteRequest& request);
 Result<Write> Prepare(const tables::ConditionCheck& request);
 
-// Where a write goes: the table as it is now, and the row.
+// The target of a write: the table as it is now, and the row.
 struct Target {
   TablePtr table;
   item::Key key;
@@ -52,8 +54,8 @@ struct Decision {
   tables::WriteReply reply;
   std::optional<ItemChange> change;  // nullopt when the condition did not hold.
 };
-// Errors are what is wrong with the request given the item that is stored. Uses the write up: the
-// item of a put becomes the item that is stored, without another copy.
+// Fails when the request does not fit the stored item. Takes the write by value: the item of a put
+// is moved into the store without a copy.
 Result<Decision> Decide(Write write, Target target, Group* group);
 
 // A single Put, Update or Delete on its way through the committer.

@@ -5,22 +5,23 @@
 
 #include <fmt/format.h>
 
+#include "tables/plan_again.h"
+
 namespace tidemark::moving {
 
 namespace {
 
-// Until then every process knows that the phase `new` is over.
+// After this time every process knows that the phase `new` is over: each looks up the phase every
+// kPhaseAge. The factor leaves room for a process that was slow.
 constexpr int64_t kSettleSeconds = 3 * kPhaseAge.count();
 
-// The decider of a phase that is about to be left must have nothing that the other lacks. In the
-// phase new-old-readable the old one is only read: it may be behind, but not ahead.
-bool IsInOrder(Phase phase, const Rows& of_old, const Rows& of_new) {
-  return SayTheSame(phase == Phase::kNewOldReadable ? Join(of_new, of_old) : of_old, of_new);
-}
+// How often the log says how far a visit of all subjects is.
+constexpr uint64_t kSubjectsPerLine = 10'000;
 
 Error Stopped() {
   return {ErrorCode::kUnavailable,
-          "the server stops before all subjects were visited; the phase is as it was: ask again"};
+          "the server is stopping and has not visited all subjects; the phase has not changed: try "
+          "again after the restart"};
 }
 
 }  // namespace
@@ -32,48 +33,67 @@ std::chrono::seconds LongestLife(const attempts::Policy& policy) {
   return longest + policy.verification_deadline();
 }
 
+Status Migration::Start(Phase phase) {
+  const bool has_begun = TRY(stores_.HasBegun());
+  const bool uses_both = phase != Phase::kOld && phase != Phase::kNew;
+  // Before the record of the phase is written: a process that dies here copies again.
+  if (!has_begun && uses_both) {
+    TRY(ForAll(Side::kOld, [&](const attempts::Subject& subject) -> Status {
+      if (TRY(stores_.CopyIntoTable(subject))) return Done{};
+      return Error{ErrorCode::kUnavailable,
+                   fmt::format("{} kept changing while it was copied", subject.ForLog())};
+    }));
+  }
+  return stores_.Start(phase);
+}
+
 Result<MigrationStatus> Migration::GetStatus() {
   MigrationStatus status;
   status.record = TRY(stores_.CurrentPhase());
   status.drift = TRY(stores_.GetDrift());
   const EpochSeconds from = std::max(status.record.since, status.drift.last_at);
   status.ready_at = status.record.phase == Phase::kOld ? 0 : from + longest_life_.count();
+  status.visited = visited_;
   return status;
 }
 
-Result<Move> Migration::Held(std::string why) {
+Result<Move> Migration::Report(std::string held_by) {
   Move move;
   move.status = TRY(GetStatus());
-  move.held_by = std::move(why);
+  move.held_by = std::move(held_by);
   return move;
 }
 
 Result<Move> Migration::ChangeTo(const PhaseRecord& from, Phase to) {
   if (!TRY(stores_.ChangePhase(from, to))) {
-    return Held("somebody else has changed the phase meanwhile");
+    return Report("another operator changed the phase at the same time");
   }
-  return Held("");
+  return Report("");
 }
 
 Result<Move> Migration::Advance() {
   const MigrationStatus status = TRY(GetStatus());
   const PhaseRecord& record = status.record;
   const auto next = NextOf(record.phase);
-  if (!next) return Held("the move is over: this is the last phase");
-  // Nothing has been written twice yet, so there is nothing to wait for or to compare.
-  if (record.phase == Phase::kOld) return ChangeTo(record, *next);
+  if (!next) return Report("the move is complete: this is the last phase");
+  TRY(stores_.CheckOldKeepsRows());
+  if (record.phase == Phase::kOld) return BeginDual(record, *next);
   const EpochSeconds now = stores_.Now();
   if (now < status.ready_at) {
-    return Held(fmt::format(
-        "{} more seconds without a difference are needed: so long may live what only one store "
-        "knows ({} differences seen in this phase)",
+    return Report(fmt::format(
+        "{} more seconds without a difference are needed, because rows that only one store has may "
+        "live so long ({} differences seen in this phase)",
         status.ready_at - now, status.drift.count));
   }
-  std::string held_by = TRY(CopyAndVerify());
-  if (!held_by.empty()) return Held(std::move(held_by));
-  // Looked at again: a difference may have come up during the copy.
+  const Comparison found = TRY(Verify(Copying::kYes));
+  // Copying repairs a difference but must not hide it: the program that writes only one store is
+  // still running.
+  if (std::string held_by = DescribeDifferences(found); !held_by.empty()) {
+    return Report(std::move(held_by));
+  }
+  // Checked once more: servers were at work during the copy and may have met a difference.
   if (TRY(stores_.GetDrift()) != status.drift) {
-    return Held("the stores were seen to differ during the copy");
+    return Report("servers saw a difference between the stores during the copy");
   }
   return ChangeTo(record, *next);
 }
@@ -81,21 +101,39 @@ Result<Move> Migration::Advance() {
 Result<Move> Migration::Back(Force force) {
   const PhaseRecord record = TRY(stores_.CurrentPhase());
   const auto previous = PreviousOf(record.phase);
-  if (!previous) return Held("this is the first phase");
+  if (!previous) return Report("this is the first phase");
+  // While the phase was `new` the old store was not written. What was cleared in that time is still
+  // in it, and reading it again would bring that back. Nothing of it is needed: the table has all.
   if (record.phase == Phase::kNew && force == Force::kNo) {
     TRY(ForAll(Side::kOld,
                [&](const attempts::Subject& subject) { return stores_.ForgetOld(subject); }));
   }
+  // A process that still believes in the phase `new` writes the table alone, without an epoch. Such
+  // a write would be missing in the old store once that decides.
   const EpochSeconds settled = record.since + kSettleSeconds;
   if (record.phase == Phase::kNewOldReadable && stores_.Now() < settled) {
-    return Held(fmt::format("{} more seconds until every process knows of the last change",
-                            settled - stores_.Now()));
+    return Report(fmt::format(
+        "{} more seconds are needed until every process knows of the last change of the phase",
+        settled - stores_.Now()));
   }
   if (IsDual(record.phase) && force == Force::kNo) {
-    std::string held_by = TRY(CopyAndVerify());
-    if (!held_by.empty()) return Held(std::move(held_by));
+    // A difference is no reason to stay: it is copied, and the phase before expects differences.
+    const Comparison found = TRY(Verify(Copying::kYes));
+    if (found.changing > 0) return Report(DescribeChanging(found));
   }
   return ChangeTo(record, *previous);
+}
+
+// In `old` only one store has been used, so there is nothing to wait for or to compare. Everything
+// is copied at once: a lock that is only in the old store is lost with it.
+Result<Move> Migration::BeginDual(const PhaseRecord& from, Phase dual) {
+  const Move move = TRY(ChangeTo(from, dual));
+  if (!move.held_by.empty()) return move;
+  TRY(CopyAll().WithContext(fmt::format(
+      "the phase is {} now, but not everything is copied: run 'tidemark attempts migrate verify "
+      "--copy'",
+      ToString(dual))));
+  return Report("");
 }
 
 template <typename Visit>
@@ -113,59 +151,100 @@ Status Migration::ForAll(Side side, const Visit& visit) {
   return Done{};
 }
 
-Status Migration::CopyAll() {
-  const auto copy = [&](const attempts::Subject& subject) -> Status {
-    if (TRY(stores_.Copy(subject))) return Done{};
-    return Error{ErrorCode::kUnavailable, fmt::format("{} kept changing while it was copied; try "
-                                                      "again",
-                                                      subject.ForLog())};
-  };
-  TRY(ForAll(Side::kOld, copy));
-  return ForAll(Side::kNew, copy);
-}
-
-Status Migration::CompareOne(const attempts::Subject& subject, Phase phase,
-                             Comparison* comparison) {
-  const StoredAccount in_old = TRY(stores_.StoreOf(Side::kOld).Load(subject));
-  const StoredAccount in_new = TRY(stores_.StoreOf(Side::kNew).Load(subject));
-  const EpochSeconds now = LatestOf(in_old.items, LatestOf(in_new.items, stores_.Now()));
-  const Rows of_old = DecodeRows(in_old.items, now);
-  const Rows of_new = DecodeRows(in_new.items, now);
-  const Rows joined = Join(of_new, of_old);
-  ++comparison->subjects;
-  comparison->rows += joined.size();
-  comparison->permanent += CountPermanent(joined);
-  if (IsInOrder(phase, of_old, of_new)) return Done{};
-  ++comparison->differing;
-  comparison->example = subject.ForLog();
-  return Done{};
-}
-
-Result<Comparison> Migration::Verify() {
-  const Phase phase = TRY(stores_.CurrentPhase()).phase;
-  if (phase == Phase::kOld || phase == Phase::kNew) {
-    return Invalid(
-        fmt::format("in the phase {} only one store is in use: there is nothing to "
-                    "compare",
-                    ToString(phase)));
-  }
-  Comparison comparison;
+template <typename Visit>
+Status Migration::ForAllOnce(const Visit& visit) {
+  visited_ = 0;
   std::set<attempts::Subject> seen;
   for (const Side side : {Side::kOld, Side::kNew}) {
     TRY(ForAll(side, [&](const attempts::Subject& subject) -> Status {
       if (!seen.insert(subject).second) return Done{};
-      return CompareOne(subject, phase, &comparison);
+      TRY(visit(subject));
+      if (++visited_ % kSubjectsPerLine == 0) {
+        stores_.runtime().logger.Log(LogLevel::kInfo, "the move of attempts visits all subjects",
+                                     {{"visited", visited_.load()}});
+      }
+      return Done{};
     }));
   }
+  return Done{};
+}
+
+Status Migration::CopyAll() {
+  return ForAllOnce([&](const attempts::Subject& subject) -> Status {
+    if (TRY(CopyOne(subject))) return Done{};
+    return Error{ErrorCode::kUnavailable, fmt::format("{} kept changing while it was copied; try "
+                                                      "again later",
+                                                      subject.ForLog())};
+  });
+}
+
+Result<bool> Migration::CopyOne(const attempts::Subject& subject) {
+  tables::Rounds rounds(tables::kPlanAgain, stores_.runtime());
+  do {
+    if (TRY(stores_.Copy(subject))) return true;
+  } while (rounds.WaitForNext());
+  return false;
+}
+
+// A server may be between its writes to the two stores. That ends within milliseconds, so the look
+// is repeated until it has.
+Result<Sighting> Migration::LookAtRest(const attempts::Subject& subject) {
+  tables::Rounds rounds(tables::kPlanAgain, stores_.runtime());
+  Sighting sighting;
+  do {
+    sighting = TRY(stores_.Look(subject));
+  } while (sighting.agreement == Agreement::kUnderWay && rounds.WaitForNext());
+  return sighting;
+}
+
+Status Migration::VisitOne(const attempts::Subject& subject, const PhaseRecord& record,
+                           Copying copying, Comparison* comparison) {
+  const Sighting sighting = TRY(LookAtRest(subject));
+  ++comparison->subjects;
+  comparison->rows += sighting.rows;
+  comparison->permanent += sighting.permanent;
+  if (sighting.agreement == Agreement::kDiffers) {
+    ++comparison->differing;
+    comparison->example = subject.ForLog();
+    stores_.NoteDifference(subject, record);
+  }
+  // A write under way that is copied needs no second look: when its server fails to finish it, that
+  // server notes it.
+  const bool is_at_rest =
+      copying == Copying::kYes ? TRY(CopyOne(subject)) : sighting.agreement != Agreement::kUnderWay;
+  if (is_at_rest) return Done{};
+  ++comparison->changing;
+  comparison->changing_example = subject.ForLog();
+  return Done{};
+}
+
+Result<Comparison> Migration::Verify(Copying copying) {
+  const PhaseRecord record = TRY(stores_.CurrentPhase());
+  if (record.phase == Phase::kOld || record.phase == Phase::kNew) {
+    return Invalid(
+        fmt::format("in the phase {} only one store is in use, so there is nothing to compare",
+                    ToString(record.phase)));
+  }
+  Comparison comparison;
+  TRY(ForAllOnce([&](const attempts::Subject& subject) {
+    return VisitOne(subject, record, copying, &comparison);
+  }));
   return comparison;
 }
 
-Result<std::string> Migration::CopyAndVerify() {
-  TRY(CopyAll());
-  const Comparison comparison = TRY(Verify());
-  if (comparison.differing == 0) return std::string();
-  return fmt::format("{} of {} subjects differ after the copy, {} among them", comparison.differing,
-                     comparison.subjects, comparison.example);
+std::string Migration::DescribeDifferences(const Comparison& found) const {
+  if (found.differing == 0) return DescribeChanging(found);
+  return fmt::format(
+      "{} of {} subjects differed, for example {}: a program writes to one store past Tidemark, or "
+      "a store missed writes. They are copied now; advance again after {} seconds without a "
+      "difference",
+      found.differing, found.subjects, found.example, longest_life_.count());
+}
+
+std::string Migration::DescribeChanging(const Comparison& found) {
+  if (found.changing == 0) return "";
+  return fmt::format("{} of {} subjects kept changing, for example {}; try again", found.changing,
+                     found.subjects, found.changing_example);
 }
 
 }  // namespace tidemark::moving

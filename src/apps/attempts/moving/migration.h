@@ -1,16 +1,19 @@
-// Migration is what an operator does with the move: look, go on, go back, compare.
+// Migration is what an operator does with a move: look at it, advance it, go back, compare.
 //
 //   Move move = TRY(migration.Advance());
-//   if (!move.held_by.empty()) Show(move.held_by);      // the phase is as it was
+//   if (!move.held_by.empty()) Show(move.held_by);      // the phase has not changed
 //
-// Going on is held while the two stores differ, and until the longest life of a count or lock has
-// passed in the phase and since the last difference. Before every change all subjects of both
-// stores are copied, and none may differ then: what has no end is carried by nothing else. Going
-// back copies too, so that nothing is lost. From `new` the old store is emptied first: what is
-// still there was cleared meanwhile, or is in the table.
+// Advance refuses until the longest life of a count or lock has passed in this phase without a
+// difference between the stores: by then everything that only one store knew has expired, and no
+// process writes only one store any more. Servers note the differences that they find. Before every
+// change all subjects are compared and then copied, because servers see only the subjects that are
+// used. A difference found this way is noted too, and keeps the phase from changing. Going back
+// copies too, so that nothing is lost. Going back from `new` empties the old store first: all that
+// is still in it is out of date.
 //
-// For one caller at a time; another one is refused by the epoch. Servers may be at work meanwhile.
-// Whatever visits all subjects takes as long as there are subjects; Stop, from any thread, ends it.
+// For one caller at a time; a second one is refused by the epoch. Servers may work at the same
+// time. A visit of all subjects takes as long as there are subjects. Stop, from any thread, ends
+// it.
 #pragma once
 
 #include <atomic>
@@ -24,30 +27,34 @@
 
 namespace tidemark::moving {
 
-// The longest that a count or lock of the policy lives.
+// The longest life of any count or lock of the policy.
 std::chrono::seconds LongestLife(const attempts::Policy& policy);
 
 struct MigrationStatus {
   PhaseRecord record = {};
   Drift drift = {};
-  EpochSeconds ready_at = 0;  // Not before this may it go on.
+  EpochSeconds ready_at = 0;  // Advance refuses before this time.
+  uint64_t visited = 0;       // Subjects that the running visit, or the last one, has seen.
 };
 
-// Of all subjects of both stores.
+// The result of comparing all subjects of both stores.
 struct Comparison {
   uint64_t subjects = 0;
   uint64_t rows = 0;
   uint64_t permanent = 0;    // Rows without an end.
-  uint64_t differing = 0;    // Subjects of whom the two do not say the same.
+  uint64_t differing = 0;    // Subjects whose rows differ between the stores.
   std::string example = {};  // One of them.
+  uint64_t changing = 0;     // Subjects that servers changed all the time.
+  std::string changing_example = {};
 };
 
 struct Move {
-  MigrationStatus status = {};  // As it is now.
-  std::string held_by = {};     // Empty: the phase has changed.
+  MigrationStatus status = {};  // After the call.
+  std::string held_by = {};     // Why the phase has not changed; empty: it has.
 };
 
 enum class Force { kNo, kYes };
+enum class Copying { kNo, kYes };
 
 class Migration {
  public:
@@ -55,30 +62,45 @@ class Migration {
   Migration(TwoStores* stores, std::chrono::seconds longest_life)
       : stores_(*stores), longest_life_(longest_life) {}
 
+  // Begins the move in this phase; a move that has begun before goes on in the phase it was in. A
+  // move that begins with both stores first copies the old one into the table.
+  Status Start(Phase phase);
   Result<MigrationStatus> GetStatus();
   Result<Move> Advance();
-  // By force without copying, for when a store is lost: what only that one knew is lost too.
+  // With force nothing is copied, for when a store is lost; what only that store knew is lost then.
   Result<Move> Back(Force force);
-  // Changes nothing.
-  Result<Comparison> Verify();
-  // Joins both into each that the phase writes.
+  // Compares all subjects, and notes each difference as drift: advance waits from then on. With
+  // kYes each subject is copied after it was compared.
+  Result<Comparison> Verify(Copying copying);
+  // Copies every subject: joins the rows of both stores into each store that the phase writes.
   Status CopyAll();
-  // From now on everything that visits all subjects fails with kUnavailable, also what is under
-  // way. What was copied stays, and the phase is as it was. Does not wait.
+  // From now on every call that visits all subjects fails with kUnavailable, running ones too. What
+  // was copied stays, and the phase does not change. Does not wait.
   void Stop() { is_stopping_ = true; }
 
  private:
-  Result<Move> Held(std::string why);
-  // Why not to change now, beside time and drift; empty when there is nothing.
-  Result<std::string> CopyAndVerify();
+  // The status of now, with the reason why the phase has not changed.
+  Result<Move> Report(std::string held_by);
+  Result<Move> BeginDual(const PhaseRecord& from, Phase dual);
+  // Why the phase must not change; empty when nothing speaks against it.
+  std::string DescribeDifferences(const Comparison& found) const;
+  static std::string DescribeChanging(const Comparison& found);
   Result<Move> ChangeTo(const PhaseRecord& from, Phase to);
   template <typename Visit>
   Status ForAll(Side side, const Visit& visit);
-  Status CompareOne(const attempts::Subject& subject, Phase phase, Comparison* comparison);
+  // The subjects of both stores, each once.
+  template <typename Visit>
+  Status ForAllOnce(const Visit& visit);
+  // False when servers kept changing it.
+  Result<bool> CopyOne(const attempts::Subject& subject);
+  Result<Sighting> LookAtRest(const attempts::Subject& subject);
+  Status VisitOne(const attempts::Subject& subject, const PhaseRecord& record, Copying copying,
+                  Comparison* comparison);
 
   TwoStores& stores_;
   const std::chrono::seconds longest_life_;
   std::atomic<bool> is_stopping_ = false;
+  std::atomic<uint64_t> visited_ = 0;
 };
 
 }  // namespace tidemark::moving

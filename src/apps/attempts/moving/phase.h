@@ -1,6 +1,7 @@
-// The five phases of moving from an old store to the tables, and the record that says which one it
-// is. The record is in both stores; the epoch in it rises with every change, so that a writer that
-// has not heard of a change is refused. In each phase exactly one store decides.
+// The five phases of a move from an old store to the table, and the record that says which phase it
+// is. Both stores have a copy of the record. Its epoch rises with every change of the phase, and
+// the stores refuse writes of another epoch: a process that still works in the last phase cannot
+// write. In each phase exactly one store decides.
 //
 //   phase              decides  read   written
 //   old                old      old    old
@@ -8,6 +9,10 @@
 //   dual-new-decides   new      both   both
 //   new-old-readable   new      both   new
 //   new                new      new    new
+//
+// Each step changes one thing: first both are written, so that the table fills; then the table
+// decides, while the old store is kept up to date for the way back; then the old store is only
+// read, until all that it knows has expired.
 //
 // Plain data.
 #pragma once
@@ -23,7 +28,7 @@ namespace tidemark::moving {
 enum class Phase { kOld, kDualOldDecides, kDualNewDecides, kNewOldReadable, kNew };
 std::string_view ToString(Phase phase);
 std::optional<Phase> ParsePhase(std::string_view text);
-// nullopt behind the last, and before the first.
+// nullopt after the last phase, and before the first.
 std::optional<Phase> NextOf(Phase phase);
 std::optional<Phase> PreviousOf(Phase phase);
 
@@ -34,7 +39,7 @@ Side OtherOf(Side side);
 Side DeciderOf(Phase phase);
 bool IsRead(Phase phase, Side side);
 bool IsWritten(Phase phase, Side side);
-// Both are written: they should say the same.
+// Both stores are written in this phase, so they should have the same counts, locks and states.
 bool IsDual(Phase phase);
 
 struct PhaseRecord {
@@ -44,7 +49,7 @@ struct PhaseRecord {
   friend bool operator==(const PhaseRecord&, const PhaseRecord&) = default;
 };
 
-// What was seen to differ between the stores, since the phase began.
+// Differences between the stores that were seen since the phase began.
 struct Drift {
   uint64_t count = 0;
   EpochSeconds last_at = 0;

@@ -18,20 +18,21 @@ using item::Number;
 using item::TextIn;
 
 constexpr EpochSeconds kDay = 86'400;
-// For how long the generation of a row without an end is remembered.
+// How long the generation of a removed row without an end is remembered.
 constexpr EpochSeconds kRememberPermanent = 400 * kDay;
 
 enum class Kind { kHead, kCount, kLock, kState, kDevice };
 
 Kind KindOf(std::string_view sort_key) {
-  if (sort_key == kHeadKey) return Kind::kHead;
+  if (sort_key == attempts::kHeadKey) return Kind::kHead;
   if (sort_key.starts_with("DEVICE#KNOWN#")) return Kind::kDevice;
   if (sort_key.find("#LOCK#") != std::string_view::npos) return Kind::kLock;
   if (sort_key.find("#STATE#") != std::string_view::npos) return Kind::kState;
   return Kind::kCount;
 }
 
-// A head's is housekeeping, and what is called permanent has none, whatever stands there.
+// The ttl of a head row only tells the sweeper when to delete it, so a head has no end here. A row
+// that says PERMANENT has none either, even if there is a ttl in it.
 std::optional<EpochSeconds> EndOf(Kind kind, const Item& item) {
   if (kind == Kind::kHead || TextIn(item, "block_type") == "PERMANENT") return std::nullopt;
   return IntIn(item, "ttl");
@@ -53,7 +54,8 @@ const item::Map& MapIn(const Item& item, std::string_view name) {
   return map ? *map : none;
 }
 
-// What tells the entries of a list apart: the id of an attempt, alone or with its count.
+// What identifies an entry of a list: the id of an attempt in a count's `ids`; id and count in the
+// head's `open` and `settled`.
 std::string EntryKey(const item::Value& entry) {
   if (const auto* id = entry.As<std::string>()) return *id;
   const auto* map = entry.As<item::Map>();
@@ -72,7 +74,8 @@ bool HasAll(const item::List& list, const item::List& of) {
                      [&](const item::Value& entry) { return keys.contains(EntryKey(entry)); });
 }
 
-// What only the right one has stands first: the order of the left one is kept, the newest last.
+// Entries that only `right` has come first, so that the newest entries of `left` stay last: lists
+// are cut at the front when they grow too long.
 item::List Union(const item::List& left, const item::List& right) {
   const std::set<std::string> known = EntryKeys(left);
   item::List all;
@@ -85,7 +88,8 @@ item::List Union(const item::List& left, const item::List& right) {
 
 int64_t CountIn(const Item& item) { return std::max<int64_t>(0, IntIn(item, "count").value_or(0)); }
 
-// Counted by somebody who gave no id, or so long ago that the id is forgotten.
+// How many of the count have no id in the list: counted by a program that gives none, or so long
+// ago that the id was dropped.
 int64_t WithoutId(const Item& item) {
   return std::max<int64_t>(0, CountIn(item) - static_cast<int64_t>(ListIn(item, "ids").size()));
 }
@@ -126,7 +130,7 @@ bool EndsBefore(Kind kind, const Item& item, const Item& other) {
 
 // ---- Joining ----
 
-// Whether nothing of the other one is missing here.
+// Whether `item` has everything that `other` has, so that joining the two gives `item`.
 bool Covers(Kind kind, const Item& item, const Item& other) {
   if (EndsBefore(kind, item, other)) return false;
   switch (kind) {
@@ -137,7 +141,8 @@ bool Covers(Kind kind, const Item& item, const Item& other) {
       return HasAll(ListIn(item, "ids"), ListIn(other, "ids")) &&
              WithoutId(item) >= WithoutId(other);
     case Kind::kDevice:
-      return HasFailures(item, other);
+      return HasFailures(item, other) &&
+             HasAll(ListIn(item, "succeeded_at"), ListIn(other, "succeeded_at"));
     case Kind::kLock:
       return true;
     case Kind::kState:
@@ -148,6 +153,8 @@ bool Covers(Kind kind, const Item& item, const Item& other) {
 
 Item JoinCounts(const Item& left, const Item& right) {
   Item joined = left;
+  // Attempts without an id cannot be told apart. Both stores were copied from each other, so the
+  // larger number includes the smaller one; adding them would count the same failures twice.
   const int64_t without_id = std::max(WithoutId(left), WithoutId(right));
   JoinList("ids", right, &joined);
   const auto ids = static_cast<int64_t>(ListIn(joined, "ids").size());
@@ -170,11 +177,12 @@ Item JoinHeads(const Item& left, const Item& right) {
 Item JoinDevices(const Item& left, const Item& right) {
   Item joined = left;
   JoinLater("ttl", right, &joined);
+  JoinList("succeeded_at", right, &joined);
   JoinFailures(right, &joined);
   return joined;
 }
 
-// Of one generation.
+// Of two rows of the same generation.
 Item JoinItems(Kind kind, const Item& left, const Item& right) {
   if (Covers(kind, left, right)) return left;
   if (Covers(kind, right, left)) return right;
@@ -189,7 +197,7 @@ Row JoinRows(Kind kind, const Row& left, const Row& right) {
   joined.until = std::max(left.until, right.until);
   if (left.generation != right.generation) return joined;
   if (left.item && right.item) joined.item = JoinItems(kind, *left.item, *right.item);
-  // Removed and there in one generation: the stricter one.
+  // The same generation with and without an item: keep the item, which is the stricter answer.
   if (!left.item) joined.item = right.item;
   return joined;
 }
@@ -203,15 +211,16 @@ void DecodeGenerations(const Item& item, EpochSeconds now, Rows* rows) {
     const EpochSeconds until = IntIn(*one, "until").value_or(0);
     if (!IsLive(until, now)) continue;
     const auto generation = static_cast<uint64_t>(IntIn(*one, kGeneration).value_or(0));
-    // What is there is there: in the phase `new` rows are written without a generation.
+    // A row that exists is kept even if a higher generation is remembered: in the phase `new` rows
+    // are written without a generation, after what is remembered here.
     Row& row = (*rows)[sort_key];
     row.generation = std::max(row.generation, generation);
     row.until = until;
   }
 }
 
-// What joining would bring back needs a generation of its own. The head has its own beyond all
-// that it is about.
+// The next generation of a row, remembered until the row as it was has ended and one day more. The
+// head row needs no such memory: it stays for a day longer than everything that it is about.
 void BeginGeneration(const std::string& sort_key, EpochSeconds now, Row* row) {
   const Kind kind = KindOf(sort_key);
   ++row->generation;
@@ -232,11 +241,13 @@ std::vector<std::string> DecisiveKeys(const Rows& rows) {
 }  // namespace
 
 EpochSeconds LatestOf(const std::vector<Item>& items, EpochSeconds now) {
+  EpochSeconds latest = now;
   for (const Item& item : items) {
-    if (TextIn(item, attempts::kSortAttribute) != kHeadKey) continue;
-    now = std::max(now, IntIn(item, "seen_at").value_or(0));
+    if (TextIn(item, attempts::kSortAttribute) != attempts::kHeadKey) continue;
+    const EpochSeconds seen_at = IntIn(item, "seen_at").value_or(0);
+    if (seen_at <= now + attempts::kMaxLeadSeconds) latest = std::max(latest, seen_at);
   }
-  return now;
+  return latest;
 }
 
 Rows DecodeRows(const std::vector<Item>& items, EpochSeconds now) {
@@ -244,7 +255,7 @@ Rows DecodeRows(const std::vector<Item>& items, EpochSeconds now) {
   const Item* generations = nullptr;
   for (const Item& item : items) {
     const std::string sort_key = TextIn(item, attempts::kSortAttribute);
-    if (sort_key == kGenerationsKey) {
+    if (sort_key == attempts::kGenerationsKey) {
       generations = &item;
       continue;
     }
@@ -276,7 +287,7 @@ std::vector<Item> EncodeRows(const attempts::Subject& subject, const Rows& rows)
   }
   if (generations.empty()) return items;
   items.push_back({{std::string(attempts::kPartitionAttribute), subject.text()},
-                   {std::string(attempts::kSortAttribute), std::string(kGenerationsKey)},
+                   {std::string(attempts::kSortAttribute), std::string(attempts::kGenerationsKey)},
                    {"generations", std::move(generations)},
                    {"ttl", Number::FromInt(end)}});
   return items;
@@ -327,16 +338,16 @@ size_t CountPermanent(const Rows& rows) {
 }
 
 std::string VersionOf(const Rows& rows) {
-  const auto head = rows.find(kHeadKey);
+  const auto head = rows.find(attempts::kHeadKey);
   return head == rows.end() || !head->second.item ? "" : TextIn(*head->second.item, "version");
 }
 
 void SetVersion(const attempts::Subject& subject, const std::string& version, EpochSeconds now,
                 Rows* rows) {
-  Row& head = (*rows)[std::string(kHeadKey)];
+  Row& head = (*rows)[std::string(attempts::kHeadKey)];
   if (!head.item) {
     head.item = Item{{std::string(attempts::kPartitionAttribute), subject.text()},
-                     {std::string(attempts::kSortAttribute), std::string(kHeadKey)},
+                     {std::string(attempts::kSortAttribute), std::string(attempts::kHeadKey)},
                      {"seen_at", Number::FromInt(now)}};
   }
   head.item->Set("version", version);

@@ -1,5 +1,7 @@
 #include "apps/attempts/moving/rows.h"
 
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "base/random.h"
@@ -39,22 +41,22 @@ int64_t CountIn(const Rows& rows) {
   return row == rows.end() || !row->second.item ? 0 : *IntIn(*row->second.item, "count");
 }
 
-// What both know is counted once, what one knows is counted too.
-TEST(JoinTest, CountsAreJoinedByTheIdsOfAttempts) {
+// An attempt that both stores have counts once; one that only one store has counts too.
+TEST(JoinTest, JoinsCountsByTheIdsOfAttempts) {
   const Rows left = RowsOf({CountOf(3, {"a", "b", "c"})});
   const Rows right = RowsOf({CountOf(2, {"b", "d"})});
   EXPECT_EQ(CountIn(Join(left, right)), 4);
   EXPECT_EQ(CountIn(Join(left, left)), 3);
 }
 
-// A program before us gives no ids; its failures are in both stores once they are copied.
-TEST(JoinTest, WhatHasNoIdIsNotAdded) {
+// Other programs give no ids. After a copy their failures are in both stores.
+TEST(JoinTest, DoesNotAddFailuresWithoutAnId) {
   const Rows left = RowsOf({CountOf(4, {"a"})});
   const Rows right = RowsOf({CountOf(3, {"b"})});
   EXPECT_EQ(CountIn(Join(left, right)), 5);
 }
 
-TEST(JoinTest, OfTwoLocksTheLaterEndHolds) {
+TEST(JoinTest, KeepsTheLaterEndOfTwoLocks) {
   const Rows left = RowsOf({LockUntil(kNow + 100)});
   const Rows right = RowsOf({LockUntil(kNow + 200)});
   EXPECT_EQ(Join(left, right), right);
@@ -64,28 +66,28 @@ TEST(JoinTest, OfTwoLocksTheLaterEndHolds) {
   EXPECT_EQ(Join(right, permanent), permanent);
 }
 
-// Swept or not, and in whichever of the stores.
-TEST(RowsTest, WhatHasEndedIsNotThere) {
+// In either store, whether they are swept or not.
+TEST(RowsTest, LeaveOutExpiredRows) {
   EXPECT_TRUE(RowsOf({LockUntil(kNow)}).empty());
   EXPECT_EQ(RowsOf({LockUntil(kNow + 1)}).size(), 1u);
   const Rows ended = RowsOf({CountOf(5, {"a", "b", "c", "d", "e"}, kNow)});
   EXPECT_EQ(CountIn(Join(ended, RowsOf({CountOf(1, {"f"})}))), 1);
 }
 
-TEST(RowsTest, WhatIsRemovedIsNotBroughtBack) {
+TEST(RowsTest, DoNotBringBackARemovedRow) {
   const Rows before = RowsOf({CountOf(2, {"a", "b"}), LockUntil(kNow + 900), Permanent(kState)});
   Rows after = before;
   for (const std::string& sort_key : {kCount, kLock, kState}) Remove(sort_key, kNow, &after);
   for (const Rows& joined : {Join(after, before), Join(before, after)}) {
     EXPECT_TRUE(SayTheSame(joined, {}));
   }
-  // Nor is it joined with what comes later.
+  // Nor is it joined with a later row.
   Put(kCount, CountOf(1, {"c"}), kNow, &after);
   EXPECT_EQ(CountIn(Join(after, before)), 1);
 }
 
-// What is remembered of the removed ones outlives them, and not much more.
-TEST(RowsTest, AreTheSameAfterBeingStored) {
+// The generation of a removed row is remembered for one day longer than the row would have lived.
+TEST(RowsTest, AreTheSameAfterEncodingAndDecoding) {
   const auto subject = *attempts::Subject::Of("a");
   Rows rows = RowsOf({CountOf(2, {"a", "b"}), LockUntil(kNow + 900), Permanent(kState)});
   Remove(kLock, kNow, &rows);
@@ -95,8 +97,8 @@ TEST(RowsTest, AreTheSameAfterBeingStored) {
   EXPECT_FALSE(DecodeRows(EncodeRows(subject, rows), kNow + 900 + 86'400).contains(kLock));
 }
 
-// A generation is not lost with the row that it was begun for.
-TEST(RowsTest, RememberTheGenerationOfARowThatHasEnded) {
+// The generation outlives the row that it was begun for.
+TEST(RowsTest, RememberTheGenerationOfAnExpiredRow) {
   const auto subject = *attempts::Subject::Of("a");
   Rows rows = RowsOf({CountOf(2, {"a", "b"}, kNow + 900)});
   Remove(kCount, kNow, &rows);
@@ -115,9 +117,9 @@ TEST(RowsTest, SayTheSameWhenCountsLocksAndStatesAgree) {
   EXPECT_FALSE(SayTheSame(rows, RowsOf({CountOf(2, {"a", "b"}), LockUntil(kNow + 901)})));
 }
 
-// Two stores that start equal and miss different changes: whoever joins, in whichever order and
-// however often, comes to the same, and no failure that was counted is missing.
-TEST(JoinTest, IsTheSameInEveryOrder) {
+// Two stores start equal and miss different changes. Joining gives the same result in every order
+// and however often it is done, and loses no failure.
+TEST(JoinTest, GivesTheSameInEveryOrder) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     SeededRandom random(seed);

@@ -9,6 +9,7 @@
 #include "apps/attempts/account.h"
 #include "apps/attempts/moving/rows.h"
 #include "item/attributes.h"
+#include "tables/pages.h"
 
 namespace tidemark::moving {
 
@@ -19,7 +20,7 @@ using item::Item;
 using item::Number;
 using item::TextIn;
 
-// No subject begins with it: '~' stands only behind the kind of an identifier.
+// No subject has this text: Subject::Parse accepts a '~' only after the kind of an identifier.
 constexpr const char* kMovePartition = "move~";
 constexpr const char* kPhaseKey = "PHASE";
 constexpr const char* kDriftKey = "DRIFT";
@@ -42,7 +43,7 @@ std::map<std::string, const Item*> BySortKey(const std::vector<Item>& items) {
   return by_key;
 }
 
-void OnVersion(const std::string& version, tables::PutRequest* put) {
+void RequireVersion(const std::string& version, tables::PutRequest* put) {
   put->names = {{"#version", "version"}};
   put->condition = "attribute_not_exists(#version)";
   if (version.empty()) return;
@@ -64,24 +65,15 @@ bool Failed(const std::vector<tables::CancellationReason>& reasons, size_t actio
 
 }  // namespace
 
-Result<std::vector<Item>> TableStore::LoadItems(const attempts::Subject& subject) {
-  tables::QueryRequest query{.table = table_,
-                             .key_condition = "subject_id = :subject",
-                             .values = {{":subject", subject.text()}},
-                             .consistent = true};
-  std::vector<Item> items;
-  for (;;) {
-    tables::Page page = TRY(tables_.Query(query));
-    std::move(page.items.begin(), page.items.end(), std::back_inserter(items));
-    if (!page.last) return items;
-    query.start_after = std::move(page.last);
-  }
-}
-
 Result<StoredAccount> TableStore::Load(const attempts::Subject& subject) {
-  StoredAccount account{.items = TRY(LoadItems(subject))};
+  StoredAccount account{
+      .items = TRY(tables::QueryAll(
+          tables_,
+          {.table = table_,
+           .partition = item::Attribute{std::string(attempts::kPartitionAttribute), subject.text()},
+           .consistent = true}))};
   for (const Item& item : account.items) {
-    if (TextIn(item, attempts::kSortAttribute) == kHeadKey) {
+    if (TextIn(item, attempts::kSortAttribute) == attempts::kHeadKey) {
       account.version = TextIn(item, "version");
     }
   }
@@ -98,7 +90,7 @@ std::vector<tables::TransactAction> TableStore::ActionsFor(const Replacement& re
     const auto known = before.find(sort_key);
     if (known != before.end() && *known->second == *item) continue;
     tables::PutRequest put{.table = table_, .item = *item};
-    if (sort_key == kHeadKey) OnVersion(replacement.before.version, &put);
+    if (sort_key == attempts::kHeadKey) RequireVersion(replacement.before.version, &put);
     actions.emplace_back(std::move(put));
   }
   for (const auto& [sort_key, item] : before) {
@@ -109,18 +101,18 @@ std::vector<tables::TransactAction> TableStore::ActionsFor(const Replacement& re
   return actions;
 }
 
-Result<Outcome> TableStore::Replace(const Replacement& replacement) {
+Result<ReplaceOutcome> TableStore::Replace(const Replacement& replacement) {
   auto actions = ActionsFor(replacement);
-  if (actions.size() <= (replacement.epoch ? 1u : 0u)) return Outcome::kApplied;
+  if (actions.size() <= (replacement.epoch ? 1u : 0u)) return ReplaceOutcome::kApplied;
   const auto reply = tables_.TransactWrite({.actions = std::move(actions)});
-  if (!reply && reply.error().code == ErrorCode::kConflict) return Outcome::kChanged;
+  if (!reply && reply.error().code == ErrorCode::kConflict) return ReplaceOutcome::kChanged;
   if (!reply) return reply.error();
-  if (reply->outcome == tables::TransactOutcome::kApplied) return Outcome::kApplied;
+  if (reply->outcome == tables::TransactOutcome::kApplied) return ReplaceOutcome::kApplied;
   for (const tables::CancellationReason& reason : reply->reasons) {
     if (reason.code == tables::CancellationCode::kValidationError) return Invalid(reason.message);
   }
   const bool is_other_epoch = replacement.epoch && Failed(reply->reasons, 0);
-  return is_other_epoch ? Outcome::kOtherEpoch : Outcome::kChanged;
+  return is_other_epoch ? ReplaceOutcome::kOtherEpoch : ReplaceOutcome::kChanged;
 }
 
 Result<PhaseRecord> TableStore::GetPhase() {
@@ -129,8 +121,8 @@ Result<PhaseRecord> TableStore::GetPhase() {
   const auto phase = ParsePhase(TextIn(*item, "phase"));
   if (!phase) {
     return Error{ErrorCode::kCorrupt,
-                 fmt::format("the table {} says that the move from the old store is in the phase "
-                             "\"{}\", which there is not",
+                 fmt::format("the table {} has the phase \"{}\" for the move from the old store; "
+                             "there is no such phase",
                              table_, TextIn(*item, "phase"))};
   }
   return PhaseRecord{.phase = *phase,
@@ -159,7 +151,8 @@ Status TableStore::NoteDrift(uint64_t epoch, EpochSeconds now) {
   update.update = "SET last_at = :now ADD #count :one";
   update.condition = "epoch = :epoch";
   if (TRY(tables_.Update(update)).applied) return Done{};
-  // The first of this epoch. Of several at once some are not counted, but the time is there.
+  // The first difference of this epoch. Of several writers at once only one gets here first and the
+  // others are not counted; what the gate needs is the time, and that is stored.
   update.update = "SET last_at = :now, #count = :one, epoch = :epoch";
   update.condition = "attribute_not_exists(epoch) OR epoch < :epoch";
   TRY(tables_.Update(update));
@@ -174,10 +167,11 @@ Result<Drift> TableStore::GetDrift(uint64_t epoch) {
 
 Result<SubjectPage> TableStore::ListSubjects(const std::optional<std::string>& cursor) {
   tables::ScanRequest scan{.table = table_, .consistent = true, .limit = kScanPage};
-  // "SUBJECT\nSORT KEY", neither of which has a line end.
+  // A cursor is "SUBJECT\nSORT KEY"; neither of them can contain a line end.
   if (cursor) {
     const size_t end = cursor->find('\n');
-    if (end == std::string::npos) return Invalid("this is no place to go on from");
+    if (end == std::string::npos)
+      return Invalid("the cursor of the list of subjects is damaged; begin without one");
     scan.start_after = KeyOf(cursor->substr(0, end), cursor->substr(end + 1));
   }
   const tables::Page page = TRY(tables_.Scan(scan));

@@ -26,7 +26,7 @@ std::string_view Trimmed(std::string_view text) {
 
 Status CheckPattern(std::string_view pattern, bool wants_name) {
   if (Has(pattern, kSubjectMark) && (!wants_name || Has(pattern, kNameMark))) return Done{};
-  return Invalid(fmt::format("the key \"{}\" should have {}{} in it", pattern, kSubjectMark,
+  return Invalid(fmt::format("the key pattern \"{}\" should contain {}{}", pattern, kSubjectMark,
                              wants_name ? " and {name}" : ""));
 }
 
@@ -43,9 +43,7 @@ std::vector<std::string> KnownSortKeys(const attempts::Policy& policy) {
     name.classifier = rule.lock_classifier;
     if (auto key = attempts::SortKeyOf(name)) keys.insert(*key);
   }
-  using attempts::AccountState;
-  for (const AccountState state : {AccountState::kBlocked, AccountState::kSuspended,
-                                   AccountState::kResetPassword, AccountState::kReproveIdentity}) {
+  for (const attempts::AccountState state : attempts::kAccountStates) {
     keys.insert(attempts::StateKey(state));
   }
   keys.insert(std::string(attempts::kFraudBlocked));
@@ -66,7 +64,7 @@ Result<KeyMap> KeyMap::Make(KeyOptions options, const std::vector<std::string>& 
     if (line.empty()) continue;
     const size_t equals = line.find('=');
     if (equals == std::string_view::npos) {
-      return Invalid(fmt::format("\"{}\" should be a row's sort key, = and its key", line));
+      return Invalid(fmt::format("\"{}\" should be SORT KEY=PATTERN", line));
     }
     const std::string sort_key(Trimmed(line.substr(0, equals)));
     const std::string_view pattern = Trimmed(line.substr(equals + 1));
@@ -74,7 +72,7 @@ Result<KeyMap> KeyMap::Make(KeyOptions options, const std::vector<std::string>& 
     TRY(CheckPattern(pattern, false));
     const size_t at = pattern.find(kSubjectMark);
     const Pattern split{.before = std::string(pattern.substr(0, at)),
-                        .behind = std::string(pattern.substr(at + kSubjectMark.size()))};
+                        .after = std::string(pattern.substr(at + kSubjectMark.size()))};
     map.single_[sort_key] = map.known_[sort_key] = split;
   }
   for (const std::string& sort_key : known) {
@@ -92,18 +90,18 @@ std::optional<KeyMap::Pattern> KeyMap::PatternOf(std::string_view sort_key) cons
   pattern.replace(pattern.find(kNameMark), kNameMark.size(), sort_key);
   const size_t at = pattern.find(kSubjectMark);
   return Pattern{.before = pattern.substr(0, at),
-                 .behind = pattern.substr(at + kSubjectMark.size())};
+                 .after = pattern.substr(at + kSubjectMark.size())};
 }
 
 std::string KeyMap::KeyOf(std::string_view sort_key, const attempts::Subject& subject) const {
   const auto pattern = PatternOf(sort_key);
-  return pattern ? pattern->before + subject.text() + pattern->behind : std::string();
+  return pattern ? pattern->before + subject.text() + pattern->after : std::string();
 }
 
 std::map<std::string, std::string> KeyMap::KnownKeys(const attempts::Subject& subject) const {
   std::map<std::string, std::string> keys;
   for (const auto& [sort_key, pattern] : known_) {
-    keys[sort_key] = pattern.before + subject.text() + pattern.behind;
+    keys[sort_key] = pattern.before + subject.text() + pattern.after;
   }
   return keys;
 }
@@ -112,7 +110,7 @@ std::string KeyMap::OwnKey(const attempts::Subject& subject) const {
   return options_.own + subject.text();
 }
 
-// No subject begins with '~'.
+// No subject begins with '~', so these two never meet the key of a subject.
 std::string KeyMap::PhaseKey() const { return options_.own + "~phase"; }
 
 std::string KeyMap::DriftKey() const { return options_.own + "~drift"; }
@@ -124,8 +122,8 @@ std::optional<attempts::Subject> KeyMap::SubjectOf(std::string_view key) const {
   };
   if (key.starts_with(options_.own)) return parse(key.substr(options_.own.size()));
   for (const auto& [sort_key, pattern] : known_) {
-    if (!key.starts_with(pattern.before) || !key.ends_with(pattern.behind)) continue;
-    const size_t around = pattern.before.size() + pattern.behind.size();
+    if (!key.starts_with(pattern.before) || !key.ends_with(pattern.after)) continue;
+    const size_t around = pattern.before.size() + pattern.after.size();
     if (key.size() <= around) continue;
     return parse(key.substr(pattern.before.size(), key.size() - around));
   }

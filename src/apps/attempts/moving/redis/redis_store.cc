@@ -21,14 +21,18 @@ using item::Item;
 using item::Number;
 using item::TextIn;
 
-// How far a life in the Redis may be from the end in our row and still be the same.
+// The expiry of a key and the end in our row may differ by so much and still mean the same end: the
+// Redis has its own clock, and expiries are rounded.
 constexpr int64_t kSameEndSeconds = 2;
 constexpr int64_t kGraceSeconds = 86'400;
 constexpr const char* kLockedValue = "blocked";
 constexpr const char* kScanPage = "500";
+constexpr std::string_view kPolicyField = "maxmemory_policy:";
+constexpr std::string_view kKeepsAll = "noeviction";
 
-// What is there of a subject, and its fingerprint. KEYS: the hash, the phase. The fields of the
-// hash are "KEY\nITEM", where KEY may be empty.
+// Reads all keys of a subject and their fingerprint. KEYS: the hash of the subject, the phase
+// record. A field of the hash is a sort key; its value is "KEY\nITEM", where KEY is the plain key
+// of the row, or empty, and ITEM the row as JSON.
 constexpr std::string_view kLook = R"lua(
 local function look(known)
   local fields = redis.call('HGETALL', KEYS[1])
@@ -60,13 +64,18 @@ local function look(known)
 end
 )lua";
 
+// Returns: epoch, fingerprint, fields of the hash, plain keys with their values and expiries,
+// phase.
 constexpr std::string_view kLoad = R"lua(
 local print, fields, values = look(ARGV)
-return {redis.call('HGET', KEYS[2], 'epoch') or '0', print, fields, values}
+return {redis.call('HGET', KEYS[2], 'epoch') or '0', print, fields, values,
+        redis.call('HGET', KEYS[2], 'phase') or ''}
 )lua";
 
-// ARGV: fingerprint, epoch or '', life of the hash in ms or '0', then three lists, each behind its
-// length: known keys; fields and values of the hash; keys, values and lives in ms or '0'.
+// Replaces everything, if the epoch and the fingerprint are as expected. Returns 0: applied,
+// 1: something changed since the load, 2: another epoch.
+// ARGV: fingerprint, epoch or '', expiry of the hash in ms or '0', then three lists, each after its
+// length: known keys; fields and values of the hash; plain keys, values and expiries in ms or '0'.
 constexpr std::string_view kReplace = R"lua(
 local at = 4
 local function list(width)
@@ -126,7 +135,7 @@ std::map<std::string, std::string> FieldsOf(const redis::Reply& reply) {
   return fields;
 }
 
-// ---- What stands in the keys that others know ----
+// ---- Plain keys, which other programs read and write ----
 
 struct Plain {
   std::string value;
@@ -159,7 +168,7 @@ void SetEnd(std::optional<EpochSeconds> until, Item* item) {
   }
 }
 
-// A row that others have made; nullopt when the value is none of a row.
+// The row for a key that another program made; nullopt when the value makes no sense for the row.
 std::optional<Item> ItemOf(const attempts::Subject& subject, const std::string& sort_key,
                            const Plain& plain, EpochSeconds now) {
   Item item{{std::string(attempts::kPartitionAttribute), subject.text()},
@@ -167,7 +176,8 @@ std::optional<Item> ItemOf(const attempts::Subject& subject, const std::string& 
             {"last_updated", Number::FromInt(now)}};
   if (IsCount(sort_key)) {
     const int64_t count = NumberOf(plain.value);
-    // A count without an end would never be forgiven: nobody who counts makes one.
+    // A count without an expiry would never be forgiven. No program that counts makes one, so it is
+    // some other value.
     if (count <= 0 || !plain.until) return std::nullopt;
     item.Set("count", Number::FromInt(count));
     item.Set("ttl", Number::FromInt(*plain.until));
@@ -189,9 +199,9 @@ bool EndsLater(const Plain& plain, const Item& item) {
   return end && (!plain.until || *plain.until > *end + kSameEndSeconds);
 }
 
-// Brings the row to what others have made of its key since we wrote it.
-void Follow(const attempts::Subject& subject, const std::string& sort_key, const Plain& plain,
-            EpochSeconds now, Rows* rows) {
+// Changes the row to what another program has made of its plain key since we wrote both.
+void FollowPlainKey(const attempts::Subject& subject, const std::string& sort_key,
+                    const Plain& plain, EpochSeconds now, Rows* rows) {
   const auto found = rows->find(sort_key);
   const bool is_known = found != rows->end() && found->second.item;
   if (!is_known) {
@@ -202,16 +212,44 @@ void Follow(const attempts::Subject& subject, const std::string& sort_key, const
   }
   Item item = *found->second.item;
   const int64_t before = IntIn(item, "count").value_or(0);
-  // What is no number changes nothing.
+  // A value that is not a number is ignored.
   const int64_t count = ParseNumber(plain.value).value_or(before);
   if (IsCount(sort_key) && count < before) {
-    // Cleared, and counted anew.
+    // The count never falls by itself: it was cleared there and counted again from zero. Removing
+    // the row begins a generation, so the cleared failures do not come back from the table.
     Remove(sort_key, now, rows);
-    return Follow(subject, sort_key, plain, now, rows);
+    return FollowPlainKey(subject, sort_key, plain, now, rows);
   }
   if (IsCount(sort_key)) item.Set("count", Number::FromInt(count));
   if (EndsLater(plain, item)) SetEnd(plain.until, &item);
   Put(sort_key, std::move(item), now, rows);
+}
+
+// ---- What other programs removed ----
+
+enum class Removals { kCount, kIgnored };
+
+// Where the old store decides, a key that is gone was removed by a program that may do so. Where
+// the table decides, it may as well have been evicted, and changes nothing. The phase comes with
+// the rows; a Redis that has forgotten even that has lost its data.
+Removals RemovalsIn(const std::string& phase_text) {
+  const auto phase = ParsePhase(phase_text);
+  return phase && DeciderOf(*phase) == Side::kOld ? Removals::kCount : Removals::kIgnored;
+}
+
+// Whether the row has more time than the clocks of the Redis and of this machine may differ by.
+bool LivesOn(const Rows& rows, const std::string& sort_key, EpochSeconds now) {
+  const auto row = rows.find(sort_key);
+  if (row == rows.end() || !row->second.item) return false;
+  const auto end = IntIn(*row->second.item, "ttl");
+  return !end || *end > now + kSameEndSeconds;
+}
+
+bool IsLower(const Rows& rows, const std::string& sort_key, const Plain& plain) {
+  const auto row = rows.find(sort_key);
+  if (!IsCount(sort_key) || row == rows.end() || !row->second.item) return false;
+  const int64_t known = IntIn(*row->second.item, "count").value_or(0);
+  return ParseNumber(plain.value).value_or(known) < known;
 }
 
 // ---- What we write ----
@@ -228,7 +266,7 @@ std::string PlainValueOf(const std::string& sort_key, const Item& item) {
   return state.empty() ? kLockedValue : state;
 }
 
-// Of the hash: until the last of its rows has ended; "0": for good.
+// The expiry of the hash: a day after the last row has ended; "0": never.
 std::string LifeOfAll(const std::vector<Item>& items, EpochSeconds now) {
   EpochSeconds end = now;
   for (const Item& item : items) {
@@ -241,7 +279,8 @@ std::string LifeOfAll(const std::vector<Item>& items, EpochSeconds now) {
 
 }  // namespace
 
-// Of what changes nothing: without a reply nothing was done.
+// Runs a command that changes nothing. It may be sent again, and when its reply is lost nothing was
+// done, so the error is kUnavailable and not kUnknown.
 Result<redis::Reply> RedisStore::Ask(const std::vector<std::string>& words) {
   auto reply = client_.Run(words, redis::Repeat::kYes);
   if (!reply && reply.error().code == ErrorCode::kUnknown) {
@@ -257,8 +296,9 @@ Result<StoredAccount> RedisStore::Load(const attempts::Subject& subject) {
   for (const auto& [sort_key, key] : known) words.push_back(key);
   const redis::Reply reply = TRY(Ask(words));
   const auto& parts = reply.AsList();
-  if (parts.size() != 4) {
-    return Error{ErrorCode::kCorrupt, "the Redis answers a script with what it does not return"};
+  if (parts.size() != 5) {
+    return Error{ErrorCode::kCorrupt,
+                 "the Redis gave an unexpected reply to the script that loads an account"};
   }
   StoredAccount account{.version = parts[1].AsText(),
                         .epoch = static_cast<uint64_t>(NumberOf(parts[0].AsText()))};
@@ -277,10 +317,18 @@ Result<StoredAccount> RedisStore::Load(const attempts::Subject& subject) {
   const EpochSeconds now = LatestOf(items, clock_.NowSeconds());
   const std::map<std::string, Plain> plains = PlainsOf(parts[3], now);
   Rows rows = DecodeRows(items, now);
+  const Removals removals = RemovalsIn(parts[4].AsText());
+  // A plain key that we wrote and that is gone before its row has ended was cleared there.
   for (const auto& [sort_key, key] : keys) {
-    if (!plains.contains(key)) Remove(sort_key, now, &rows);
+    if (plains.contains(key)) continue;
+    if (removals == Removals::kCount) {
+      Remove(sort_key, now, &rows);
+    } else if (LivesOn(rows, sort_key, now)) {
+      account.has_lost_rows = true;
+    }
   }
-  // What has ended by our row is over, though its key may be there for a moment longer.
+  // A key may live a moment longer than its row, because the Redis has its own clock. Then it is
+  // not a new lock of another program.
   const auto is_over = [&](const std::string& sort_key, const Plain& plain) {
     const auto row = rows.find(sort_key);
     if (row != rows.end() && row->second.item) return false;
@@ -292,7 +340,11 @@ Result<StoredAccount> RedisStore::Load(const attempts::Subject& subject) {
   for (const auto& [sort_key, key] : keys) {
     const auto plain = plains.find(key);
     if (plain == plains.end() || is_over(sort_key, plain->second)) continue;
-    Follow(subject, sort_key, plain->second, now, &rows);
+    if (removals == Removals::kIgnored && IsLower(rows, sort_key, plain->second)) {
+      account.has_lost_rows = true;
+      continue;
+    }
+    FollowPlainKey(subject, sort_key, plain->second, now, &rows);
   }
   account.items = EncodeRows(subject, rows);
   return account;
@@ -327,11 +379,11 @@ std::vector<std::string> RedisStore::WordsFor(const Replacement& replacement) co
   return words;
 }
 
-Result<Outcome> RedisStore::Replace(const Replacement& replacement) {
+Result<ReplaceOutcome> RedisStore::Replace(const Replacement& replacement) {
   const redis::Reply reply = TRY(client_.Run(WordsFor(replacement)));
-  if (reply.AsInt() == 1) return Outcome::kChanged;
-  if (reply.AsInt() == 2) return Outcome::kOtherEpoch;
-  return Outcome::kApplied;
+  if (reply.AsInt() == 1) return ReplaceOutcome::kChanged;
+  if (reply.AsInt() == 2) return ReplaceOutcome::kOtherEpoch;
+  return ReplaceOutcome::kApplied;
 }
 
 Result<PhaseRecord> RedisStore::GetPhase() {
@@ -340,8 +392,7 @@ Result<PhaseRecord> RedisStore::GetPhase() {
   const auto phase = ParsePhase(fields["phase"]);
   if (!phase) {
     return Error{ErrorCode::kCorrupt,
-                 fmt::format("the Redis says that the move is in the phase \"{}\", which there is "
-                             "not",
+                 fmt::format("the Redis has the phase \"{}\" for the move; there is no such phase",
                              fields["phase"])};
   }
   return PhaseRecord{.phase = *phase,
@@ -370,11 +421,31 @@ Result<Drift> RedisStore::GetDrift(uint64_t epoch) {
                .last_at = NumberOf(fields["last_at"])};
 }
 
+// From INFO and not CONFIG GET, which managed services refuse.
+Status RedisStore::CheckKeepsRows() {
+  if (eviction_ == Eviction::kAccepted) return Done{};
+  const std::string memory = TRY(Ask({"INFO", "memory"})).AsText();
+  const size_t at = memory.find(kPolicyField);
+  if (at == std::string::npos) {
+    return Invalid(
+        "the Redis does not say what it does when its memory is full (maxmemory_policy in INFO "
+        "memory). Make sure that it drops nothing, and set attempts.old.accept-eviction = true");
+  }
+  const size_t from = at + kPolicyField.size();
+  const std::string policy = memory.substr(from, memory.find_first_of("\r\n", from) - from);
+  if (policy == kKeepsAll) return Done{};
+  return Invalid(fmt::format(
+      "the Redis has maxmemory-policy {}: when its memory is full it drops locks, and a dropped "
+      "lock lets people in. Set maxmemory-policy to {} there, or accept that risk with "
+      "attempts.old.accept-eviction = true",
+      policy, kKeepsAll));
+}
+
 Result<SubjectPage> RedisStore::ListSubjects(const std::optional<std::string>& cursor) {
   const auto reply = TRY(Ask({"SCAN", cursor.value_or("0"), "COUNT", kScanPage}));
   const auto& parts = reply.AsList();
   if (parts.size() != 2) {
-    return Error{ErrorCode::kCorrupt, "the Redis answers SCAN with what it does not return"};
+    return Error{ErrorCode::kCorrupt, "the Redis gave an unexpected reply to SCAN"};
   }
   SubjectPage page;
   for (const redis::Reply& key : parts[1].AsList()) {

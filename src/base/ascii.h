@@ -1,0 +1,11 @@
+// Classes of ASCII characters, independent of the locale. Functions without state.
+#pragma once
+
+namespace tidemark {
+
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// A control character that is not allowed in an HTTP header field. A tab is allowed.
+constexpr bool IsControl(char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7f; }
+
+}  // namespace tidemark

@@ -1,0 +1,106 @@
+#include "programs/archive/source.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "http/url.h"
+#include "programs/archive/folder.h"
+#include "servers/api/archive/routes.h"
+#include "slack/ids.h"
+
+namespace tidemark::programs {
+
+namespace {
+
+constexpr size_t kMaxNamedChannels = 10;
+
+}  // namespace
+
+Result<std::unique_ptr<ApiSource>> OpenArchiveSource(const ArchiveSourceOptions& options, Use use) {
+  if (options.server) return OpenServerSource(options);
+  auto opened = ArchiveFolder::Open(options.folder, use);
+  if (!opened) return WithServerHint(std::move(opened).error());
+  const std::shared_ptr<ArchiveFolder> folder = *std::move(opened);
+  const api::ArchiveRoutesParts parts{.reader = &folder->reader(),
+                                      .index = &folder->index(),
+                                      .ledger = &folder->ledger(),
+                                      .state = &folder->state(),
+                                      .objects = TRY(folder->OpenFiles()),
+                                      .tables = &folder->tables(),
+                                      .table = folder->options().archive.table,
+                                      .clock = &folder->clock()};
+  return MakeRouterSource(
+      folder, [&](http::Router* router) { api::AddArchiveRoutes(router, parts, nullptr); });
+}
+
+Result<std::string> TeamPath(ApiSource& source, const ArchiveSourceOptions& options) {
+  std::string team;
+  if (options.team) {
+    team = TRY(slack::TeamId::Parse(*options.team)).text();
+  } else {
+    const JsonDocument answer = TRY(source.Need("/api/v1/teams"));
+    std::vector<std::string> teams;
+    if (const auto list = answer.root().Find("teams")) {
+      for (const Json one : list->Elements()) teams.emplace_back(one.AsString().value_or(""));
+    }
+    if (teams.empty()) {
+      return Error{ErrorCode::kNotFound, "the archive is empty: it has no team yet"};
+    }
+    if (teams.size() > 1) {
+      return Invalid(fmt::format("the archive has several teams: choose one with --team: {}",
+                                 fmt::join(teams, ", ")));
+    }
+    team = teams.front();
+  }
+  return "/api/v1/teams/" + team;
+}
+
+namespace {
+
+// The ids of the channels of this name, by the index.
+Result<std::vector<std::string>> FindByName(ApiSource& source, const std::string& team_path,
+                                            const std::string& name) {
+  std::vector<std::string> ids;
+  std::string cursor;
+  do {
+    const JsonDocument page = TRY(
+        source.Need(fmt::format("{}/channel-index?limit=1000{}", team_path,
+                                cursor.empty() ? "" : "&cursor=" + http::PercentEncode(cursor))));
+    if (const auto channels = page.root().Find("channels")) {
+      for (const auto& [id, value] : channels->Members()) {
+        if (value.AsString() == name) ids.emplace_back(id);
+      }
+    }
+    const auto next = page.root().Find("cursor");
+    cursor = next ? next->AsString().value_or("") : "";
+  } while (!cursor.empty());
+  return ids;
+}
+
+}  // namespace
+
+Result<std::string> ChannelPath(ApiSource& source, const ArchiveSourceOptions& options,
+                                const std::string& channel) {
+  const std::string team_path = TRY(TeamPath(source, options));
+  if (slack::ChannelId::Parse(channel)) return fmt::format("{}/channels/{}", team_path, channel);
+  const std::string name = channel.starts_with('#') ? channel.substr(1) : channel;
+  std::vector<std::string> ids = TRY(FindByName(source, team_path, name));
+  if (ids.empty()) {
+    return Error{
+        ErrorCode::kNotFound,
+        fmt::format("no channel is called '{}': 'tidemark archive channels' lists them", name)};
+  }
+  if (ids.size() > 1) {
+    const size_t count = ids.size();
+    ids.resize(std::min(count, kMaxNamedChannels));
+    return Invalid(fmt::format("{} channels are called '{}': give the id of one: {}", count, name,
+                               fmt::join(ids, ", ")));
+  }
+  return fmt::format("{}/channels/{}", team_path, ids.front());
+}
+
+}  // namespace tidemark::programs

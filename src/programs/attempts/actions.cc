@@ -1,0 +1,240 @@
+#include "programs/attempts/actions.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/attempts/policy.h"
+#include "base/json.h"
+#include "http/url.h"
+#include "programs/attempts/source.h"
+#include "programs/data_folder.h"
+#include "programs/output.h"
+#include "servers/api/json_object.h"
+#include "servers/api/service_options.h"
+
+namespace tidemark::programs {
+
+namespace {
+
+using api::ObjectOf;
+using http::Method;
+using http::PercentEncode;
+
+// ---- Requests ----
+
+void WriteText(std::string_view name, const std::string& text, JsonWriter* writer) {
+  if (text.empty()) return;
+  writer->Key(name);
+  writer->String(text);
+}
+
+// "/api/v1/subjects/{id}". The server first turns an address into its id, because paths are logged
+// and an address must not be in a log.
+Result<std::string> SubjectPath(ApiSource& source, const std::string& subject) {
+  std::string id = subject;
+  if (subject.find('@') != std::string::npos) {
+    const JsonDocument identified = TRY(source.Send(
+        {.method = Method::kPost,
+         .path = "/api/v1/subjects/identify",
+         .body = ObjectOf([&](JsonWriter* writer) { WriteText("email", subject, writer); })}));
+    id = TextIn(identified.root(), "id");
+  }
+  return "/api/v1/subjects/" + PercentEncode(id);
+}
+
+// ---- Tables for people ----
+
+std::string TimeOf(const Json& object) {
+  const auto until = object.Find("until");
+  const auto seconds = until ? until->AsInt() : std::nullopt;
+  if (!seconds) return "no end";
+  return FormatTime(*seconds);
+}
+
+// The method and the device that a row is for.
+std::string PartOf(const Json& object) {
+  const std::string method = CellOf(object, "method");
+  const std::string lane = CellOf(object, "lane");
+  if (lane.empty()) return method;
+  return fmt::format("{}{}device {}", method, method.empty() ? "" : ", ", lane);
+}
+
+std::vector<Column> StandingColumns() {
+  return {{"WHAT"}, {"JOURNEY"}, {"CLASSIFIER"}, {"OF"}, {"UNTIL (UTC)"}, {"NOTES", 60}};
+}
+
+Cells LockCells(const Json& lock) {
+  const std::string reason = CellOf(lock, "reason");
+  return {"lock",
+          CellOf(lock, "journey"),
+          CellOf(lock, "classifier"),
+          PartOf(lock),
+          TimeOf(lock),
+          fmt::format("{}{}{}", CellOf(lock, "kind"), reason.empty() ? "" : ": ", reason)};
+}
+
+Cells CountCells(const Json& count) {
+  return {CellOf(count, "count") + " counted",
+          CellOf(count, "journey"),
+          CellOf(count, "classifier"),
+          PartOf(count),
+          TimeOf(count),
+          fmt::format("{}, {} open", CellOf(count, "count_type"), CellOf(count, "under_way"))};
+}
+
+template <typename Take>
+void ForEachIn(const Json& object, std::string_view list, const Take& take) {
+  const auto values = object.Find(list);
+  if (!values) return;
+  for (const Json value : values->Elements()) take(value);
+}
+
+// The most serious first.
+void PrintStanding(const Json& standing) {
+  std::vector<Cells> rows;
+  ForEachIn(standing, "states", [&](const Json& state) {
+    rows.push_back({"state", "", std::string(state.AsString().value_or("")), "", "no end", ""});
+  });
+  ForEachIn(standing, "indefinitely_locked", [&](const Json& classifier) {
+    rows.push_back({"ceiling", "", std::string(classifier.AsString().value_or("")), "", "no end",
+                    "too many failures in a row: 'tidemark attempts unlock' lifts it"});
+  });
+  ForEachIn(standing, "locks", [&](const Json& lock) { rows.push_back(LockCells(lock)); });
+  ForEachIn(standing, "counts", [&](const Json& count) { rows.push_back(CountCells(count)); });
+  if (rows.empty()) {
+    PrintText("this subject has no counts, locks or states\n");
+  } else {
+    PrintText(FormatTable(StandingColumns(), rows));
+  }
+}
+
+Status PrintSubject(ApiSource& source, const std::string& path, const OutputOptions& output) {
+  const JsonDocument standing = TRY(source.Need(path));
+  if (IsTable(output)) {
+    PrintStanding(standing.root());
+  } else {
+    PrintLine(ToText(standing.root()));
+  }
+  return Done{};
+}
+
+bool IsAsked(const LockCommandOptions& options, const Json& lock) {
+  const auto matches = [&](const std::string& asked, std::string_view member) {
+    return asked.empty() || asked == TextIn(lock, member);
+  };
+  return matches(options.journey, "journey") && matches(options.classifier, "classifier");
+}
+
+std::string LockPath(const std::string& subject, const Json& lock) {
+  return fmt::format("{}/locks/{}/{}?method={}&lane={}", subject,
+                     PercentEncode(TextIn(lock, "journey")),
+                     PercentEncode(TextIn(lock, "classifier")),
+                     PercentEncode(TextIn(lock, "method")), PercentEncode(TextIn(lock, "lane")));
+}
+
+}  // namespace
+
+Result<ExitCode> ShowAttempts(const AttemptsCommandOptions& options) {
+  const auto source = TRY(OpenAttemptsSource(options.source, Use::kRead));
+  const std::string subject = TRY(SubjectPath(*source, options.subject));
+  TRY(PrintSubject(*source, subject, options.output));
+  return ExitCode::kOk;
+}
+
+Result<ExitCode> LockSubject(const LockCommandOptions& options) {
+  const auto source = TRY(OpenAttemptsSource(options.common.source, Use::kWrite));
+  const std::string subject = TRY(SubjectPath(*source, options.common.subject));
+  const JsonDocument answer =
+      TRY(source->Send({.method = Method::kPost,
+                        .path = subject + "/locks",
+                        .body = ObjectOf([&](JsonWriter* writer) {
+                          WriteText("journey", options.journey, writer);
+                          WriteText("classifier", options.classifier, writer);
+                          WriteText("method", options.method, writer);
+                          WriteText("kind", options.kind, writer);
+                          WriteText("reason", options.reason, writer);
+                          if (!options.seconds) return;
+                          writer->Key("seconds");
+                          writer->Int(*options.seconds);
+                        })}));
+  Printer printer(options.common.output, StandingColumns(), LockCells);
+  if (const auto lock = answer.root().Find("lock")) printer.Print(*lock);
+  return ExitCode::kOk;
+}
+
+Result<ExitCode> UnlockSubject(const LockCommandOptions& options) {
+  const auto source = TRY(OpenAttemptsSource(options.common.source, Use::kWrite));
+  const std::string subject = TRY(SubjectPath(*source, options.common.subject));
+  const JsonDocument standing = TRY(source->Need(subject));
+  size_t lifted = 0;
+  Printer printer(options.common.output, StandingColumns(), LockCells);
+  const auto locks = standing.root().Find("locks");
+  for (const Json lock : locks->Elements()) {
+    if (!IsAsked(options, lock)) continue;
+    TRY(source->Send({.method = Method::kDelete, .path = LockPath(subject, lock)}));
+    printer.Print(lock);
+    ++lifted;
+  }
+  // Failures in a row do not belong to a journey, so they are lifted only when none is named.
+  if (options.journey.empty()) {
+    TRY(source->Send({.method = Method::kDelete, .path = subject + "/ceiling"}));
+    const auto ceilings = standing.root().Find("indefinitely_locked");
+    lifted += ceilings ? ceilings->Size() : 0;
+  }
+  if (lifted > 0) return ExitCode::kOk;
+  PrintMessage("tidemark: there is no such lock");
+  return ExitCode::kNotMet;
+}
+
+Result<ExitCode> ChangeState(const StateCommandOptions& options) {
+  const auto source = TRY(OpenAttemptsSource(options.common.source, Use::kWrite));
+  const std::string subject = TRY(SubjectPath(*source, options.common.subject));
+  const std::string path = subject + "/states";
+  if (options.clear) {
+    TRY(source->Send(
+        {.method = Method::kDelete, .path = path + "/" + PercentEncode(options.state)}));
+  } else {
+    TRY(source->Send(
+        {.method = Method::kPost, .path = path, .body = ObjectOf([&](JsonWriter* writer) {
+                                                  WriteText("state", options.state, writer);
+                                                  WriteText("reason", options.reason, writer);
+                                                })}));
+  }
+  TRY(PrintSubject(*source, subject, options.common.output));
+  return ExitCode::kOk;
+}
+
+Result<ExitCode> ShowOdds(const PolicyCommandOptions& options) {
+  const Settings settings = TRY(LoadSettings(options.folder));
+  const attempts::Policy policy = TRY(api::ReadAttemptsOptions(settings)).policy;
+  Printer printer(options.output, {{"RULE", 80}, {"GUESSES A YEAR"}, {"ODDS A YEAR"}},
+                  [](const Json& odds) {
+                    return Cells{CellOf(odds, "rule"),
+                                 fmt::format("{:.0f}", *odds.Find("guesses_a_year")->AsDouble()),
+                                 fmt::format("{:.3g}", *odds.Find("odds_a_year")->AsDouble())};
+                  });
+  for (const attempts::Odds& odds : policy.YearlyOdds()) {
+    const std::string line = ObjectOf([&](JsonWriter* writer) {
+      WriteText("rule", odds.rule, writer);
+      writer->Key("guesses_a_year");
+      writer->Double(odds.guesses_a_year);
+      writer->Key("odds_a_year");
+      writer->Double(odds.a_year);
+    });
+    printer.Print(TRY(JsonDocument::Parse(line)).root());
+  }
+  const auto checked = CheckOdds(policy, settings.Decimal("attempts.max-yearly-odds"));
+  if (checked) return ExitCode::kOk;
+  PrintMessage(fmt::format("tidemark: {}", checked.error().message));
+  return ExitCode::kNotMet;
+}
+
+Result<ExitCode> PrintPolicy(const PolicyCommandOptions&) {
+  PrintText(attempts::Policy::DefaultText());
+  return ExitCode::kOk;
+}
+
+}  // namespace tidemark::programs

@@ -1,0 +1,180 @@
+#include "programs/serve/serve.h"
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/dedup/work.h"
+#include "base/descriptor_limit.h"
+#include "http/client.h"
+#include "programs/attempts/old_store.h"
+#include "programs/data_folder.h"
+#include "programs/output.h"
+#include "programs/program_runtime.h"
+#include "programs/program_settings.h"
+#include "programs/settings_file.h"
+#include "programs/signals.h"
+#include "servers/api/service.h"
+
+namespace tidemark::programs {
+
+namespace {
+
+// A core file would contain the secrets and what people wrote.
+void DisableCoreDumps(const Logger& logger) {
+  const rlimit none = {.rlim_cur = 0, .rlim_max = 0};
+  if (::setrlimit(RLIMIT_CORE, &none) == 0) return;
+  logger.Log(LogLevel::kWarning, "core dumps cannot be switched off; a crash may write secrets");
+}
+
+void ReloadCertificate(api::Service& service, const Logger& logger) {
+  const auto reloaded = service.ReloadCertificate();
+  if (reloaded) {
+    logger.Log(LogLevel::kInfo, "reloaded the certificate");
+  } else {
+    logger.Log(LogLevel::kError, "could not reload the certificate; the old one stays in use",
+               {{"error", reloaded.error().message}});
+  }
+}
+
+enum class Protocol { kPlain, kTls };
+
+void ServeUntilTold(const StopSignals& signals, Protocol protocol, api::Service& service,
+                    const Logger& logger) {
+  while (true) {
+    const int signal = signals.Wait();
+    if (signal != SIGHUP) {
+      logger.Log(LogLevel::kInfo, "stopping", {{"signal", signal}});
+      return;
+    }
+    if (protocol == Protocol::kTls) {
+      ReloadCertificate(service, logger);
+    } else {
+      logger.Log(LogLevel::kInfo, "there is no certificate to reload: TLS is not configured");
+    }
+  }
+}
+
+// A secret that every user of the machine can read is not secret. Some platforms mount secrets in
+// this way, so this is only a warning.
+void WarnOfReadableSecrets(const Settings& settings, const std::optional<std::string>& file,
+                           const Logger& logger) {
+  const auto warn_if_readable = [&](std::string_view name, const std::string& path) {
+    struct stat found = {};
+    if (::stat(path.c_str(), &found) != 0 || (found.st_mode & S_IROTH) == 0) return;
+    logger.Log(LogLevel::kWarning, "every user of this machine can read a secret: chmod o= FILE",
+               {{"setting", name}, {"file", path}});
+  };
+  for (const Setting& setting : ProgramSettings()) {
+    if (setting.kind != SettingKind::kSecret || !settings.IsGiven(setting.name)) continue;
+    const auto path = settings.SecretFile(setting.name);
+    if (path || file) warn_if_readable(setting.name, path ? *path : *file);
+  }
+}
+
+// Clients must not take the descriptors that the stores need.
+void BoundConnections(http::ServerLimits* limits) {
+  limits->max_connections = ConnectionsWithin(RaiseDescriptorLimit(), limits->max_connections);
+  limits->max_connections_per_address =
+      std::min(limits->max_connections_per_address, limits->max_connections / 2);
+}
+
+// On the first start, writes a settings file and prints what to do next.
+void Welcome(const ServeOptions& options) {
+  if (FindSettingsFile(options.settings)) return;
+  if (const auto written = WriteSettingsFile(kSettingsFile); !written) {
+    // The server does not need the file: all settings may be in the environment.
+    PrintMessage(fmt::format("{}; continuing with defaults, flags and environment variables",
+                             written.error().message));
+    return;
+  }
+  PrintMessage(fmt::format(
+      "Wrote {} with every setting and its default. Next steps:\n"
+      "  1. Create a Slack app from the manifest:  tidemark manifest --url https://YOUR-HOST\n"
+      "  2. Put its signing secret and bot token into {} (slack.signing-secret,\n"
+      "     slack.bot-token). Set archive.consent = true when the workspace has agreed to be\n"
+      "     archived. Then start the server again.\n"
+      "  3. Create a token for the API:            tidemark token create me\n"
+      "  4. Check your setup:                      tidemark doctor\n"
+      "To try it without a Slack workspace:        tidemark demo --help\n",
+      kSettingsFile, kSettingsFile));
+}
+
+void WarnOfWhatIsMissing(const api::ServiceOptions& options, const Logger& logger) {
+  if (options.signing_secrets.empty()) {
+    logger.Log(LogLevel::kWarning,
+               "slack.signing-secret is not set: every request to /slack/events is refused");
+  }
+  if (!options.bot_token && !options.rotation) {
+    logger.Log(LogLevel::kWarning,
+               options.existence.missing_token == gate::MissingToken::kAllow
+                   ? "slack.bot-token is not set: teams, users and channels are not checked"
+                   : "slack.bot-token is not set: every event is refused and kept in quarantine");
+  }
+  if (options.work_url.empty()) return;
+  const auto warning = dedup::OwnBotWarning(options.work.own_bot_id);
+  if (warning) logger.Log(LogLevel::kWarning, *warning, {{"setting", "slack.bot-id"}});
+}
+
+// Returns null if it is switched off, or if it cannot be opened: the server works without it.
+std::unique_ptr<objects::Watcher> WatcherOf(const Settings& settings,
+                                            const api::ServiceOptions& options,
+                                            const Logger& logger) {
+  const bool wanted = options.documents && options.documents->enabled;
+  if (!wanted || !settings.Bool("documents.watch")) return nullptr;
+  auto opened = OpenWatcher(settings);
+  if (opened) return *std::move(opened);
+  logger.Log(LogLevel::kWarning,
+             "cannot watch the folder of objects: changes by other programs will not be noticed",
+             {{"error", opened.error().message}});
+  return nullptr;
+}
+
+}  // namespace
+
+Result<ExitCode> Serve(const ServeOptions& options) {
+  const Settings settings = TRY(LoadSettings({.file = options.settings, .flags = options.flags}));
+  Welcome(options);
+  api::ServiceOptions service_options = TRY(api::ReadOptions(settings));
+  BoundConnections(&service_options.server.limits);
+  const StopSignals signals;
+
+  ProgramRuntime program(LogOptionsOf(settings));
+  const Runtime runtime = program.runtime();
+  const Logger& logger = runtime.logger;
+  DisableCoreDumps(logger);
+  WarnOfReadableSecrets(settings, FindSettingsFile(options.settings), logger);
+  const auto tables = TRY(OpenForServing(settings, &runtime.logger, &runtime.metrics));
+  const auto objects = TRY(OpenObjects(settings, runtime.clock, runtime.random));
+  const auto watcher = WatcherOf(settings, service_options, logger);
+  std::unique_ptr<moving::MigrationStore> old_attempts;
+  if (service_options.attempts) {
+    old_attempts = TRY(OpenOldAttempts(settings, service_options.attempts->policy, runtime.clock));
+  }
+  http::CurlClient client({}, &runtime.clock, &runtime.sleeper);
+  WarnOfWhatIsMissing(service_options, logger);
+  const auto protocol = service_options.server.tls ? Protocol::kTls : Protocol::kPlain;
+
+  const auto started =
+      api::Service::Start(std::move(service_options), {.tables = tables.get(),
+                                                       .objects = objects.get(),
+                                                       .watcher = watcher.get(),
+                                                       .client = &client,
+                                                       .runtime = runtime,
+                                                       .old_attempts = old_attempts.get()});
+  if (!started) return HeldByAnother(started.error());
+  api::Service& service = **started;
+  logger.Log(LogLevel::kInfo, "serving",
+             {{"address", service.address()}, {"data", settings.Text("data")}});
+  ServeUntilTold(signals, protocol, service, logger);
+  service.Stop(settings.Duration("server.patience"));
+  logger.Log(LogLevel::kInfo, "stopped");
+  return ExitCode::kOk;
+}
+
+}  // namespace tidemark::programs

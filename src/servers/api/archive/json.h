@@ -1,0 +1,26 @@
+// Writes what the archive returns as JSON; docs/openapi.yaml has the fields. Pure functions.
+#pragma once
+
+#include <string>
+
+#include "apps/archive/channel.h"
+#include "apps/archive/coverage.h"
+#include "apps/archive/message.h"
+#include "apps/archive/processors.h"
+#include "apps/archive/reader.h"
+#include "base/json.h"
+
+namespace tidemark::api {
+
+// "/archives/{channel}/p{ts}", as Slack writes it.
+std::string PermalinkOf(const archive::Place& place, const slack::Timestamp& ts);
+
+void Write(const archive::Channel& channel, JsonWriter* writer);
+// `hidden`: the policy has removed its text.
+void Write(const archive::Message& message, bool hidden, JsonWriter* writer);
+void Write(const archive::MessageDetail& detail, bool hidden, JsonWriter* writer);
+void Write(const archive::Interval& interval, JsonWriter* writer);
+void Write(const archive::CoverageNews& mark, JsonWriter* writer);
+void Write(std::string_view name, const archive::ProcessorStatus& status, JsonWriter* writer);
+
+}  // namespace tidemark::api

@@ -1,0 +1,61 @@
+#include "servers/api/attempts/service.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "servers/api/attempts/migration_routes.h"
+#include "servers/api/attempts/routes.h"
+
+namespace tidemark::api {
+
+AttemptsService::Moving::Moving(const AttemptsServiceOptions& options,
+                                const ServiceContext& context, attempts::AccountTable* table,
+                                const moving::MoveMetrics& metrics)
+    : new_store(options.table, context.tables),
+      stores({.old_store = context.old_attempts, .new_store = &new_store, .table = table},
+             context.runtime, metrics),
+      migration(&stores, moving::LongestLife(options.policy)) {}
+
+AttemptsService::AttemptsService(AttemptsServiceOptions options, const ServiceContext& context)
+    : email_key_(std::move(options.email_key)),
+      logger_(context.runtime.logger),
+      first_phase_(options.migration),
+      table_(options.table, context.tables),
+      moving_([&]() -> std::unique_ptr<Moving> {
+        // The counters are there also without a move: an alarm on them needs a value.
+        const moving::MoveMetrics metrics(&context.runtime.metrics);
+        if (context.old_attempts == nullptr) return nullptr;
+        return std::make_unique<Moving>(options, context, &table_, metrics);
+      }()),
+      attempts_(std::move(options.policy),
+                moving_ ? static_cast<attempts::AccountStore*>(&moving_->stores) : &table_,
+                context.runtime) {}
+
+Status AttemptsService::Start() {
+  TRY(table_.Create());
+  if (moving_) TRY(moving_->migration.Start(first_phase_).WithContext("attempts.old.url"));
+  LogOdds();
+  return Done{};
+}
+
+void AttemptsService::LogOdds() const {
+  for (const attempts::Odds& odds : attempts_.policy().YearlyOdds()) {
+    logger_.Log(LogLevel::kInfo, "odds of guessing",
+                {{"rule", odds.rule},
+                 {"guesses_a_year", static_cast<int64_t>(odds.guesses_a_year)},
+                 {"odds_a_year", fmt::format("{:.3g}", odds.a_year)}});
+  }
+}
+
+void AttemptsService::Stop() {
+  if (moving_) moving_->migration.Stop();
+}
+
+void AttemptsService::AddRoutes(http::Router* router, TokenFile* tokens) {
+  AddAttemptsRoutes(router, {.attempts = &attempts_, .email_key = &email_key_, .logger = &logger_},
+                    tokens);
+  AddMigrationRoutes(router, moving_ ? &moving_->migration : nullptr, tokens);
+}
+
+}  // namespace tidemark::api

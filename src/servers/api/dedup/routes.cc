@@ -1,0 +1,270 @@
+#include "servers/api/dedup/routes.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/dedup/row.h"
+#include "base/json_body.h"
+#include "servers/api/page.h"
+#include "servers/api/respond.h"
+
+namespace tidemark::api {
+
+namespace {
+
+Result<std::vector<std::string>> KeysOf(const JsonBody& body) {
+  if (body.Has("key") == body.Has("keys")) {
+    return Invalid("give 'key', or 'keys' when the event has several names, and not both");
+  }
+  if (body.Has("keys")) return body.Texts("keys");
+  return std::vector<std::string>{TRY(body.Text("key"))};
+}
+
+Result<dedup::ClaimRequest> ParseClaimRequest(const std::string& text) {
+  const JsonBody body = TRY(JsonBody::Parse(
+      text, {"key", "keys", "metadata", "lease_seconds", "payload_hash", "repeatable", "nonce"}));
+  dedup::ClaimRequest request;
+  request.keys = TRY(KeysOf(body));
+  request.metadata = TRY(body.TextMap("metadata"));
+  const int64_t lease = TRY(body.IntegerOr("lease_seconds", 0));
+  if (lease < 0 || lease > dedup::kMaxLease.count()) {
+    return Invalid(fmt::format("the field 'lease_seconds' should be between 1 and {}, not {}",
+                               dedup::kMaxLease.count(), lease));
+  }
+  request.lease = std::chrono::seconds(lease);
+  if (body.Has("payload_hash")) request.payload_hash = TRY(body.Text("payload_hash"));
+  const bool repeatable = TRY(body.BoolOr("repeatable", true));
+  request.on_lapse = repeatable ? dedup::OnLapse::kTakeOver : dedup::OnLapse::kReport;
+  request.nonce = TRY(body.TextOr("nonce", ""));
+  return request;
+}
+
+void Write(const dedup::Claim& claim, JsonWriter* writer) {
+  writer->BeginObject();
+  writer->Key("keys");
+  writer->BeginArray();
+  for (const std::string& key : claim.keys) writer->String(key);
+  writer->EndArray();
+  writer->Key("nonce");
+  writer->String(claim.nonce);
+  writer->Key("generation");
+  writer->Int(claim.generation);
+  writer->Key("lease_until");
+  writer->Int(claim.lease_until);
+  writer->Key("expires");
+  writer->Int(claim.expires);
+  writer->Key("local");
+  writer->Bool(claim.local);
+  writer->EndObject();
+}
+
+Result<dedup::Claim> ParseClaim(const JsonBody& body) {
+  const JsonBody fields =
+      TRY(body.Object("claim", {"keys", "nonce", "generation", "lease_until", "expires", "local"}));
+  dedup::Claim claim;
+  claim.keys = TRY(fields.Texts("keys"));
+  if (claim.keys.empty()) return Invalid("the field 'claim.keys' should name at least one key");
+  claim.nonce = TRY(fields.Text("nonce"));
+  claim.generation = TRY(fields.Integer("generation"));
+  claim.lease_until = TRY(fields.IntegerOr("lease_until", 0));
+  claim.expires = TRY(fields.IntegerOr("expires", 0));
+  claim.local = TRY(fields.BoolOr("local", false));
+  return claim;
+}
+
+// A client may send back the whole reply to its claim, so the other fields of it are accepted.
+Result<JsonBody> ParseSettling(const std::string& text) {
+  return JsonBody::Parse(text, {"claim", "result", "why", "outcome", "fallback"});
+}
+
+std::string ToJson(const dedup::ClaimReply& reply) {
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  writer.Key("outcome");
+  writer.String(ToString(reply.outcome));
+  writer.Key("fallback");
+  writer.Bool(reply.fallback);
+  if (reply.claim) {
+    writer.Key("claim");
+    Write(*reply.claim, &writer);
+  }
+  if (!reply.reason.empty()) {
+    writer.Key("reason");
+    writer.String(reply.reason);
+  }
+  if (reply.lease_until) {
+    writer.Key("lease_until");
+    writer.Int(*reply.lease_until);
+  }
+  if (reply.result) {
+    writer.Key("result");
+    writer.String(*reply.result);
+  }
+  writer.EndObject();
+  return text;
+}
+
+Result<std::string> Answer(Result<dedup::ClaimReply> result) {
+  const dedup::ClaimReply reply = TRY(std::move(result));
+  if (reply.outcome == dedup::ClaimOutcome::kRefused) {
+    return Error{ErrorCode::kUnavailable,
+                 "the store of claims is not available, and the policy is to refuse; retry later"};
+  }
+  return ToJson(reply);
+}
+
+Result<std::string> Answer(Result<dedup::SettleOutcome> result, const dedup::Claim& claim) {
+  if (TRY(std::move(result)) == dedup::SettleOutcome::kSuperseded) {
+    return Error{ErrorCode::kConflict,
+                 "the claim is no longer yours: its lease ended and another took it, or it was "
+                 "settled; do not report success"};
+  }
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  writer.Key("claim");
+  Write(claim, &writer);
+  writer.EndObject();
+  return text;
+}
+
+Work Take(dedup::Deduplicator* dedup) {
+  return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
+    return Answer(dedup->Take(TRY(ParseClaimRequest(routed.request.body))));
+  };
+}
+
+Work Mark(dedup::Deduplicator* dedup) {
+  return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
+    return Answer(dedup->Mark(TRY(ParseClaimRequest(routed.request.body))));
+  };
+}
+
+Work Renew(dedup::Deduplicator* dedup) {
+  return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
+    const JsonBody body = TRY(ParseSettling(routed.request.body));
+    dedup::Claim claim = TRY(ParseClaim(body));
+    auto renewed = dedup->Renew(&claim);
+    return Answer(std::move(renewed), claim);
+  };
+}
+
+Work Complete(dedup::Deduplicator* dedup) {
+  return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
+    const JsonBody body = TRY(ParseSettling(routed.request.body));
+    const dedup::Claim claim = TRY(ParseClaim(body));
+    return Answer(dedup->Complete(claim, TRY(body.TextOr("result", ""))), claim);
+  };
+}
+
+Work Release(dedup::Deduplicator* dedup) {
+  return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
+    const JsonBody body = TRY(ParseSettling(routed.request.body));
+    const dedup::Claim claim = TRY(ParseClaim(body));
+    return Answer(dedup->Release(claim), claim);
+  };
+}
+
+Work Fail(dedup::Deduplicator* dedup) {
+  return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
+    const JsonBody body = TRY(ParseSettling(routed.request.body));
+    const dedup::Claim claim = TRY(ParseClaim(body));
+    return Answer(dedup->Fail(claim, TRY(body.TextOr("why", ""))), claim);
+  };
+}
+
+void WriteIfKnown(std::string_view name, int64_t value, JsonWriter* writer) {
+  if (value == 0) return;
+  writer->Key(name);
+  writer->Int(value);
+}
+
+void Write(const dedup::Row& row, JsonWriter* writer) {
+  writer->BeginObject();
+  writer->Key("key");
+  writer->String(row.key);
+  writer->Key("status");
+  writer->String(dedup::ToString(row.status));
+  WriteIfKnown("processed_at", row.processed_at, writer);
+  WriteIfKnown("completed_at", row.completed_at, writer);
+  WriteIfKnown("generation", row.generation, writer);
+  WriteIfKnown("failures", row.failures, writer);
+  WriteIfKnown("ttl", row.expires.value_or(0), writer);
+  writer->EndObject();
+}
+
+std::string ToJson(const dedup::Claims::HistoryPage& page) {
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  writer.Key("claims");
+  writer.BeginArray();
+  for (const dedup::Row& row : page.rows) Write(row, &writer);
+  writer.EndArray();
+  if (page.last) {
+    writer.Key("cursor");
+    writer.String(*page.last);
+  }
+  writer.EndObject();
+  return text;
+}
+
+Work List(dedup::Claims* claims) {
+  return [claims](const http::RoutedRequest& routed) -> Result<std::string> {
+    const PageRequest page = TRY(ParsePage(routed.request.query));
+    return ToJson(TRY(claims->ListHistory(page.cursor, page.limit)));
+  };
+}
+
+std::string ToJson(const std::vector<dedup::PossibleDuplicate>& duplicates) {
+  std::string text;
+  JsonWriter writer(&text);
+  writer.BeginObject();
+  writer.Key("possible_duplicates");
+  writer.BeginArray();
+  for (const dedup::PossibleDuplicate& duplicate : duplicates) {
+    writer.BeginObject();
+    writer.Key("key");
+    writer.String(duplicate.key);
+    writer.Key("reason");
+    writer.String(duplicate.reason);
+    writer.EndObject();
+  }
+  writer.EndArray();
+  writer.EndObject();
+  return text;
+}
+
+Work Report(const ClaimsParts& parts) {
+  return [parts](const http::RoutedRequest&) -> Result<std::string> {
+    std::vector<dedup::PossibleDuplicate> duplicates = parts.dedup->PossibleDuplicates();
+    for (dedup::PossibleDuplicate& event : parts.events->PossibleDuplicates()) {
+      duplicates.push_back(std::move(event));
+    }
+    return ToJson(duplicates);
+  };
+}
+
+}  // namespace
+
+void AddClaimsRoutes(http::Router* router, const ClaimsParts& parts, TokenFile* tokens) {
+  dedup::Deduplicator* dedup = parts.dedup;
+  const auto add = [&](http::Method method, std::string pattern, Work work) {
+    router->Add({.method = method,
+                 .pattern = std::move(pattern),
+                 .run = http::Run::kOnWorker,
+                 .handler = WithToken(tokens, AnswerJson(std::move(work)))});
+  };
+  add(http::Method::kGet, "/api/v1/claims", List(parts.claims));
+  add(http::Method::kGet, "/api/v1/claims/possible-duplicates", Report(parts));
+  add(http::Method::kPost, "/api/v1/claims", Take(dedup));
+  add(http::Method::kPost, "/api/v1/claims/mark", Mark(dedup));
+  add(http::Method::kPost, "/api/v1/claims/renew", Renew(dedup));
+  add(http::Method::kPost, "/api/v1/claims/complete", Complete(dedup));
+  add(http::Method::kPost, "/api/v1/claims/release", Release(dedup));
+  add(http::Method::kPost, "/api/v1/claims/fail", Fail(dedup));
+}
+
+}  // namespace tidemark::api

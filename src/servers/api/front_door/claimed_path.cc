@@ -1,0 +1,189 @@
+#include "servers/api/front_door/claimed_path.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "apps/dedup/claim_rules.h"
+#include "apps/dedup/row.h"
+#include "base/deadline.h"
+#include "tables/plan_again.h"
+
+namespace tidemark::api {
+
+namespace {
+
+// Of the transaction that stores an event. Slack waits 3 s for the answer to the whole request.
+constexpr std::chrono::milliseconds kStoreDeadline(1000);
+constexpr RetryPolicy kStoreRetry = {.max_retries = 4,
+                                     .first_wait = std::chrono::milliseconds(25),
+                                     .longest_wait = std::chrono::milliseconds(400),
+                                     .jitter = 0.5};
+
+Error TooBusy() { return {ErrorCode::kConflict, "other requests keep changing the same rows"}; }
+
+// When the claim was not given: what an earlier delivery of the event means for this one.
+EventOutcome OutcomeWithoutClaim(const dedup::ClaimReply& reply) {
+  switch (reply.outcome) {
+    case dedup::ClaimOutcome::kDone:
+      // The fast path of this same delivery stored it, but the reply to that write was lost.
+      return reply.own ? EventOutcome::kAccepted : EventOutcome::kDuplicate;
+    case dedup::ClaimOutcome::kFailed:
+    case dedup::ClaimOutcome::kPayloadMismatch:
+      return EventOutcome::kDuplicate;
+    // Not acknowledged: should the other delivery fail, the event would be lost. Slack sends it
+    // again later.
+    case dedup::ClaimOutcome::kRunning:
+    case dedup::ClaimOutcome::kOutcomeUnknown:
+      return EventOutcome::kUnderWay;
+    case dedup::ClaimOutcome::kNew:
+    case dedup::ClaimOutcome::kRefused:
+      break;
+  }
+  return EventOutcome::kUnavailable;
+}
+
+// Whether one of the first `count` actions is a reason that nothing was written.
+bool IsAnyRefused(const tables::ConditionalReply& reply, size_t count) {
+  return std::any_of(reply.refusals.begin(), reply.refusals.begin() + static_cast<ptrdiff_t>(count),
+                     [](const auto& refusal) { return refusal.refused; });
+}
+
+// Whether the row of a claim says that this very claim was completed. After a lost reply it shows
+// that the transaction was applied.
+bool IsCompletedBy(const item::Item& stored, const dedup::Claim& claim) {
+  const dedup::Row row = dedup::DecodeRow(stored);
+  return dedup::IsHeldBy(row, claim) && row.status == dedup::RowStatus::kDone;
+}
+
+}  // namespace
+
+ClaimedPath::ClaimedPath(ClaimedPathParts parts, gate::UnknownPolicy unknown,
+                         const Runtime& runtime)
+    : parts_(std::move(parts)),
+      unknown_(unknown),
+      runtime_(runtime),
+      writer_(parts_.tables, kStoreRetry, runtime) {}
+
+Later<EventOutcome> ClaimedPath::Handle(const IncomingEvent& event) {
+  const auto reply = parts_.dedup->Take(ClaimRequestFor(event));
+  if (!reply) return LogFailure(event, "claiming it", reply.error());
+  if (!reply->claim) return OutcomeWithoutClaim(*reply);
+  return HandleClaimed(event, *reply->claim);
+}
+
+EventOutcome ClaimedPath::Promote(const IncomingEvent& event) {
+  const auto reply = parts_.dedup->Take(ClaimRequestFor(event));
+  if (!reply) return LogFailure(event, "claiming it", reply.error());
+  if (reply->claim) return Store(event, *reply->claim);
+  // The caller deletes its copy of an event that was stored. After any other outcome (such as
+  // kFailed, when another program gave up on the same key) its copy may be the only one.
+  return reply->outcome == dedup::ClaimOutcome::kDone ? OutcomeWithoutClaim(*reply)
+                                                      : EventOutcome::kUnderWay;
+}
+
+Later<EventOutcome> ClaimedPath::HandleClaimed(const IncomingEvent& event,
+                                               const dedup::Claim& claim) {
+  // Before anything is acknowledged: Slack does not send the event again, and what it ends would
+  // be trusted until the cache forgets it.
+  if (const auto noticed = parts_.gate->Notice(event.callback); !noticed) {
+    (void)parts_.dedup->Release(claim);
+    return LogFailure(event, "raising a generation", noticed.error());
+  }
+  return parts_.gate->CheckExistenceLater(event.callback, event.request_id)
+      .Then([this, event, claim](const Result<gate::Verdict>& verdict) {
+        // On the thread that asked Slack, which must not wait for the disk.
+        return parts_.workers->Run(
+            [this, event, claim, verdict = verdict ? *verdict : gate::Verdict{}] {
+              return HandleChecked(event, claim, verdict);
+            });
+      });
+}
+
+EventOutcome ClaimedPath::HandleChecked(const IncomingEvent& event, const dedup::Claim& claim,
+                                        const gate::Verdict& verdict) {
+  if (verdict.decision != gate::Decision::kAllow) return Refuse(event, claim, verdict);
+  IncomingEvent checked = event;
+  checked.in_public_channel = verdict.in_public_channel;
+  return Store(checked, claim);
+}
+
+EventOutcome ClaimedPath::Refuse(const IncomingEvent& event, const dedup::Claim& claim,
+                                 const gate::Verdict& verdict) {
+  auto kept = parts_.quarantine->Keep(event.callback, event.body, verdict);
+  // Too large for a row. Slack would only send it again.
+  if (!kept && kept.error().code == ErrorCode::kInvalid) {
+    LogFailure(event, "keeping it in quarantine", kept.error());
+    kept = parts_.note_gap(event.callback);
+  }
+  // Released after the event is kept, so that no moment has neither. If the release fails, the
+  // lease ends by itself.
+  (void)parts_.dedup->Release(claim);
+  if (!kept) return LogFailure(event, "keeping it in quarantine", kept.error());
+  const bool acknowledged =
+      verdict.decision == gate::Decision::kUnknown && unknown_ == gate::UnknownPolicy::kAcknowledge;
+  return acknowledged ? EventOutcome::kQuarantined : EventOutcome::kRefused;
+}
+
+EventOutcome ClaimedPath::Store(const IncomingEvent& event, const dedup::Claim& claim) {
+  const auto stored = tables::PlanAgain<EventOutcome>(tables::kPlanAgain, runtime_,
+                                                      [&] { return TryToStore(event, claim); });
+  if (stored && *stored) return **stored;
+  // Released so that Slack's next delivery need not wait for the end of the lease. Should the
+  // transaction have been applied although we got an error, the claim is completed, and a completed
+  // claim cannot be released.
+  (void)parts_.dedup->Release(claim);
+  return LogFailure(event, "storing it", stored ? TooBusy() : stored.error());
+}
+
+Result<std::optional<EventOutcome>> ClaimedPath::TryToStore(const IncomingEvent& event,
+                                                            const dedup::Claim& claim) {
+  const EventPlan plan =
+      TRY(parts_.planner->Plan(event).WithContext("reading the rows that it changes"));
+  if (claim.local) return TryToStoreLocally(plan, claim);
+  std::vector<tables::TransactAction> actions = parts_.dedup->Completion(claim);
+  const size_t completions = actions.size();
+  actions.insert(actions.end(), plan.actions.begin(), plan.actions.end());
+  const auto reply =
+      TRY(writer_
+              .Write({.actions = std::move(actions),
+                      .is_ours = [&](const auto& row) { return IsCompletedBy(row, claim); },
+                      .own_actions = completions},
+                     Deadline::After(runtime_.clock, kStoreDeadline))
+              .WithContext("writing its rows"));
+  if (reply.IsWritten()) {
+    parts_.dedup->NoteCompletion(claim);
+    parts_.planner->CountStored(plan.archived);
+    return EventOutcome::kAccepted;
+  }
+  // The claim has expired and another delivery has taken it over.
+  if (IsAnyRefused(reply, completions)) return EventOutcome::kUnderWay;
+  return std::nullopt;
+}
+
+// The claim is only in the memory of this process, because the table of claims is away or its
+// rollout leaves the key out. So there is no row of a claim to complete in the same transaction.
+// When the event comes a second time, storing it again changes nothing.
+Result<std::optional<EventOutcome>> ClaimedPath::TryToStoreLocally(const EventPlan& plan,
+                                                                   const dedup::Claim& claim) {
+  if (!plan.actions.empty()) {
+    const auto reply = TRY(
+        parts_.tables->TransactWrite({.actions = plan.actions}).WithContext("writing its rows"));
+    if (reply.outcome != tables::TransactOutcome::kApplied) return std::nullopt;
+  }
+  (void)parts_.dedup->Complete(claim);
+  parts_.planner->CountStored(plan.archived);
+  return EventOutcome::kAccepted;
+}
+
+EventOutcome ClaimedPath::LogFailure(const IncomingEvent& event, std::string_view step,
+                                     const Error& error) const {
+  runtime_.logger.Log(LogLevel::kError, "an event could not be stored",
+                      {{"step", step},
+                       {"event", event.callback.event_id},
+                       {"team", event.callback.team_id},
+                       {"request", event.request_id},
+                       {"error", error.message}});
+  return EventOutcome::kUnavailable;
+}
+
+}  // namespace tidemark::api

@@ -1,0 +1,26 @@
+#include "servers/api/front_door/fast_path.h"
+
+#include <optional>
+
+namespace tidemark::api {
+
+Later<bool> FastPath::TryToStore(const IncomingEvent& event) const {
+  const std::optional<gate::Verdict> verdict = gate_.Recall(event.callback);
+  if (!verdict) return false;
+  IncomingEvent checked = event;
+  checked.in_public_channel = verdict->in_public_channel;
+  const Result<EventPlan> plan = planner_.Plan(checked);
+  // The claimed path will meet the same error, and says there what failed.
+  if (!plan) return false;
+  // The nonce of the delivery goes into the mark. Should the table's reply be lost, the claimed
+  // path recognises the mark as this delivery's own and does not take it for a duplicate.
+  return dedup_.TryMarkWith(ClaimRequestFor(event), plan->actions)
+      .Then(
+          [this, archived = plan->archived](const Result<std::optional<dedup::ClaimReply>>& reply) {
+            if (!reply || !*reply) return false;
+            planner_.CountStored(archived);
+            return true;
+          });
+}
+
+}  // namespace tidemark::api

@@ -1,0 +1,115 @@
+// Reads for callers that do not block: a limited pool of threads, and reads whose deadline has
+// passed.
+#include <atomic>
+#include <semaphore>
+
+#include <gtest/gtest.h>
+
+#include "base/clock.h"
+#include "tables/embedded/embedded_tables.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/temp_folder.h"
+
+namespace tidemark::embedded {
+namespace {
+
+// A clock that blocks its readers after it is armed. The reading thread reads the clock of a
+// deadline before it reads the item.
+class HoldingClock final : public Clock {
+ public:
+  std::chrono::milliseconds Now() const override { return std::chrono::milliseconds(0); }
+  std::chrono::nanoseconds Monotonic() const override {
+    if (is_armed_) {
+      held_.release();
+      released_.acquire();
+    }
+    return std::chrono::nanoseconds(0);
+  }
+  void Arm() { is_armed_ = true; }
+  void AwaitReader() { held_.acquire(); }
+  void Release() { released_.release(); }
+
+ private:
+  std::atomic<bool> is_armed_ = false;
+  mutable std::binary_semaphore held_{0};
+  mutable std::binary_semaphore released_{0};
+};
+
+class SubmittedReadsTest : public ::testing::Test {
+ protected:
+  // One reading thread, and room for one waiting read.
+  SubmittedReadsTest() {
+    auto opened = EmbeddedTables::Open({.folder = folder_.path() + "/data",
+                                        .durability = Durability::kEverySecond,
+                                        .background = false,
+                                        .reading_threads = 1,
+                                        .max_waiting_reads = 1});
+    CHECK(opened.has_value());
+    tables_ = *std::move(opened);
+    CHECK(tables_->CreateTable({.table = "users", .keys = {{"id"}}}).has_value());
+    CHECK(tables_->Put({.table = "users", .item = {{"id", "a"}}}).has_value());
+  }
+
+  Later<std::optional<item::Item>> Read(std::optional<Deadline> deadline = std::nullopt) {
+    return tables_->Submit(tables::GetRequest{.table = "users", .key = {{"id", "a"}}}, deadline);
+  }
+  // Keeps the only reading thread busy until Release, and returns once it is.
+  void Occupy() {
+    const Deadline deadline = Deadline::After(holding_clock_, std::chrono::seconds(1));
+    holding_clock_.Arm();
+    Read(deadline).Then([](const Result<std::optional<item::Item>>&) {});
+    holding_clock_.AwaitReader();
+  }
+  void Release() { holding_clock_.Release(); }
+
+  TempFolder folder_;
+  HoldingClock holding_clock_;
+  std::unique_ptr<EmbeddedTables> tables_;
+};
+
+TEST_F(SubmittedReadsTest, RefusesMoreThanMayWait) {
+  Occupy();
+  auto waiting = Read();
+  const auto refused = Read().Wait();
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  Release();
+  EXPECT_TRUE(waiting.Wait().has_value());
+}
+
+TEST_F(SubmittedReadsTest, DoesNotMakeACancelledRead) {
+  Occupy();
+  auto cancelled = Read();
+  cancelled.Cancel();
+  Release();
+  tables_.reset();  // Waits until all reads are answered.
+  const auto answer = cancelled.Wait();
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, ErrorCode::kCancelled);
+}
+
+TEST_F(SubmittedReadsTest, DoesNotReadAfterTheDeadline) {
+  ManualClock clock;
+  Occupy();
+  std::optional<Result<std::optional<item::Item>>> answer;
+  Read(Deadline::After(clock, std::chrono::seconds(1)))
+      .Then([&](Result<std::optional<item::Item>> read) { answer = std::move(read); });
+  clock.Advance(std::chrono::seconds(2));
+  Release();
+  tables_.reset();
+  ASSERT_TRUE(answer.has_value());
+  ASSERT_FALSE(answer->has_value());
+  EXPECT_EQ(answer->error().code, ErrorCode::kCancelled);
+}
+
+TEST_F(SubmittedReadsTest, ClosingAnswersWaitingReads) {
+  Occupy();
+  std::atomic<bool> answered = false;
+  Read().Then([&](const Result<std::optional<item::Item>>& read) { answered = read.has_value(); });
+  Release();
+  tables_.reset();
+  EXPECT_TRUE(answered);
+}
+
+}  // namespace
+}  // namespace tidemark::embedded

@@ -1,0 +1,200 @@
+# The subcommand `test` of ./dev. ./dev includes this file, which uses its functions and variables.
+# shellcheck shell=bash disable=SC2154  # The variables are set in ./dev.
+
+help_test() {
+  cat <<'TEXT'
+Usage: ./dev test [--quick] [--long] [--filter PATTERN]
+
+Installs missing packages, builds, and runs all tests:
+  checks   layers, style, formatting, self-contained headers, and self-tests of the tools
+  dev      all unit and contract tests, with AddressSanitizer and
+           UndefinedBehaviorSanitizer
+  tsan     the tests with threads, with ThreadSanitizer
+  release  long tests: model, linearizability, crashes; the commands of the README; the demo
+  broken   removes one protection at a time; a test must fail for each. Runs as many variants
+           as fit in five minutes, in an order that depends on the commit; all with --long
+  fuzz     runs every fuzz target over its corpus; with --long, 5 s more for each
+It continues after a failure and prints the time of each stage. The last line is
+"N passed, N failed". The exit code is 0 if nothing failed. ./dev spec reads the results
+in build/results.
+
+  --quick           only the checks and the dev tests
+  --filter PATTERN  only test cases whose Suite.Name matches (as --gtest_filter)
+  --long            also the long variants of tests (sets TIDEMARK_LONG=1)
+
+Example:
+  ./dev test
+  ./dev test --quick --filter 'NumberTest.*'
+TEXT
+}
+
+passed=0
+failed=0
+failures=()
+
+count_pass() { passed=$((passed + 1)); }
+count_failure() {
+  failed=$((failed + 1))
+  failures+=("$1")
+}
+
+# check NAME COMMAND...: one check, quiet unless it fails or says what it skipped.
+check() {
+  local name=$1 output
+  shift
+  if output=$("$@" 2>&1); then
+    count_pass
+    say "passed  $name"
+    grep '^skipped' <<<"$output" || true
+  else
+    count_failure "$name"
+    say "FAILED  $name"
+    say "$output"
+  fi
+}
+
+run_checks() {
+  local tool
+  step 'checks'
+  for tool in layers tidy headers spec results readme broken alarms; do
+    check "$tool can fail" python3 "tools/$tool.py" --self-test
+  done
+  check 'includes follow the layers' python3 tools/layers.py
+  check 'style' python3 tools/tidy.py
+  check 'headers compile alone' python3 tools/headers.py --jobs "$cores"
+  check 'formatting' run_fmt --check
+  check 'spec statements' python3 tools/spec.py --check
+  check 'alarms' python3 tools/alarms.py
+  check 'broken variants still apply' python3 tools/broken.py --check
+}
+
+# Without address randomisation, which ThreadSanitizer's fixed map of memory cannot always stand.
+steady_addresses() {
+  if setarch "$(uname -m)" -R true 2>/dev/null; then
+    setarch "$(uname -m)" -R "$@"
+  else
+    "$@"
+  fi
+}
+
+# Debian's RocksDB is not built with ThreadSanitizer: what it copies and frees between its own
+# threads would look like races, so accesses from such libraries are not followed. Their locks are,
+# and so is all that our code does.
+#
+# These tests run their actors one at a time, in orders that the test chooses, or have one thread.
+# ThreadSanitizer can find nothing in them, and takes a third of its time for them.
+without_parallel_threads='*OrdersTest.*:*OrdersOfTwoTest.*:*RandomRunsTest.*:*DocumentRunsTest.*'
+
+# run_programs PRESET FILTER: builds and runs the preset's test programs, and counts their cases.
+# Programs wait for disks, processes and timers, so that more of them run than there are cores.
+run_programs() {
+  local preset=$1 filter=$2 results="build/results/$1${2:+-filtered}" limit=1200 verdict name
+  step "$preset: build"
+  if ! compile "$preset" "tests_$preset"; then
+    count_failure "build of $preset"
+  fi
+  rm -rf "$results"
+  mkdir -p "$results"
+  [[ -z ${TIDEMARK_LONG:-} ]] || limit=20000
+  [[ $preset != tsan || -n $filter ]] || filter="-$without_parallel_threads"
+  step "$preset: run"
+  GTEST_OUTPUT="xml:$PWD/$results/" GTEST_FILTER="${filter:-*}" GTEST_BRIEF=1 \
+    ASAN_OPTIONS='detect_stack_use_after_return=1:handle_sigill=1' \
+    TSAN_OPTIONS='ignore_noninstrumented_modules=1' \
+    steady_addresses ctest --test-dir "build/$preset" -L "^$preset\$" -j "$((cores * 2))" \
+    --timeout "$limit" --no-label-summary --output-on-failure \
+    --output-junit "$PWD/$results/programs.xml" || true
+  [[ -e $results/programs.xml ]] || count_failure "$preset: ctest ran nothing"
+  while read -r verdict name; do
+    case $verdict in
+      passed) passed=$((passed + name)) ;;
+      failed) count_failure "$preset: $name" ;;
+      *) say "$verdict $name" ;;
+    esac
+  done < <(python3 tools/results.py "$results")
+}
+
+# What a newcomer types: the README's commands and the demo.
+test_program() {
+  step 'release: the program'
+  if ! compile release tidemark; then
+    count_failure 'build of the program'
+    return
+  fi
+  check 'README works word by word' python3 tools/readme.py build/release
+  check 'demo' tools/demo.sh build/release/tidemark build/tried-demo --try
+}
+
+# Removes protections one at a time (tools/broken.py). Each variant that a test rejects counts as
+# passed. The programs that reject them are built in the dev preset, some of them only for this.
+test_broken() {
+  local line verdict name ended='' programs chosen=()
+  mapfile -t programs < <(python3 tools/broken.py --programs)
+  step 'dev: build of the programs that reject broken variants'
+  if ! compile dev "${programs[@]}"; then
+    count_failure 'build of the programs that reject broken variants'
+    return
+  fi
+  step 'dev: broken variants'
+  if [[ -z ${TIDEMARK_LONG:-} ]]; then
+    chosen=(--seconds "$variants_seconds"
+      --rotate "$(git rev-parse --short HEAD 2>/dev/null || date +%F)")
+    say "As many as fit in $variants_seconds s, in an order that the commit chooses."
+  fi
+  while IFS= read -r line; do
+    say "$line"
+    read -r verdict name <<<"$line"
+    case $verdict in
+      rejected) count_pass ;;
+      SURVIVED | FAULTY) count_failure "broken variant ${name%%:*}" ;;
+      [0-9]*) ended=1 ;;
+    esac
+  done < <(python3 tools/broken.py --build build/dev --jobs "$cores" "${chosen[@]}" 2>&1)
+  [[ -n $ended ]] || count_failure 'tools/broken.py did not reach its end'
+}
+
+run_test() {
+  local chosen=(dev tsan release) quick='' filter='' preset
+  while (($#)); do
+    case $1 in
+      --quick)
+        quick=1
+        chosen=(dev)
+        ;;
+      --long) export TIDEMARK_LONG=1 ;;
+      --filter)
+        filter=$(value_of --filter "$@")
+        shift
+        ;;
+      *) unknown "$1" ;;
+    esac
+    shift
+  done
+  command -v npm >/dev/null || packages+=(npm)
+  setup
+  setup_node
+  [[ -n $filter ]] || run_checks
+  for preset in "${chosen[@]}"; do
+    run_programs "$preset" "$filter"
+  done
+  if [[ -z $quick && -z $filter ]]; then
+    test_program
+    test_broken
+    test_fuzzers
+  fi
+  finish_test "$filter"
+}
+
+finish_test() {
+  print_stages
+  if ((${#failures[@]})); then
+    step 'failed'
+    printf '%s\n' "${failures[@]}"
+  fi
+  say
+  if ((passed + failed == 0)); then
+    say "No test matches '$1'."
+  fi
+  say "$passed passed, $failed failed"
+  ((failed == 0 && passed > 0))
+}
