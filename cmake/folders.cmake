@@ -94,19 +94,40 @@ if(LLD)
 endif()
 target_link_libraries(tidemark_flags INTERFACE Threads::Threads)
 
-# The headers that every test includes, compiled once a preset. Only with clang: GCC compiles few
-# tests, and ccache does not understand its precompiled headers.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cc CONTENT "")
-  add_library(tidemark_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cc)
-  target_link_libraries(tidemark_test_headers
-    PRIVATE tidemark_flags fmt::fmt GTest::gtest GTest::gmock)
-  target_compile_options(tidemark_test_headers PRIVATE -Xclang -fno-pch-timestamp)
-  target_precompile_headers(tidemark_test_headers PRIVATE
-    <algorithm> <atomic> <chrono> <condition_variable> <filesystem> <functional> <future> <map>
-    <memory> <mutex> <optional> <random> <set> <span> <string> <string_view> <thread> <utility>
-    <variant> <vector> <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h>)
-endif()
+# The headers that most sources include, compiled once a preset: for tests, for libraries, and for
+# libraries that are HOT. Only with clang: GCC compiles few tests, and ccache does not understand its
+# precompiled headers. tools/headers.py finds a standard header that a source forgets.
+function(tidemark_headers name)
+  cmake_parse_arguments(ARG "" "" "OPTIONS;HEADERS;THIRD_PARTY" ${ARGN})
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    return()
+  endif()
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cc CONTENT "")
+  add_library(tidemark_${name} OBJECT ${CMAKE_BINARY_DIR}/${name}.cc)
+  target_link_libraries(tidemark_${name} PRIVATE tidemark_flags fmt::fmt ${ARG_THIRD_PARTY})
+  target_compile_options(tidemark_${name} PRIVATE -Xclang -fno-pch-timestamp ${ARG_OPTIONS})
+  target_precompile_headers(tidemark_${name} PRIVATE
+    <algorithm> <atomic> <chrono> <condition_variable> <filesystem> <functional> <map> <memory>
+    <mutex> <optional> <set> <span> <string> <string_view> <thread> <utility> <variant> <vector>
+    <fmt/format.h> ${ARG_HEADERS})
+endfunction()
+
+# tidemark_reuse_headers(<target> <name>): the target is compiled with these headers.
+function(tidemark_reuse_headers target name)
+  if(TARGET tidemark_${name})
+    target_precompile_headers(${target} REUSE_FROM tidemark_${name})
+  endif()
+endfunction()
+
+tidemark_headers(test_headers THIRD_PARTY GTest::gtest GTest::gmock
+                 HEADERS <future> <random> <gmock/gmock.h> <gtest/gtest.h>)
+tidemark_headers(library_headers OPTIONS ${library_options})
+tidemark_headers(hot_library_headers OPTIONS ${library_options} -O1)
+foreach(name IN ITEMS library_headers hot_library_headers)
+  if(TARGET tidemark_${name} AND BUILD_SHARED_LIBS)
+    set_target_properties(tidemark_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
+endforeach()
 
 # What `./dev test` builds in each preset: a preset compiles only what it runs.
 add_custom_target(tests_dev)
@@ -116,15 +137,14 @@ add_custom_target(fuzzers)
 add_custom_target(benches)
 
 # tidemark_folder(<target word> [DEPENDS <words>...] [SUBFOLDERS <names>...]
-#                 [THIRD_PARTY <targets>...] [TEST_LABELS <labels>...] [HOT] [ONE_BY_ONE])
+#                 [THIRD_PARTY <targets>...] [TEST_LABELS <labels>...] [HOT])
 # Sources in SUBFOLDERS belong to the same target.
 # TEST_LABELS are the LABELS of the folder's own test program, as in tidemark_test. HOT is for a
 # folder in which tests and fuzzers spend much time: it is compiled with -O1 in the debug presets.
-# The other folders are not, because -O1 takes three times as long to compile. ONE_BY_ONE is for a
-# folder whose sources cannot be compiled together.
+# The other folders are not, because -O1 takes three times as long to compile.
 function(tidemark_folder word)
   cmake_parse_arguments(
-    ARG "HOT;ONE_BY_ONE" "" "DEPENDS;SUBFOLDERS;THIRD_PARTY;TEST_LABELS" ${ARGN})
+    ARG "HOT" "" "DEPENDS;SUBFOLDERS;THIRD_PARTY;TEST_LABELS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
   foreach(subfolder IN LISTS ARG_SUBFOLDERS)
     file(GLOB more CONFIGURE_DEPENDS ${subfolder}/*.cc)
@@ -140,10 +160,11 @@ function(tidemark_folder word)
       PUBLIC tidemark_flags fmt::fmt ${ARG_DEPENDS} PRIVATE ${ARG_THIRD_PARTY})
     if(ARG_HOT AND CMAKE_BUILD_TYPE STREQUAL "Debug")
       target_compile_options(tidemark_${word} PRIVATE -O1)
+      tidemark_reuse_headers(tidemark_${word} hot_library_headers)
+    else()
+      tidemark_reuse_headers(tidemark_${word} library_headers)
     endif()
-    if(NOT ARG_ONE_BY_ONE)
-      tidemark_unity(tidemark_${word})
-    endif()
+    tidemark_unity(tidemark_${word})
   else()
     add_library(tidemark_${word} INTERFACE)
     target_link_libraries(tidemark_${word} INTERFACE tidemark_flags fmt::fmt ${ARG_DEPENDS})
@@ -171,9 +192,7 @@ function(tidemark_test name)
   tidemark_unity(${name})
   target_link_libraries(${name} PRIVATE tidemark_flags ${ARG_DEPENDS}
     GTest::gtest GTest::gmock GTest::gtest_main)
-  if(TARGET tidemark_test_headers)
-    target_precompile_headers(${name} REUSE_FROM tidemark_test_headers)
-  endif()
+  tidemark_reuse_headers(${name} test_headers)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${labels}")
   if(ARG_TIMEOUT)

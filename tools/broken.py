@@ -178,6 +178,9 @@ def compile_words(build, source):
         raise Fault(f"{source} is not compiled in {build}")
     words, compiled = compile_commands(build)[str(source)]
     words = [word for word in words if word not in ("-c", compiled)]
+    if "-Winvalid-pch" in words:  # The precompiled headers come last; common_header replaces them.
+        header = words.index("-Winvalid-pch")
+        words = words[:header] + words[words.index("-o"):]
     output = words.index("-o")
     return words[:output] + words[output + 2:] + QUICKLY
 

@@ -5,14 +5,11 @@
 #include <fmt/format.h>
 
 #include "expression/limits.h"
+#include "expression/token.h"
 
 namespace tidemark::expression {
 
 namespace {
-
-bool IsWord(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 bool IsReference(std::string_view key, char mark) {
   return key.size() > 1 && key.front() == mark && std::all_of(key.begin() + 1, key.end(), IsWord);

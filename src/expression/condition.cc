@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "expression/parse.h"
 #include "expression/resolve.h"
 #include "expression/tree.h"
 #include "item/order.h"
@@ -201,11 +200,6 @@ class Evaluation {
   const item::Item& item_;
 };
 
-Result<std::shared_ptr<const ConditionTree>> ParseTree(std::string_view text, Bindings* bindings) {
-  const auto parsed = TRY(RecallConditionSyntax(text));
-  return ResolveCondition(*parsed, bindings);
-}
-
 }  // namespace
 
 Condition::Condition(std::shared_ptr<const ConditionTree> tree) : tree_(std::move(tree)) {}
@@ -217,7 +211,7 @@ std::set<std::string> Condition::Attributes() const {
 }
 
 Result<Condition> ParseCondition(std::string_view text, std::string_view kind, Bindings* bindings) {
-  auto tree = ParseTree(text, bindings);
+  auto tree = ResolveConditionText(text, bindings);
   if (!tree) return InExpression(kind, std::move(tree).error());
   return Condition(std::move(tree).value());
 }

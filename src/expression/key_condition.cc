@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "expression/parse.h"
 #include "expression/resolve.h"
 #include "expression/tree.h"
 
@@ -147,11 +146,6 @@ Status TermCollector::Add(std::string attribute, SortCondition condition) {
   return Done{};
 }
 
-Result<std::shared_ptr<const ConditionTree>> ParseTree(std::string_view text, Bindings* bindings) {
-  const auto parsed = TRY(RecallConditionSyntax(text));
-  return ResolveCondition(*parsed, bindings);
-}
-
 const SortCondition* FindTerm(const ParsedKeyCondition& parsed, const std::string& attribute) {
   for (const ParsedKeyCondition::Term& term : parsed.terms) {
     if (term.attribute == attribute) return &term.condition;
@@ -189,7 +183,7 @@ Status VerifyValues(const SortCondition& condition, const item::KeyAttribute& at
 }  // namespace
 
 Result<ParsedKeyCondition> ParseKeyCondition(std::string_view text, Bindings* bindings) {
-  auto tree = ParseTree(text, bindings);
+  auto tree = ResolveConditionText(text, bindings);
   if (!tree) return InExpression(kKind, std::move(tree).error());
   TermCollector collector;
   TRY(collector.Collect((*tree)->root));

@@ -15,9 +15,6 @@ namespace tidemark::expression {
 
 namespace {
 
-using syntax::Condition;
-using syntax::Operand;
-
 bool IsComparator(TokenKind kind) {
   return kind >= TokenKind::kEqual && kind <= TokenKind::kGreaterOrEqual;
 }
@@ -57,7 +54,7 @@ class Parser {
  public:
   explicit Parser(std::string_view text) : tokens_(text) {}
 
-  Result<Condition> WholeCondition();
+  Result<syntax::Condition> WholeCondition();
   Result<syntax::Update> WholeUpdate();
   Result<std::vector<syntax::Path>> WholeProjection();
 
@@ -67,7 +64,7 @@ class Parser {
   // parsed twice. A Condition is large and would be on the stack once for each level of the
   // recursion, so a Term points to it.
   struct Term {
-    std::variant<Operand, std::unique_ptr<Condition>> node;
+    std::variant<syntax::Operand, std::unique_ptr<syntax::Condition>> node;
     bool grouped = false;  // It has parentheses of its own.
   };
   // The same for SET: parentheses may contain an operand, "(a) + :b", or all of it, "(a + :b)".
@@ -82,20 +79,20 @@ class Parser {
   Status OpenParenthesis();
   Status CloseParenthesis();
 
-  Result<std::unique_ptr<Condition>> AsCondition(Term term);
-  Status Append(Term term, std::vector<Condition>* conditions);
+  Result<std::unique_ptr<syntax::Condition>> AsCondition(Term term);
+  Status Append(Term term, std::vector<syntax::Condition>* conditions);
   Result<Term> Disjunction();
   Result<Term> Conjunction();
   Result<Term> Negation();
   Result<Term> Comparison();
   Result<Term> OperandOrGroup();
-  Result<Term> ComparisonAfter(Operand operand);
-  Result<Term> BetweenAfter(Operand operand);
-  Result<Term> InAfter(Operand operand);
+  Result<Term> ComparisonAfter(syntax::Operand operand);
+  Result<Term> BetweenAfter(syntax::Operand operand);
+  Result<Term> InAfter(syntax::Operand operand);
 
-  Result<Operand> ParseOperand();
-  Result<Operand> OperandInParentheses();
-  Result<std::vector<Operand>> OperandList();
+  Result<syntax::Operand> ParseOperand();
+  Result<syntax::Operand> OperandInParentheses();
+  Result<std::vector<syntax::Operand>> OperandList();
   Result<syntax::Call> ParseCall();
   Result<syntax::Path> ParsePath();
   Result<syntax::Name> ParseName();
@@ -103,7 +100,7 @@ class Parser {
   Status Clause(syntax::Update* update);
   Result<syntax::Action> ParseAction(TokenKind section);
   Result<SetTerm> ParseSetTerm();
-  Result<syntax::Set> SetValueAfter(Operand left);
+  Result<syntax::Set> SetValueAfter(syntax::Operand left);
   Result<syntax::ValueReference> ParseValueReference();
 
   TokenStream tokens_;
@@ -138,30 +135,30 @@ Status Parser::CloseParenthesis() {
 Error RedundantParentheses() { return Invalid("The expression has redundant parentheses;"); }
 
 template <typename Node>
-std::unique_ptr<Condition> Boxed(Node node) {
-  return std::make_unique<Condition>(Condition{std::move(node)});
+std::unique_ptr<syntax::Condition> Boxed(Node node) {
+  return std::make_unique<syntax::Condition>(syntax::Condition{std::move(node)});
 }
 
 // A call of a function is accepted as a condition here. The resolver checks later whether this
 // function is one, because DynamoDB reports errors of syntax first.
-Result<std::unique_ptr<Condition>> Parser::AsCondition(Term term) {
-  if (auto* condition = std::get_if<std::unique_ptr<Condition>>(&term.node)) {
+Result<std::unique_ptr<syntax::Condition>> Parser::AsCondition(Term term) {
+  if (auto* condition = std::get_if<std::unique_ptr<syntax::Condition>>(&term.node)) {
     return std::move(*condition);
   }
-  auto& operand = std::get<Operand>(term.node);
+  auto& operand = std::get<syntax::Operand>(term.node);
   if (auto* call = std::get_if<syntax::Call>(&operand.node)) return Boxed(std::move(*call));
   return tokens_.SyntaxError();
 }
 
-Status Parser::Append(Term term, std::vector<Condition>* conditions) {
-  const std::unique_ptr<Condition> condition = TRY(AsCondition(std::move(term)));
+Status Parser::Append(Term term, std::vector<syntax::Condition>* conditions) {
+  const std::unique_ptr<syntax::Condition> condition = TRY(AsCondition(std::move(term)));
   conditions->push_back(std::move(*condition));
   return Done{};
 }
 
-Result<Condition> Parser::WholeCondition() {
+Result<syntax::Condition> Parser::WholeCondition() {
   Term term = TRY(Disjunction());
-  const std::unique_ptr<Condition> condition = TRY(AsCondition(std::move(term)));
+  const std::unique_ptr<syntax::Condition> condition = TRY(AsCondition(std::move(term)));
   TRY(Expect(TokenKind::kEnd));
   return std::move(*condition);
 }
@@ -204,7 +201,7 @@ Result<Parser::Term> Parser::Negation() {
 
 Result<Parser::Term> Parser::Comparison() {
   Term term = TRY(OperandOrGroup());
-  auto* operand = std::get_if<Operand>(&term.node);
+  auto* operand = std::get_if<syntax::Operand>(&term.node);
   if (operand == nullptr) return term;
   if (At(TokenKind::kBetween)) return BetweenAfter(std::move(*operand));
   if (At(TokenKind::kIn)) return InAfter(std::move(*operand));
@@ -222,51 +219,51 @@ Result<Parser::Term> Parser::OperandOrGroup() {
   return inner;
 }
 
-Result<Parser::Term> Parser::ComparisonAfter(Operand operand) {
+Result<Parser::Term> Parser::ComparisonAfter(syntax::Operand operand) {
   TRY(Operator());
   const std::string_view comparator = tokens_.current().text;
   tokens_.Advance();
-  Operand right = TRY(ParseOperand());
+  syntax::Operand right = TRY(ParseOperand());
   return Term{Boxed(syntax::Comparison{comparator, std::move(operand), std::move(right)})};
 }
 
-Result<Parser::Term> Parser::BetweenAfter(Operand operand) {
+Result<Parser::Term> Parser::BetweenAfter(syntax::Operand operand) {
   TRY(Operator());
   tokens_.Advance();
-  Operand low = TRY(ParseOperand());
+  syntax::Operand low = TRY(ParseOperand());
   TRY(Expect(TokenKind::kAnd));
-  Operand high = TRY(ParseOperand());
+  syntax::Operand high = TRY(ParseOperand());
   return Term{Boxed(syntax::Between{std::move(operand), std::move(low), std::move(high)})};
 }
 
-Result<Parser::Term> Parser::InAfter(Operand operand) {
+Result<Parser::Term> Parser::InAfter(syntax::Operand operand) {
   TRY(Operator());
   tokens_.Advance();
   // TRY is not used inside the braces: when it returns from there, the compiler does not destroy
   // the members that are already initialized.
-  std::vector<Operand> choices = TRY(OperandList());
+  std::vector<syntax::Operand> choices = TRY(OperandList());
   return Term{Boxed(syntax::In{std::move(operand), std::move(choices)})};
 }
 
-Result<Operand> Parser::ParseOperand() {
+Result<syntax::Operand> Parser::ParseOperand() {
   if (At(TokenKind::kOpen)) return OperandInParentheses();
-  if (At(TokenKind::kValueReference)) return Operand{TRY(ParseValueReference())};
+  if (At(TokenKind::kValueReference)) return syntax::Operand{TRY(ParseValueReference())};
   if (At(TokenKind::kName) && tokens_.next().kind == TokenKind::kOpen)
-    return Operand{TRY(ParseCall())};
-  return Operand{TRY(ParsePath())};
+    return syntax::Operand{TRY(ParseCall())};
+  return syntax::Operand{TRY(ParsePath())};
 }
 
-Result<Operand> Parser::OperandInParentheses() {
+Result<syntax::Operand> Parser::OperandInParentheses() {
   TRY(OpenParenthesis());
   const bool redundant = At(TokenKind::kOpen);
-  Operand operand = TRY(ParseOperand());
+  syntax::Operand operand = TRY(ParseOperand());
   TRY(CloseParenthesis());
   if (redundant) return RedundantParentheses();
   return operand;
 }
 
-Result<std::vector<Operand>> Parser::OperandList() {
-  std::vector<Operand> operands;
+Result<std::vector<syntax::Operand>> Parser::OperandList() {
+  std::vector<syntax::Operand> operands;
   TRY(Expect(TokenKind::kOpen));
   operands.push_back(TRY(ParseOperand()));
   while (At(TokenKind::kComma)) {
@@ -346,7 +343,7 @@ Result<syntax::Action> Parser::ParseAction(TokenKind section) {
 
 Result<Parser::SetTerm> Parser::ParseSetTerm() {
   if (!At(TokenKind::kOpen)) {
-    Operand left = TRY(ParseOperand());
+    syntax::Operand left = TRY(ParseOperand());
     return SetTerm{TRY(SetValueAfter(std::move(left)))};
   }
   TRY(OpenParenthesis());
@@ -354,17 +351,17 @@ Result<Parser::SetTerm> Parser::ParseSetTerm() {
   TRY(CloseParenthesis());
   if (inner.grouped) return RedundantParentheses();
   inner.grouped = true;
-  auto* operand = std::get_if<Operand>(&inner.set.value);
+  auto* operand = std::get_if<syntax::Operand>(&inner.set.value);
   if (operand == nullptr || !IsSign(tokens_.current().kind)) return inner;
   return SetTerm{TRY(SetValueAfter(std::move(*operand)))};
 }
 
-Result<syntax::Set> Parser::SetValueAfter(Operand left) {
+Result<syntax::Set> Parser::SetValueAfter(syntax::Operand left) {
   if (!IsSign(tokens_.current().kind)) return syntax::Set{std::move(left)};
   TRY(Operator());
   const std::string_view sign = tokens_.current().text;
   tokens_.Advance();
-  Operand right = TRY(ParseOperand());
+  syntax::Operand right = TRY(ParseOperand());
   return syntax::Set{syntax::Arithmetic{sign, std::move(left), std::move(right)}};
 }
 
@@ -381,15 +378,15 @@ Result<std::vector<syntax::Path>> Parser::WholeProjection() {
 
 }  // namespace
 
-Result<Condition> ParseConditionSyntax(std::string_view text) {
+Result<syntax::Condition> ParseConditionSyntax(std::string_view text) {
   TRY(VerifySize(text));
   return Parser(text).WholeCondition();
 }
 
-Result<std::shared_ptr<const Condition>> RecallConditionSyntax(std::string_view text) {
+Result<std::shared_ptr<const syntax::Condition>> RecallConditionSyntax(std::string_view text) {
   struct Parsed {
     std::string text;
-    Condition condition = {};  // With views into the text.
+    syntax::Condition condition = {};  // With views into the text.
   };
   constexpr size_t kKept = 8;
   thread_local std::array<std::shared_ptr<const Parsed>, kKept> kept;
@@ -402,8 +399,8 @@ Result<std::shared_ptr<const Condition>> RecallConditionSyntax(std::string_view 
     fresh->condition = TRY(ParseConditionSyntax(fresh->text));
     parsed = kept[oldest++ % kKept] = std::move(fresh);
   }
-  const Condition* condition = &parsed->condition;
-  return std::shared_ptr<const Condition>(std::move(parsed), condition);
+  const syntax::Condition* condition = &parsed->condition;
+  return std::shared_ptr<const syntax::Condition>(std::move(parsed), condition);
 }
 
 Result<syntax::Update> ParseUpdateSyntax(std::string_view text) {

@@ -51,13 +51,13 @@ uint64_t IndexOf(const syntax::Index& index) {
   return error == std::errc() ? value : UINT64_MAX;
 }
 
-Status VerifyForm(const syntax::Name& name) {
+Status VerifyStep(const syntax::Name& name) {
   if (name.is_reference() || !IsReservedWord(name.text)) return Done{};
   return Invalid(
       fmt::format("Attribute name is a reserved keyword; reserved keyword: {}", name.text));
 }
 
-Status VerifyForm(const syntax::Index& index) {
+Status VerifyStep(const syntax::Index& index) {
   if (IndexOf(index) <= kMaxListIndex) return Done{};
   return Invalid(
       fmt::format("List index is not within the allowable range; index: [{}]", index.digits));
@@ -98,7 +98,7 @@ Error PathRequired(std::string_view function) {
 
 Status VerifyForm(const syntax::Path& path) {
   for (const auto& step : path.steps) {
-    TRY(std::visit([](const auto& part) { return VerifyForm(part); }, step));
+    TRY(std::visit([](const auto& part) { return VerifyStep(part); }, step));
   }
   return Done{};
 }

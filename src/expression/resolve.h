@@ -21,6 +21,9 @@ namespace tidemark::expression {
 
 Result<std::shared_ptr<const ConditionTree>> ResolveCondition(const syntax::Condition& condition,
                                                               Bindings* bindings);
+// The same for the text of a condition. Its syntax is parsed once and remembered.
+Result<std::shared_ptr<const ConditionTree>> ResolveConditionText(std::string_view text,
+                                                                  Bindings* bindings);
 Result<std::shared_ptr<const UpdateTree>> ResolveUpdate(const syntax::Update& update,
                                                         Bindings* bindings);
 Result<std::vector<Path>> ResolveProjection(const std::vector<syntax::Path>& paths,

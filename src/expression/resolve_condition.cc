@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "expression/limits.h"
+#include "expression/parse.h"
 #include "expression/resolve.h"
 #include "item/order.h"
 
@@ -300,6 +301,12 @@ Result<std::shared_ptr<const ConditionTree>> ResolveCondition(const syntax::Cond
   auto tree = std::make_shared<ConditionTree>();
   tree->root = TRY(ConditionResolver(bindings, tree.get()).Resolve(condition));
   return tree;
+}
+
+Result<std::shared_ptr<const ConditionTree>> ResolveConditionText(std::string_view text,
+                                                                  Bindings* bindings) {
+  const auto parsed = TRY(RecallConditionSyntax(text));
+  return ResolveCondition(*parsed, bindings);
 }
 
 }  // namespace tidemark::expression

@@ -42,7 +42,7 @@ Status VerifyAction(const syntax::Action& action) {
 }
 
 // The first pass checks only the form, because DynamoDB reports errors of form before all others.
-Status VerifyForm(const syntax::Update& update) {
+Status VerifyUpdate(const syntax::Update& update) {
   for (const syntax::Action& action : update.actions) TRY(VerifyAction(action));
   std::vector<std::string_view> sections = update.sections;
   std::sort(sections.begin(), sections.end());
@@ -161,7 +161,7 @@ Status VerifyDistinct(const std::vector<Action>& actions) {
 
 Result<std::shared_ptr<const UpdateTree>> ResolveUpdate(const syntax::Update& update,
                                                         Bindings* bindings) {
-  TRY(VerifyForm(update));
+  TRY(VerifyUpdate(update));
   auto tree = std::make_shared<UpdateTree>();
   UpdateResolver resolver(bindings, &tree->values);
   tree->actions.reserve(update.actions.size());

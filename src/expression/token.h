@@ -9,9 +9,14 @@
 
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/result.h"
 
 namespace tidemark::expression {
+
+constexpr bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+// A character of a name, and of what follows the mark of a reference (#name, :value).
+constexpr bool IsWord(char c) { return IsLetter(c) || IsDigit(c) || c == '_'; }
 
 enum class TokenKind {
   kName,

@@ -302,7 +302,8 @@ Status Application::Charge(const Value& value) {
   return Done{};
 }
 
-Result<std::shared_ptr<const UpdateTree>> ParseTree(std::string_view text, Bindings* bindings) {
+Result<std::shared_ptr<const UpdateTree>> ParseUpdateTree(std::string_view text,
+                                                          Bindings* bindings) {
   const syntax::Update parsed = TRY(ParseUpdateSyntax(text));
   return ResolveUpdate(parsed, bindings);
 }
@@ -330,7 +331,7 @@ bool Update::Creates() const {
 }
 
 Result<Update> ParseUpdate(std::string_view text, Bindings* bindings) {
-  auto tree = ParseTree(text, bindings);
+  auto tree = ParseUpdateTree(text, bindings);
   if (!tree) return InExpression("UpdateExpression", std::move(tree).error());
   return Update(std::move(tree).value());
 }

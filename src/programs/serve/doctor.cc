@@ -30,7 +30,8 @@ namespace tidemark::programs {
 
 namespace {
 
-constexpr std::chrono::seconds kPatience(5);
+// For one answer over the network. Long, because a slow answer is not a fault to report.
+constexpr std::chrono::seconds kPatience(20);
 // A signature is refused if the clocks differ by more than 300 s. Leases need a smaller difference.
 constexpr int64_t kSkewWarningSeconds = 2;
 constexpr int64_t kSkewProblemSeconds = 60;
