@@ -11,15 +11,21 @@ A test names the statements that it proves in the comment above it:
 A statement is proved when at least one test names it, and every test that names it passed when it
 last ran.
 
-docs/spec holds a copy of every statement, each followed by the decisions that changed it.
---update-copy writes this copy from ../shared/spec. Without that folder docs/spec is what we read.
+docs/spec holds a copy of every statement, each followed by what changed it: the decisions of
+../shared/spec/decisions.md, and the records in docs/decisions. A record lists the statements that
+it changed, one list entry for each:
+
+  - 001-06 503 is a second answer after which Slack sends the event again.
+
+--update-copy writes this copy. Without ../shared/spec, docs/spec is what we read.
 
 --check fails when
   a test names a statement that does not exist;
   no test follows a "Spec:" comment;
   the number of statements is not 309;
   docs/spec differs from what --update-copy would write;
-  DECIDED and the list of decisions do not agree.
+  DECIDED and the list of decisions do not agree;
+  a record in docs/decisions changes a statement that does not exist.
 """
 
 import argparse
@@ -75,25 +81,30 @@ DECIDED = {
     23: ["004-04", "004-14"],
     24: [],
     25: ["003-07", "003-21"],
-    26: ["000-29", "000-31", "000-32", "000-34", "000-39"],
+    26: ["000-27", "000-29", "000-31", "000-32", "000-33", "000-34", "000-39"],
     27: ["000-06", "000-26"],
     28: ["004-01"],
     29: ["001-07"],
-    30: ["002-63", "002-66"],
-    31: ["003-30"],
+    30: ["002-63", "002-66", "002-69", "002-72"],
+    31: ["003-30", "003-32"],
     32: ["001-04"],
     33: ["002-71"],
 }
 
 COPY_HEAD = """# {seed}
 
-These are the statements of this part of the specification, in full. A test names the statements
-that it proves by number. [S] marks what the seed asks for, [O] what was taken from the system that
-the seed came from, and [F] a flaw of that system that is mended here. A decision follows the
-statement that it changed. The conflict that it decides is in brackets. A decision that changed
-several statements follows the first one in full.
+This page has the numbered statements of one part of the specification, in full. A test names the
+statements that it proves. The letters in brackets say where a statement comes from:
 
-`./dev spec --update-copy` writes this file.
+- [S]: the seed asks for it. The seed is the description of a program that Tidemark replaces.
+- [O]: the original program of the seed, called the origin, did it.
+- [F]: the origin had this flaw, and Tidemark must not have it.
+
+The lines below a statement say what changed it or made it precise. A decision with a number
+answers a question that the specification left open; if it changed several statements, its text is
+below the first of them. A link leads to a decision record.
+
+`./dev spec --update-copy` writes this page.
 """
 
 
@@ -117,8 +128,17 @@ class Statement:
 
 @dataclasses.dataclass(frozen=True)
 class Decision:
+    """A row of decisions.md: a question that the specification left open, and the answer."""
     number: int
-    conflict: str
+    question: str
+    answer: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """What a record in docs/decisions says about a statement that it changed."""
+    record: str  # The name of its file, such as "0016-answers-to-slack.md".
+    number: str
     text: str
 
 
@@ -146,8 +166,15 @@ def statements_in(folder):
 def decisions_in(folder):
     """The rows of decisions.md."""
     text = files.read(folder / "decisions.md") or ""
-    return [Decision(int(number), conflict, NOT_COPIED.sub("", decided))
-            for number, conflict, decided in DECISION.findall(text)]
+    return [Decision(int(number), question, NOT_COPIED.sub("", answer))
+            for number, question, answer in DECISION.findall(text)]
+
+
+def changes_in(root):
+    """What the records in docs/decisions changed, in the order of the records."""
+    return [Change(path.name, one.number, one.text)
+            for path in sorted((root / "docs" / "decisions").glob("*.md"))
+            for one in statements_of(path.read_text(encoding="utf-8"))]
 
 
 def wrapped(mark, text):
@@ -158,8 +185,19 @@ def wrapped(mark, text):
     return "\n".join(lines) + "\n"
 
 
-def copy_of(seed, text, decisions, decided):
-    """The page of docs/spec for a seed: its sections, statements, and the decisions below them."""
+def lines_below(number, decisions, decided, told_at):
+    """What decisions.md says about a statement. told_at: decision -> where its text is."""
+    for decision in decisions:
+        if number not in decided.get(decision.number, []):
+            continue
+        first = told_at.setdefault(decision.number, number)
+        yield f"Decision {decision.number}" + (
+            f". Question: {decision.question}. Answer: {decision.answer}." if first == number
+            else f" also applies: see {first}.")
+
+
+def copy_of(seed, text, decisions, decided, changes):
+    """The page of docs/spec for a seed: its sections, its statements, and what changed them."""
     headings = {match.end(): match.group(1).strip() for match in SECTION.finditer(text)}
     written = COPY_HEAD.format(seed=seed)
     told_at = {}  # decision: the statement that it follows in full
@@ -168,12 +206,12 @@ def copy_of(seed, text, decisions, decided):
             written += f"\n## {headings[entry.start()]}\n\n"
         number = entry.group(1)
         written += wrapped("- ", f"{number} {' '.join(entry.group(2).split())}")
-        for decision in decisions:
-            if number in decided.get(decision.number, []):
-                first = told_at.setdefault(decision.number, number)
-                written += wrapped("  - ", f"Decision {decision.number} " + (
-                    f"({decision.conflict}): {decision.text}." if first == number
-                    else f"also applies: see {first}."))
+        for line in lines_below(number, decisions, decided, told_at):
+            written += wrapped("  - ", line)
+        for change in changes:
+            if change.number == number:
+                written += wrapped("  - ", f"[Decision record {change.record[:4]}]"
+                                           f"(../decisions/{change.record}): {change.text}")
     return written
 
 
@@ -182,8 +220,8 @@ def copies(root, decided):
     folder = spec_folder(root)
     if folder == root / "docs" / "spec":
         return {}
-    decisions = decisions_in(folder)
-    return {seed: copy_of(seed, text, decisions, decided)
+    decisions, changes = decisions_in(folder), changes_in(root)
+    return {seed: copy_of(seed, text, decisions, decided, changes)
             for seed, text in pages_in(folder).items()}
 
 
@@ -242,6 +280,9 @@ def faults(root, decided=DECIDED):
     if len(known) != STATEMENTS:
         yield f"{spec_folder(root)} has {len(known)} statements, not {STATEMENTS}"
     yield from copy_faults(root, known, decided)
+    for change in changes_in(root):
+        if change.number not in known:
+            yield f"docs/decisions/{change.record}: there is no statement '{change.number}'"
     for number, test, place in named_tests(root):
         if number not in known:
             yield f"{place}: there is no statement '{number}'"
@@ -349,6 +390,7 @@ def self_test_copy():
             "spec/decisions.md": "| # | Seed | Conflict | Decision |\n| --- | --- | --- | --- |\n"
                                  f"| 1 | 000 | a or b | {long_text} (`semantics.md`, Gate) |\n",
         })
+        files.plant(root, {"docs/decisions/0007-y.md": "# 0007\n\n- 000-02 It is\n  longer.\n"})
         update_copy(root, {1: ["000-01", "000-02"]})
         assert "- Decision 1 also applies: see 000-01.\n" in files.read(root / "docs/spec/000-x.md")
         update_copy(root, {1: ["000-02"]})
@@ -356,7 +398,8 @@ def self_test_copy():
         assert max(map(len, text.splitlines())) <= COPY_COLUMNS, text
         assert "\n## Keys\n" in text and "Flaws" not in text and "semantics" not in text, text
         assert " ".join(text.split()).endswith(
-            f"- 000-02 [O] Short. - Decision 1 (a or b): {long_text}."), text
+            f"- 000-02 [O] Short. - Decision 1. Question: a or b. Answer: {long_text}. "
+            "- [Decision record 0007](../decisions/0007-y.md): It is longer."), text
         assert statements_of(text) == statements_in(shared / "spec")["000-x"], text
 
         agreed = list(faults(root, {1: ["000-02"]}))
@@ -366,12 +409,14 @@ def self_test_copy():
                                ({1: ["000-02"], 2: []}, "decisions.md lacks decision 2"),
                                ({1: ["000-02", "000-09"]}, "names 000-09, which is no statement")):
             assert fault in " ".join(faults(root, decided)), fault
+        files.plant(root, {"docs/decisions/0007-y.md": "- 000-08 No such statement.\n"})
+        assert "0007-y.md: there is no statement '000-08'" in " ".join(faults(root)), root
 
 
 def self_test():
     self_test_marks()
     self_test_copy()
-    print("spec: 10 planted faults found, and a copy has every word")
+    print("spec: 11 planted faults found, and a copy has every word")
 
 
 def main():
