@@ -212,9 +212,15 @@ Application::Changed Application::Apply(const RemoveChange&, const Value*, const
 }
 
 Application::Changed Application::Apply(const AddChange& add, const Value* old, const Path&) {
-  if (old == nullptr) return std::optional<Value>(*add.operand);
+  // ADD creates an absent attribute: a number is added to zero, and a set to an empty set.
+  if (old == nullptr) {
+    TRY(Charge(*add.operand));
+    return std::optional<Value>(*add.operand);
+  }
   if (old->type() != add.operand->type()) return WrongType();
-  return std::optional<Value>(TRY(std::visit(Addition{*add.operand}, old->data())));
+  Value sum = TRY(std::visit(Addition{*add.operand}, old->data()));
+  TRY(Charge(sum));
+  return std::optional<Value>(std::move(sum));
 }
 
 Application::Changed Application::Apply(const DeleteChange& remove, const Value* old, const Path&) {

@@ -331,6 +331,10 @@ TEST(UpdateTest, RefusesMoreBytesThanAnItemMayHave) {
   EXPECT_EQ(
       MessageOf(request.Update("SET a = list_append(seq, list_append(seq, seq))")->Apply(item)),
       kSize);
+
+  const Request sets{{}, {{":set", item::StringSet({std::string(200'000, 'v')})}}};
+  EXPECT_EQ(MessageOf(sets.Update("ADD a :set, b :set")->Apply({})), "");
+  EXPECT_EQ(MessageOf(sets.Update("ADD a :set, b :set, c :set")->Apply({})), kSize);
 }
 
 // Each of these updates nests the item one level deeper. Without a limit the stack would overflow.
