@@ -61,6 +61,7 @@ Result<Bindings> Bindings::Make(const Names& names, const Values& values, bool h
   if (!has_expression && !values.empty()) {
     return Invalid("ExpressionAttributeValues can only be specified when using expressions");
   }
+  // The order of these checks decides which of several errors the caller gets.
   TRY(VerifyKeys(names, '#', "ExpressionAttributeNames"));
   for (const auto& [key, name] : names) {
     if (!name.empty()) continue;

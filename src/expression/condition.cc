@@ -28,6 +28,7 @@ int64_t Utf16Length(std::string_view text) {
   return units;
 }
 
+// What size() returns. nullopt: values of this type have no size, and the operand counts as absent.
 struct Measure {
   std::optional<int64_t> operator()(const item::String& text) const { return Utf16Length(text); }
   std::optional<int64_t> operator()(const item::Binary& binary) const {
@@ -54,6 +55,8 @@ bool HasMember(const item::SetOf<Member>& set, const Value& part) {
   return member != nullptr && set.Contains(*member);
 }
 
+// What contains() tests: a part of a string or binary, a member of a set, or an element of a list.
+// A part of a type that cannot be inside is not found; this is not an error.
 struct HasPartIn {
   const Value& part;
 
@@ -88,7 +91,8 @@ bool HasPrefix(const Value& value, const Value& prefix) {
          binary->bytes.starts_with(binary_prefix->bytes);
 }
 
-// Values of different types are not equal, and have no order.
+// Values of different types are not equal, and have no order. A comparison with
+// std::partial_ordering::unordered is false, so <, <=, > and >= are false for them.
 bool Compares(const Value& left, Comparator comparator, const Value& right) {
   switch (comparator) {
     case Comparator::kEqual:

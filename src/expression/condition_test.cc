@@ -102,7 +102,7 @@ TEST(ConditionTest, OrdersOnlyValuesOfOneType) {
 }
 
 // <> is true for an absent attribute; every other comparison is false.
-TEST(ConditionTest, TreatsMissingAttributesAsDifferent) {
+TEST(ConditionTest, AnAbsentAttributeIsUnequalToEveryValue) {
   ExpectHolds({"absent <> :hello", ":hello <> absent", "absent <> gone", "m.absent <> :n1",
                "l[9] <> :n1", "s[0] <> :n1", "NOT absent = :hello", "NOT absent < :hello",
                "size(absent) <> :n1", "size(n) <> :n1"});
@@ -113,7 +113,7 @@ TEST(ConditionTest, TreatsMissingAttributesAsDifferent) {
                "size(absent) < :n1"});
 }
 
-TEST(ConditionTest, TakesBoundsOfBetweenInclusively) {
+TEST(ConditionTest, BetweenIncludesItsBounds) {
   ExpectHolds({"n BETWEEN :n4 AND :n6", "n BETWEEN :n5 AND :n5", "n BETWEEN :n4 AND :n5",
                "s BETWEEN :he AND :none", "b BETWEEN :by AND :te", ":n5 BETWEEN neg AND m.n",
                "size(ns) BETWEEN :n1 AND :n4"});
@@ -121,7 +121,7 @@ TEST(ConditionTest, TakesBoundsOfBetweenInclusively) {
                "ss BETWEEN :he AND :none", "n BETWEEN m.n AND neg"});
 }
 
-TEST(ConditionTest, FindsMembersOfIn) {
+TEST(ConditionTest, InFindsTheValueAmongTheChoices) {
   ExpectHolds({"n IN (:n4, :n5)", "s IN (:none, :hello, :n1)", "yes IN (nope, :yes)",
                "m IN (:l, :m)", "size(l) IN (:n4)", "s IN (absent, :hello)"});
   ExpectFails({"n IN (:n4, :n6)", "n IN (:hello)", "ss IN (:x)", "l IN (:l2)"});
@@ -145,7 +145,7 @@ TEST(ConditionTest, ChecksTheTypeOfAnAttribute) {
   ExpectFails({"attribute_type(s, :N)", "attribute_type(ss, :S)", "attribute_type(m, :L)"});
 }
 
-TEST(ConditionTest, FindsPrefixes) {
+TEST(ConditionTest, BeginsWithFindsPrefixes) {
   ExpectHolds({"begins_with(s, :he)", "begins_with(s, :hello)", "begins_with(s, :empty)",
                "begins_with(b, :by)", "begins_with(:hello, s)", "begins_with(blank, :empty)"});
   ExpectFails({"begins_with(s, :o_w)", "begins_with(b, :he)", "begins_with(s, :by)",
@@ -153,7 +153,7 @@ TEST(ConditionTest, FindsPrefixes) {
                "begins_with(l, :x)"});
 }
 
-TEST(ConditionTest, FindsParts) {
+TEST(ConditionTest, ContainsFindsPartsMembersAndElements) {
   ExpectHolds({"contains(s, :o_w)", "contains(s, :hello)", "contains(s, :empty)",
                "contains(b, :te)", "contains(ss, :x)", "contains(ns, :n1)", "contains(bs, :p)",
                "contains(l, :x)", "contains(l, :n1)", "contains(l, :deep)", "contains(l, :l2)",
@@ -165,7 +165,7 @@ TEST(ConditionTest, FindsParts) {
 }
 
 // Strings count UTF-16 units: the emoji string has a, é and € at one each, and an emoji of two.
-TEST(ConditionTest, MeasuresSizes) {
+TEST(ConditionTest, SizeCountsUtf16UnitsBytesOrElements) {
   const Request request{{}, {{":n", N(0)}}};
   const item::Item item = EveryTypeItem();
   const std::pair<std::string, int> cases[] = {{"s", 11}, {"blank", 0}, {"emoji", 5}, {"b", 5},
@@ -182,7 +182,7 @@ TEST(ConditionTest, MeasuresSizes) {
 }
 
 // The values of the operands are chosen so that any other grouping gives another answer.
-TEST(ConditionTest, CombinesConditions) {
+TEST(ConditionTest, CombinesConditionsWithAndOrAndNot) {
   const std::string t = "n = :n5";
   const std::string f = "n = :n4";
   const Request request = EveryTypeRequest();
@@ -248,7 +248,7 @@ TEST(ConditionTest, NamesTheParameterInItsErrors) {
 
 // Searching a text that almost repeats itself must not take quadratic time. A simple search needs
 // 2^34 steps here, a linear one a few times 2^18.
-TEST(ConditionTest, FindsPartsInLinearTime) {
+TEST(ConditionTest, ContainsTakesLinearTime) {
   const size_t half = 1 << 17;
   const Request request{{}, {{":part", std::string(half, 'a') + "b"}}};
   const item::Item item{{"s", std::string(2 * half, 'a')}};

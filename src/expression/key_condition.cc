@@ -24,6 +24,7 @@ Error InvalidCondition(std::string_view reason) {
   return Invalid(fmt::format("Invalid condition in KeyConditionExpression: {}", reason));
 }
 
+// A comparison can be turned around (see Mirrored), but BETWEEN and begins_with cannot.
 Error KeyMustComeFirst(std::string_view name) {
   return InvalidCondition(
       fmt::format("{} operator must have the key attribute as its first operand", name));
@@ -88,6 +89,8 @@ Result<std::string> AttributeOf(std::initializer_list<const Operand*> operands) 
 bool IsPath(const Operand& operand) { return std::holds_alternative<Path>(operand); }
 const Value& ValueOf(const Operand& operand) { return *std::get<const Value*>(operand); }
 
+// Collects the conditions that AND joins, and refuses everything that cannot be a range of the
+// sorted rows. These errors do not depend on the key schema.
 class TermCollector {
  public:
   Status Collect(const ConditionNode& condition) {
@@ -196,6 +199,7 @@ ParsedKeyCondition WholePartition(const item::Attribute& partition) {
 
 Result<KeyCondition> MatchKeySchema(const ParsedKeyCondition& parsed,
                                     const item::KeySchema& schema) {
+  // The order of these checks decides which of several errors the caller gets.
   const size_t attributes = schema.sort ? 2 : 1;
   if (parsed.terms.size() > attributes) {
     return Invalid(fmt::format(

@@ -34,7 +34,7 @@ Result<KeyCondition> Match(std::string_view text, const item::KeySchema& schema)
   return MatchKeySchema(*parsed, schema);
 }
 
-TEST(KeyConditionTest, TakesAnEqualityOnThePartitionKey) {
+TEST(KeyConditionTest, AcceptsAnEqualityOnThePartitionKey) {
   for (const std::string_view text :
        {"id = :id", ":id = id", "(id = :id)", "#id = :id", "(#id) = (:id)"}) {
     for (const item::KeySchema& schema : {kHashOnly, kWithNumber}) {
@@ -46,7 +46,7 @@ TEST(KeyConditionTest, TakesAnEqualityOnThePartitionKey) {
   }
 }
 
-TEST(KeyConditionTest, TakesOneConditionOnTheSortKey) {
+TEST(KeyConditionTest, AcceptsOneConditionOnTheSortKey) {
   struct Case {
     std::string_view text;
     SortOperator op;

@@ -15,6 +15,7 @@ namespace tidemark::expression {
 
 namespace {
 
+// The comparators are next to each other in TokenKind.
 bool IsComparator(TokenKind kind) {
   return kind >= TokenKind::kEqual && kind <= TokenKind::kGreaterOrEqual;
 }
@@ -81,6 +82,8 @@ class Parser {
 
   Result<std::unique_ptr<syntax::Condition>> AsCondition(Term term);
   Status Append(Term term, std::vector<syntax::Condition>* conditions);
+  // One function for each level of precedence. OR binds weakest, then AND, then NOT, and
+  // comparisons bind strongest.
   Result<Term> Disjunction();
   Result<Term> Conjunction();
   Result<Term> Negation();
@@ -120,6 +123,8 @@ Status Parser::Operator() {
   return Done{};
 }
 
+// DynamoDB has no text for too many parentheses, because the limit is ours. The text about
+// operators is right in most cases: parentheses that are not redundant contain an operator.
 Status Parser::OpenParenthesis() {
   TRY(Expect(TokenKind::kOpen));
   if (++open_parentheses_ > kMaxOpenParentheses) return TooManyOperators();
@@ -191,6 +196,7 @@ Result<Parser::Term> Parser::Conjunction() {
   return Term{Boxed(std::move(conjunction))};
 }
 
+// This recursion is not limited by parentheses, but by the number of operators: each NOT counts.
 Result<Parser::Term> Parser::Negation() {
   if (!At(TokenKind::kNot)) return Comparison();
   TRY(Operator());
@@ -231,6 +237,7 @@ Result<Parser::Term> Parser::BetweenAfter(syntax::Operand operand) {
   TRY(Operator());
   tokens_.Advance();
   syntax::Operand low = TRY(ParseOperand());
+  // This AND is a part of BETWEEN. It is not counted as an operator.
   TRY(Expect(TokenKind::kAnd));
   syntax::Operand high = TRY(ParseOperand());
   return Term{Boxed(syntax::Between{std::move(operand), std::move(low), std::move(high)})};
@@ -262,6 +269,8 @@ Result<syntax::Operand> Parser::OperandInParentheses() {
   return operand;
 }
 
+// These parentheses belong to IN or to a function and are never redundant, so they are not counted.
+// IN and functions count as operators, and this limits the recursion.
 Result<std::vector<syntax::Operand>> Parser::OperandList() {
   std::vector<syntax::Operand> operands;
   TRY(Expect(TokenKind::kOpen));
@@ -351,6 +360,7 @@ Result<Parser::SetTerm> Parser::ParseSetTerm() {
   TRY(CloseParenthesis());
   if (inner.grouped) return RedundantParentheses();
   inner.grouped = true;
+  // "(a)" can be the left operand of a sum. "(a + :b)" cannot: SET allows only one + or -.
   auto* operand = std::get_if<syntax::Operand>(&inner.set.value);
   if (operand == nullptr || !IsSign(tokens_.current().kind)) return inner;
   return SetTerm{TRY(SetValueAfter(std::move(*operand)))};
@@ -388,6 +398,8 @@ Result<std::shared_ptr<const syntax::Condition>> RecallConditionSyntax(std::stri
     std::string text;
     syntax::Condition condition = {};  // With views into the text.
   };
+  // A program uses few different conditions, so a short list is enough. Each thread has its own
+  // list, so no lock is needed. A text that does not parse is not kept.
   constexpr size_t kKept = 8;
   thread_local std::array<std::shared_ptr<const Parsed>, kKept> kept;
   thread_local size_t oldest = 0;
@@ -399,6 +411,8 @@ Result<std::shared_ptr<const syntax::Condition>> RecallConditionSyntax(std::stri
     fresh->condition = TRY(ParseConditionSyntax(fresh->text));
     parsed = kept[oldest++ % kKept] = std::move(fresh);
   }
+  // The result owns `parsed` as a whole, because the condition has views into its text. It stays
+  // valid when the list drops the entry.
   const syntax::Condition* condition = &parsed->condition;
   return std::shared_ptr<const syntax::Condition>(std::move(parsed), condition);
 }

@@ -27,7 +27,7 @@ struct SyntaxCase {
 };
 
 // Conditions as people write them, with various spaces and in various cases.
-TEST(ParseTest, TakesConditions) {
+TEST(ParseTest, AcceptsConditions) {
   for (const std::string_view text : {
            "a = :b",
            ":b = a",
@@ -73,7 +73,7 @@ TEST(ParseTest, TakesConditions) {
 }
 
 // The message names the unexpected token and quotes the text around it.
-TEST(ParseTest, PointsAtTheTokenThatBreaksACondition) {
+TEST(ParseTest, NamesTheUnexpectedTokenOfACondition) {
   const SyntaxCase cases[] = {
       {"a", "<EOF>", "a"},
       {"a ", "<EOF>", "a"},
@@ -164,7 +164,7 @@ TEST(ParseTest, RefusesRedundantParentheses) {
   }
 }
 
-TEST(ParseTest, TakesUpdates) {
+TEST(ParseTest, AcceptsUpdates) {
   for (const std::string_view text : {
            "SET a = :b",
            "set a=:b,c=:d",
@@ -186,7 +186,7 @@ TEST(ParseTest, TakesUpdates) {
   }
 }
 
-TEST(ParseTest, PointsAtTheTokenThatBreaksAnUpdate) {
+TEST(ParseTest, NamesTheUnexpectedTokenOfAnUpdate) {
   const SyntaxCase cases[] = {
       {"INVALID SYNTAX HERE", "INVALID", "INVALID SYNTAX"},
       {"SET", "<EOF>", "SET"},
@@ -229,13 +229,13 @@ TEST(ParseTest, PointsAtTheTokenThatBreaksAnUpdate) {
   }
 }
 
-TEST(ParseTest, TakesProjections) {
+TEST(ParseTest, AcceptsProjections) {
   for (const std::string_view text : {"a", "a,b", " a , #b . c [ 2 ] [ 3 ], d.e.f ", "a[0]"}) {
     EXPECT_EQ(MessageOf(ParseProjectionSyntax(text)), "") << text;
   }
 }
 
-TEST(ParseTest, PointsAtTheTokenThatBreaksAProjection) {
+TEST(ParseTest, NamesTheUnexpectedTokenOfAProjection) {
   const SyntaxCase cases[] = {
       {"a,", "<EOF>", ","}, {",a", ",", ",a"},         {"a b", "b", "a b"}, {"a,,b", ",", ",,b"},
       {":a", ":a", ":a"},   {"a = :b", "=", "a = :b"}, {"(a)", "(", "(a"},  {"a[0", "<EOF>", "0"},
@@ -255,7 +255,7 @@ TEST(ParseTest, RefusesEmptyText) {
 }
 
 // The limit is for the text as it is sent, with its spaces.
-TEST(ParseTest, TakesExactly4096Bytes) {
+TEST(ParseTest, AcceptsAtMost4096Bytes) {
   const std::string longest = "a = :b" + std::string(kMaxExpressionBytes - 6, ' ');
   EXPECT_EQ(MessageOf(ParseConditionSyntax(longest)), "");
   EXPECT_EQ(MessageOf(ParseConditionSyntax(longest + ' ')),
@@ -270,7 +270,7 @@ constexpr std::string_view kTooManyOperators =
     "The expression contains too many operators; operator count: 301";
 
 // Comparators, AND, OR, NOT, BETWEEN, IN, signs and functions count; parentheses do not.
-TEST(ParseTest, Takes300Operators) {
+TEST(ParseTest, AcceptsAtMost300Operators) {
   const auto chain = [](int comparisons) { return "a<b" + Repeat(" OR a<b", comparisons - 1); };
   EXPECT_EQ(MessageOf(ParseConditionSyntax(chain(150))), "");
   EXPECT_EQ(MessageOf(ParseConditionSyntax("NOT " + chain(150))), "");
@@ -301,7 +301,7 @@ TEST(ParseTest, LimitsNesting) {
 }
 
 // NOT binds stronger than AND, and AND stronger than OR. A chain of AND is one node.
-TEST(ParseTest, BindsNotBeforeAndBeforeOr) {
+TEST(ParseTest, PrecedenceIsNotThenAndThenOr) {
   const auto parsed = ParseConditionSyntax("a=b OR NOT c=d AND e=f AND g=h");
   ASSERT_TRUE(parsed);
   const auto* disjunction = std::get_if<syntax::Or>(&parsed->node);

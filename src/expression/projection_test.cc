@@ -44,7 +44,7 @@ TEST(ProjectionTest, KeepsThePartsThatThePathsName) {
 }
 
 // The elements form a list without gaps, in the order of the list and not of the text.
-TEST(ProjectionTest, RebuildsDenseLists) {
+TEST(ProjectionTest, ListsInTheResultHaveNoGaps) {
   const Case cases[] = {
       {"l[3], l[0]", {{"l", L({"zero", "three"})}}},
       {"l[2][2], l[2][0]", {{"l", L({L({N(10), N(12)})})}}},
@@ -70,7 +70,7 @@ TEST(ProjectionTest, KeepsEmptyMapsAndListsThatAreNamed) {
 }
 
 // A caller that makes its own paths may name a map and a part of it. Then the whole map is kept.
-TEST(ProjectionTest, TakesTheWholeWhenItsPartIsNamedToo) {
+TEST(ProjectionTest, KeepsTheWholeValueWhenAPartOfItIsNamedToo) {
   const std::vector<Path> paths = {{{"m", "k"}}, {{"m"}}, {{"a"}}, {{"a"}}};
   const item::Item whole = Whole();
   EXPECT_TRUE(Project(whole, paths) == (item::Item{{"a", "text"}, {"m", *whole.Find("m")}}));

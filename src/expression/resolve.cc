@@ -26,6 +26,8 @@ constexpr std::array<Function, 8> kFunctions = {{
 }};
 
 Error Clash(std::string_view verb, const Path* left, const Path* right) {
+  // Both paths are elements of one array in the order of the text, so the lower address is the path
+  // that is written first.
   const auto [one, two] = std::minmax(left, right);
   return Invalid(fmt::format(
       "Two document paths {} with each other; must remove or rewrite one of these paths; "
@@ -37,6 +39,7 @@ Error Clash(std::string_view verb, const Path* left, const Path* right) {
 std::string_view ClashVerb(const Path& left, const Path& right) {
   const size_t common = std::min(left.steps.size(), right.steps.size());
   for (size_t i = 0; i < common; ++i) {
+    // One path uses this value as a map, and the other uses it as a list.
     if (left.steps[i].index() != right.steps[i].index()) return "conflict";
     if (left.steps[i] != right.steps[i]) return "";
   }
@@ -136,6 +139,7 @@ Result<Path> References::Resolve(const syntax::Path& path) {
     if (const auto* name = std::get_if<syntax::Name>(&step)) {
       resolved.steps.emplace_back(TRY(Resolve(*name)));
     } else {
+      // The index fits into 32 bits: VerifyForm has refused larger ones.
       resolved.steps.emplace_back(static_cast<uint32_t>(IndexOf(std::get<syntax::Index>(step))));
     }
   }
@@ -173,6 +177,7 @@ Status VerifyDistinct(std::vector<const Path*> paths) {
 Result<std::vector<Path>> ResolveProjection(const std::vector<syntax::Path>& paths,
                                             Bindings* bindings) {
   for (const syntax::Path& path : paths) TRY(VerifyForm(path));
+  // A projection uses no values, so nothing is copied into a tree.
   References references(bindings, nullptr);
   std::vector<Path> resolved;
   resolved.reserve(paths.size());

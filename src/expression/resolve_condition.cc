@@ -196,6 +196,7 @@ Result<ConditionNode> ConditionResolver::Resolve(const syntax::Comparison& compa
   Operand right = TRY(Resolve(comparison.right));
   TRY(VerifyDistinct(comparison.comparator, left, right));
   const Comparator comparator = ComparatorOf(comparison.comparator);
+  // Values of every type can be equal. Only strings, numbers and binaries have an order.
   if (comparator != Comparator::kEqual && comparator != Comparator::kNotEqual) {
     TRY(VerifyType(comparison.comparator, left, HasOrder));
     TRY(VerifyType(comparison.comparator, right, HasOrder));
@@ -244,6 +245,8 @@ Result<ConditionNode> ConditionResolver::Resolve(const syntax::Call& call) {
     TRY(VerifyType(name, second, HasPrefix));
     return ConditionNode{BeginsWith{std::move(first), std::move(second)}};
   }
+  // All operands are looked up before any is checked: DynamoDB reports an undefined reference
+  // before an operand of the wrong kind.
   std::optional<Operand> type;
   if (name == "attribute_type") type = TRY(Resolve(call.arguments[1]));
   auto* path = std::get_if<Path>(&first);
@@ -255,6 +258,8 @@ Result<ConditionNode> ConditionResolver::Resolve(const syntax::Call& call) {
 
 Result<ConditionNode> ConditionResolver::ResolveType(Path path, const Operand& type) {
   TRY(VerifyDistinct("attribute_type", path, type));
+  // The type must be a value of the request. For a path, whose type is not known yet, DynamoDB's
+  // message lists all types.
   const auto* value = std::get_if<const item::Value*>(&type);
   const auto* name = value == nullptr ? nullptr : (*value)->As<item::String>();
   if (name == nullptr) {

@@ -49,7 +49,7 @@ void ExpectUpdateMessages(const std::vector<MessageCase>& cases) {
   }
 }
 
-TEST(ResolveTest, TakesOperandsOfTheRightTypes) {
+TEST(ResolveTest, AcceptsOperandsOfTheRightTypes) {
   const Request request = ResolveEveryType();
   for (const std::string_view text : {
            "a = :s",
@@ -355,7 +355,7 @@ TEST(ResolveTest, RefusesALowerBoundAboveTheUpperBound) {
   });
 }
 
-TEST(ResolveTest, Takes100Choices) {
+TEST(ResolveTest, AcceptsAtMost100ChoicesOfIn) {
   std::string choices = ":n";
   for (int i = 1; i < 100; ++i) choices += ", :n";
   EXPECT_EQ(MessageOf(ResolveEveryType().Condition("a IN (" + choices + ")")), "");
@@ -364,7 +364,7 @@ TEST(ResolveTest, Takes100Choices) {
             "number of operands: 101");
 }
 
-TEST(ResolveTest, Takes32StepsAndListIndexesOf31Bits) {
+TEST(ResolveTest, AcceptsAtMost32StepsAndListIndexesOf31Bits) {
   std::string path = "a";
   for (int i = 1; i < 32; ++i) path += ".a";
   EXPECT_EQ(MessageOf(ResolveEveryType().Projection(path)), "");

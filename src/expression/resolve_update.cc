@@ -14,6 +14,7 @@ using item::Type;
 
 Status VerifyOperand(const syntax::Operand& operand);
 
+// A call may contain calls. The parser has limited how deep they are nested.
 Status VerifyCall(const syntax::Call& call) {
   const Function function = TRY(FindFunction(call.function));
   if (function.role != Role::kSource) {
@@ -127,6 +128,8 @@ Result<Source> UpdateResolver::Resolve(const syntax::Operand& operand) {
 }
 
 Result<Source> UpdateResolver::Resolve(const syntax::Call& call) {
+  // In an update the number of operands is not part of the form: errors of form anywhere in the
+  // text are reported first.
   // The first pass has refused all functions but if_not_exists and list_append.
   if (call.arguments.size() != 2) return WrongOperandCount(call);
   Source first = TRY(Resolve(call.arguments[0]));

@@ -45,6 +45,8 @@ bool IsKeyword(std::string_view word, std::string_view keyword) {
                     [](char left, char right) { return ToUpper(left) == right; });
 }
 
+// As in DynamoDB, a keyword may be in upper or lower case. So an attribute whose name is a keyword
+// needs a "#reference".
 TokenKind KindOfWord(std::string_view word) {
   for (const Keyword& keyword : kKeywords) {
     if (IsKeyword(word, keyword.text)) return keyword.kind;
@@ -109,6 +111,8 @@ Token TokenStream::Read() {
   if (rest_.empty()) return {TokenKind::kEnd, std::string_view(end_of_last, 0)};
 
   const char first = rest_[0];
+  // A name begins with a letter. An attribute whose name begins with another character, such as
+  // "_", needs a "#reference".
   if (IsLetter(first)) {
     const std::string_view word = Take(LengthWhile(rest_, 1, IsWord));
     return {KindOfWord(word), word};
@@ -129,6 +133,8 @@ Token TokenStream::Read() {
   return {KindOfSign(first), Take(LengthWhile(rest_, 1, IsContinuation))};
 }
 
+// As in DynamoDB, "near" is the text from the token before the unexpected one to the token after
+// it.
 Error TokenStream::SyntaxError() const {
   const std::string_view token = current_.kind == TokenKind::kEnd ? "<EOF>" : current_.text;
   const char* end = next_.text.data() + next_.text.size();

@@ -89,7 +89,7 @@ TEST(TokenTest, ReadsAWordThatBeginsWithAKeywordAsAName) {
 }
 
 // Without spaces, the longest possible token is read. A leading zero is a token of its own.
-TEST(TokenTest, SplitsWithoutSpaces) {
+TEST(TokenTest, ReadsTokensThatHaveNoSpacesBetweenThem) {
   EXPECT_EQ(TextsOf("a<=b"), (Texts{"a", "<=", "b"}));
   EXPECT_EQ(TextsOf("a<>b>=c"), (Texts{"a", "<>", "b", ">=", "c"}));
   EXPECT_EQ(TextsOf("a><b"), (Texts{"a", ">", "<", "b"}));

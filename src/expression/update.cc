@@ -189,6 +189,7 @@ Application::Changed Application::ApplyTo(const Value* old, Actions actions, siz
     return std::visit([&](const auto& change) { return Apply(change, old, path); },
                       actions.front().change);
   }
+  // The parent of the path does not exist. DynamoDB refuses this for all actions, even for REMOVE.
   if (old == nullptr) return InvalidPath();
   if (const auto* map = old->As<Map>())
     return std::optional<Value>(TRY(ApplyTo(*map, actions, depth)));
@@ -201,6 +202,8 @@ Application::Changed Application::Apply(const SetChange& set, const Value*, cons
   Value space;
   const Value* value = TRY(Evaluate(set.source, &space));
   TRY(Charge(*value));
+  // The value is below its parents, so their levels count too. The limit is one more than allowed:
+  // then a value that is too deep is seen as too deep, and no deeper level is visited.
   const int parents = static_cast<int>(path.steps.size()) - 1;
   TRY(item::ValidateLevel(parents + Levels(*value, item::kMaxNesting + 1)));
   if (value == &space) return std::optional<Value>(std::move(space));

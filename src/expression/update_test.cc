@@ -123,7 +123,7 @@ TEST(UpdateTest, AppendsPastTheEndOfAList) {
   });
 }
 
-TEST(UpdateTest, ReadsTheItemAsItWas) {
+TEST(UpdateTest, EveryOperandReadsTheItemBeforeTheUpdate) {
   ExpectChanges({
       {"SET s = id, id = s", {{"s", "1"}, {"id", "text"}}},
       {"SET a = #c, #c = :s", {{"a", N(10)}, {"count", "new"}}},
@@ -138,7 +138,7 @@ TEST(UpdateTest, ReadsTheItemAsItWas) {
   });
 }
 
-TEST(UpdateTest, Calculates) {
+TEST(UpdateTest, AddsAndSubtractsNumbers) {
   ExpectChanges({
       {"SET #c = #c + :n", {{"count", N(13)}}},
       {"SET #c = #c - :n", {{"count", N(7)}}},
@@ -150,7 +150,7 @@ TEST(UpdateTest, Calculates) {
   });
 }
 
-TEST(UpdateTest, TakesTheValueThatExists) {
+TEST(UpdateTest, IfNotExistsUsesTheStoredValueFirst) {
   ExpectChanges({
       {"SET s = if_not_exists(s, :n)", {}},
       {"SET a = if_not_exists(a, :n)", {{"a", N(3)}}},
@@ -160,7 +160,7 @@ TEST(UpdateTest, TakesTheValueThatExists) {
   });
 }
 
-TEST(UpdateTest, JoinsLists) {
+TEST(UpdateTest, ListAppendJoinsLists) {
   ExpectChanges({
       {"SET l = list_append(l, :l)", {{"l", L({"a", "b", "c", "d", "new"})}}},
       {"SET l = list_append(:l, l)", {{"l", L({"new", "a", "b", "c", "d"})}}},
@@ -175,7 +175,7 @@ TEST(UpdateTest, JoinsLists) {
   });
 }
 
-TEST(UpdateTest, Removes) {
+TEST(UpdateTest, RemovesAttributesAndElements) {
   ExpectChanges({
       {"REMOVE s", {}, {"s"}},
       {"REMOVE s, ss, absent", {}, {"s", "ss"}},
@@ -188,7 +188,7 @@ TEST(UpdateTest, Removes) {
 }
 
 // Every index refers to the list before the update.
-TEST(UpdateTest, RemovesByOriginalPositions) {
+TEST(UpdateTest, RemoveUsesPositionsBeforeTheUpdate) {
   ExpectChanges({
       {"REMOVE l[2], l[0]", {{"l", L({"b", "d"})}}},
       {"REMOVE l[0] SET l[1] = :s", {{"l", L({"new", "c", "d"})}}},
@@ -196,7 +196,7 @@ TEST(UpdateTest, RemovesByOriginalPositions) {
   });
 }
 
-TEST(UpdateTest, Adds) {
+TEST(UpdateTest, AddIncreasesNumbersAndExtendsSets) {
   ExpectChanges({
       {"ADD #c :n", {{"count", N(13)}}},
       {"ADD a :n", {{"a", N(3)}}},
@@ -223,7 +223,7 @@ TEST(UpdateTest, DeletesFromSets) {
   });
 }
 
-TEST(UpdateTest, JoinsAllSections) {
+TEST(UpdateTest, AppliesAllSectionsTogether) {
   ExpectChanges({
       {"SET a = :s REMOVE s ADD #c :one DELETE ss :ss",
        {{"a", "new"}, {"count", N(11)}, {"ss", SS({"y"})}},

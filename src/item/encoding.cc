@@ -127,10 +127,13 @@ void ReadList(int level, Reader* reader, List* list) {
 }
 
 void ReadAttributes(int level, Reader* reader, Map* map) {
+  // An attribute has at least two bytes: the length of its name, and the type of its value.
   const size_t count = ReadCount(2, reader);
   map->Reserve(std::min(count, kMaxReserve));
   for (size_t i = 0; i < count && reader->ok(); ++i) {
     Value* value = map->Append(reader->Text());
+    // The name does not sort after the one before. Such bytes are not canonical: two encodings of
+    // one item would differ.
     if (value == nullptr) return reader->Fail();
     ReadValue(level, reader, value);
   }
@@ -182,6 +185,7 @@ void EncodeItem(const Item& item, std::string* out) {
 Result<Item> DecodeItem(std::string_view bytes) {
   Reader reader(bytes);
   Item item = DecodeItem(&reader);
+  // A failed reader is never at its end, so this also catches every error inside.
   if (!reader.AtEnd()) {
     return Error{ErrorCode::kCorrupt, "a stored item of " + std::to_string(bytes.size()) +
                                           " bytes does not decode: restore it from a backup"};

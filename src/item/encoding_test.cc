@@ -46,7 +46,7 @@ TEST(EncodingTest, ReadsBackEveryType) {
   EXPECT_EQ(*DecodeItem(Encoded(OneOfEverything())), OneOfEverything());
 }
 
-TEST(EncodingTest, IsReadFromTheMiddleOfARecord) {
+TEST(EncodingTest, ReadsAnItemFromTheMiddleOfARecord) {
   const std::string bytes = Encoded(OneOfEverything()) + "rest";
   Reader reader(bytes);
   EXPECT_EQ(DecodeItem(&reader), OneOfEverything());
@@ -55,7 +55,7 @@ TEST(EncodingTest, IsReadFromTheMiddleOfARecord) {
 }
 
 // Equal items have equal bytes, in any order of setting their attributes.
-TEST(EncodingTest, IsTheSameForEqualItems) {
+TEST(EncodingTest, EqualItemsHaveEqualBytes) {
   Item item;
   item.Set("z", StringSet({"b", "a"}));
   item.Set("a", EncodedNumber("1e3"));
@@ -74,7 +74,7 @@ TEST(EncodingTest, RefusesEveryTruncationAndAnyExtraByte) {
   EXPECT_FALSE(DecodeItem(bytes + '\0').has_value());
 }
 
-TEST(EncodingTest, RefusesWhatIsNotCanonical) {
+TEST(EncodingTest, RefusesBytesThatAreNotCanonical) {
   const std::vector<std::string> cases = {
       "\x02\x00"s,                                          // Another version.
       "\x01\x01\x01"s + "a\x0c",                            // An unknown type.

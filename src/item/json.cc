@@ -142,6 +142,7 @@ class Decoder {
     return Map::FromAttributes(std::move(attributes));
   }
 
+  // The level is checked before the content, so it also limits the recursion.
   Result<Value> AnyValue(const Json& json, int level) {
     TRY(ValidateLevel(level));
     if (json.IsNull()) return NoType();
@@ -149,6 +150,8 @@ class Decoder {
     std::optional<Type> type;
     std::optional<Json> content;
     for (const JsonMember member : json.Members()) {
+      // The SDKs of some languages send a null for each type that is not set, so a null is no
+      // second type.
       const std::optional<Type> member_type = ParseType(member.name);
       if (!member_type || member.value.IsNull()) continue;
       if (type) return SeveralTypes();
@@ -200,6 +203,7 @@ class Decoder {
       members.push_back(*std::move(member));
     }
     if (members.empty()) return EmptySet(type);
+    // Duplicates are found by value, not by text: "1" and "1.0" are the same number.
     const size_t given = members.size();
     SetOf<Member> set(std::move(members));
     if (set.size() != given) return Duplicates(type, json);

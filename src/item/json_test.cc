@@ -50,7 +50,7 @@ TEST(ItemJsonTest, ReadsEveryType) {
 }
 
 // Equal items give equal text, so names and members are sorted and numbers canonical.
-TEST(ItemJsonTest, WritesOneTextForEqualItems) {
+TEST(ItemJsonTest, EqualItemsHaveEqualText) {
   const Item item{{"z", JsonNumber("1e3")},
                   {"a", StringSet({"b", "a"})},
                   {"b", Binary{std::string("\0\xff", 2)}},
@@ -62,7 +62,7 @@ TEST(ItemJsonTest, WritesOneTextForEqualItems) {
   EXPECT_EQ(ToJson(Item{}), "{}");
 }
 
-TEST(ItemJsonTest, AsksForExactlyOneType) {
+TEST(ItemJsonTest, RefusesValuesWithoutATypeOrWithSeveral) {
   EXPECT_EQ(
       ErrorOf("{}"),
       "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
@@ -104,7 +104,7 @@ TEST(ItemJsonTest, RefusesEmptySetsAndFalseNulls) {
 }
 
 // Members are compared by value: 1 and 1.0 are the same number.
-TEST(ItemJsonTest, RefusesRepeatingMembers) {
+TEST(ItemJsonTest, RefusesSetsWithDuplicates) {
   const std::string prefix = "One or more parameter values were invalid: ";
   EXPECT_EQ(ErrorOf(R"({"SS": ["a", "a"]})"),
             prefix + "Input collection [a, a] contains duplicates.");
@@ -186,7 +186,7 @@ TEST(ItemJsonTest, KeepsTheLastOfSeveralAttributesWithOneName) {
 }
 
 // Inserting the names one by one into a sorted vector would take minutes here.
-TEST(ItemJsonTest, ReadsManyNamesInFallingOrderQuickly) {
+TEST(ItemJsonTest, ReadsManyNamesInDescendingOrderQuickly) {
   constexpr int kNames = 200'000;
   std::string json = "{";
   for (int i = kNames; i > 0; --i) {

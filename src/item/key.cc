@@ -16,6 +16,7 @@ Error InvalidParameter(std::string_view what) {
   return Invalid(std::string(kInvalidPrefix).append(what));
 }
 
+// DynamoDB has one text for a key attribute that is missing, additional or of the wrong type.
 Error SchemaMismatch() { return Invalid("The provided key element does not match the schema"); }
 
 // nullopt for numbers: they are never empty and never too long.
@@ -109,6 +110,7 @@ Result<Key> KeyOfItem(const Item& item, const KeySchema& schema) {
 }
 
 Result<Key> KeyOfAttributes(const Item& attributes, const KeySchema& schema) {
+  // A key with an additional attribute is refused. Without this check it would be ignored.
   if (attributes.size() != (schema.sort ? 2U : 1U)) return SchemaMismatch();
   return TakeKey(schema,
                  [&](const KeyAttribute& attribute) { return TakeFromKey(attributes, attribute); });

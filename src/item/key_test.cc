@@ -22,7 +22,7 @@ std::string ErrorOf(const Result<T>& result) {
 
 std::string Long(size_t size) { return std::string(size, 'x'); }
 
-TEST(KeyTest, TakesTheKeyOutOfAnItem) {
+TEST(KeyTest, ReturnsTheKeyOfAnItem) {
   const Item item{{"id", "a"}, {"at", Number::FromInt(3)}, {"other", true}};
   EXPECT_EQ(*KeyOfItem(item, kSimple), (Key{.partition = "a", .sort = std::nullopt}));
   EXPECT_EQ(*KeyOfItem(item, kComposite), (Key{.partition = "a", .sort = Number::FromInt(3)}));
@@ -58,7 +58,7 @@ TEST(KeyTest, RefusesEmptyKeyValues) {
             "an empty binary value. Key: at");
 }
 
-TEST(KeyTest, TakesKeysUpToTheirLimitsAndNoLonger) {
+TEST(KeyTest, AcceptsKeysUpToTheirLimits) {
   const auto key = [](size_t partition, size_t sort) {
     return Item{{"id", Binary{Long(partition)}}, {"at", Binary{Long(sort)}}};
   };
@@ -98,7 +98,7 @@ TEST(KeyTest, LeavesAnItemOutOfAnIndexWhenAnAttributeIsAbsent) {
 }
 
 // A wrong value is refused even when the item would not be in the index.
-TEST(KeyTest, RefusesIndexKeysOfAnotherTypeNamingTheIndex) {
+TEST(KeyTest, RefusesIndexKeysOfTheWrongTypeAndNamesTheIndex) {
   EXPECT_EQ(ErrorOf(IndexKeyOfItem(Item{{"id", Number()}}, kComposite, "by-id")),
             "One or more parameter values were invalid: Type mismatch for Index Key id Expected: S "
             "Actual: N "

@@ -102,6 +102,7 @@ class Digits {
   size_t begin_;
 };
 
+// These texts are DynamoDB's.
 Error Overflow() {
   return Invalid(
       "Number overflow. Attempting to store a number with magnitude larger than supported range");
@@ -384,6 +385,7 @@ size_t Number::SizeBytes() const {
   if (digits == 0) return 1;
   // DynamoDB packs two digits into a byte, separately before and after the point. One more byte is
   // for the exponent, and one for a negative sign.
+  // Digits before the point: none for 0.0012, and all of them for 1200, whose zeros are not stored.
   const int integer_digits = std::clamp(digits + exponent_, 0, digits);
   const int fraction_digits = digits - integer_digits;
   const int pairs = (integer_digits + 1) / 2 + (fraction_digits + 1) / 2;
@@ -403,6 +405,7 @@ Result<Number> Add(const Number& left, const Number& right) {
   // digit is that of the lower number, which is not zero, so no zeros can be removed to make it
   // fit. The check divides, because the multiplication could overflow.
   const int shift = upper.exponent_ - lower.exponent_;
+  // `PowerOfTen` has entries up to 10^38, so the shift is checked before it is used.
   if (shift > kMaxNumberDigits || high > 2 * kCoefficientEnd / PowerOfTen(shift)) return Overflow();
   high *= PowerOfTen(shift);
   if (upper.negative_ == lower.negative_) {
@@ -458,6 +461,7 @@ Number Number::DecodeOrdered(Reader* reader) {
   const int magnitude = (reader->Byte() ^ flip) + kMinMagnitude;
   Wide coefficient = ReadPairs(reader, flip);
   if (!reader->ok()) return Number();
+  // A pair may have brought in one zero at the end, which the coefficient must not have.
   StripZeros(&coefficient);
   const int exponent = magnitude - DigitCount(coefficient) + 1;
   return NumberParts::Make(number_class == kNegativeClass, coefficient, exponent);

@@ -50,7 +50,7 @@ std::string Bytes(std::initializer_list<int> bytes) {
 }
 
 // DynamoDB returns a canonical text for every form of input.
-TEST(NumberTest, GivesPlainDecimalForEveryFormOfInput) {
+TEST(NumberTest, WritesEveryNumberAsPlainDecimal) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"0", "0"},
       {"-0", "0"},
@@ -125,7 +125,7 @@ TEST(NumberTest, RejectsThirtyNineDigits) {
   EXPECT_EQ(ErrorOf(Number::Parse("340282366920938463463374607431768211457")), kTooManyDigits);
 }
 
-TEST(NumberTest, FromIntTakesEveryInteger) {
+TEST(NumberTest, FromIntAcceptsEveryInteger) {
   EXPECT_EQ(Number::FromInt(0), Number());
   EXPECT_EQ(Number::FromInt(1'000), N("1e3"));
   EXPECT_EQ(Number::FromInt(-17).ToString(), "-17");

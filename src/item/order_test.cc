@@ -100,7 +100,7 @@ TEST(OrderTest, WritesTheDocumentedBytes) {
 
 // begins_with reads all rows from the prefix on: these must be all texts that begin with it, and no
 // others.
-TEST(OrderTest, PrefixBeginsExactlyTheTextsThatBeginWithIt) {
+TEST(OrderTest, ThePrefixFindsExactlyTheTextsThatBeginWithIt) {
   for (const std::string& prefix : kAscending) {
     for (const std::string& text : kAscending) {
       EXPECT_EQ(Ordered(text).starts_with(Prefix(prefix)), text.starts_with(prefix))

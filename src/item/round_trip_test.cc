@@ -91,7 +91,7 @@ class RoundTripTest : public ::testing::Test {
   std::mt19937_64 engine_;
 };
 
-TEST_F(RoundTripTest, ItemsComeBackFromJsonAndFromBytes) {
+TEST_F(RoundTripTest, ItemsAreTheSameAfterJsonAndAfterBytes) {
   for (int i = 0; i < 5'000; ++i) {
     const Item item = AnyMap(0);
     const std::string json = ToJson(item);
@@ -108,7 +108,7 @@ TEST_F(RoundTripTest, ItemsComeBackFromJsonAndFromBytes) {
 }
 
 // Damaged bytes are refused, or they are the canonical bytes of another item. Nothing crashes.
-TEST_F(RoundTripTest, DamagedBytesNeverDecodeToSomethingThatEncodesOtherwise) {
+TEST_F(RoundTripTest, DamagedBytesAreRefusedOrCanonical) {
   for (int i = 0; i < 5'000; ++i) {
     std::string bytes;
     EncodeItem(AnyMap(0), &bytes);

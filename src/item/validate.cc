@@ -9,6 +9,7 @@ namespace tidemark::item {
 
 namespace {
 
+// A string that is not UTF-8 could be stored, but JSON could not represent it in a reply.
 Status ValidateText(std::string_view text) {
   if (IsUtf8(text)) return Done{};
   return Invalid(
@@ -96,6 +97,7 @@ Status ValidateName(std::string_view name) {
 }
 
 Error EmptySet(Type type) {
+  // The wording, with its two spaces, is DynamoDB's.
   std::string message = "One or more parameter values were invalid: ";
   switch (type) {
     case Type::kStringSet:

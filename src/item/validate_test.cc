@@ -54,7 +54,7 @@ TEST(ValidateTest, LimitsTheLengthOfAttributeNames) {
   EXPECT_THAT(ErrorOf(ValidateItem(Item{{"m", Map{{"", true}}}})), HasSubstr("empty name"));
 }
 
-TEST(ValidateTest, TakesEveryKindOfUtf8) {
+TEST(ValidateTest, AcceptsCharactersOfEveryLength) {
   for (const char* text :
        {"", "plain ascii, longer than a word", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80",
         "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf",

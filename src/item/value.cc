@@ -9,6 +9,7 @@ namespace {
 constexpr std::array<std::string_view, 10> kTypeNames = {"S",  "N",  "B",  "BOOL", "NULL",
                                                          "SS", "NS", "BS", "L",    "M"};
 
+// Names are ordered by unsigned bytes, as in the stored format.
 template <typename Attributes>
 auto LowerBound(Attributes& attributes, std::string_view name) {
   return std::lower_bound(

@@ -5,7 +5,7 @@
 namespace tidemark::item {
 namespace {
 
-TEST(MapTest, KeepsNamesSortedInAnyOrderOfSetting) {
+TEST(MapTest, SortsNamesWhateverTheOrderOfSet) {
   Map map;
   for (const char* name : {"m", "z", "a", "m"}) map.Set(name, name);
   std::string names;
@@ -25,7 +25,7 @@ TEST(MapTest, FindsReplacesAndErases) {
 }
 
 // Decoders rely on this to refuse what is not in canonical order.
-TEST(MapTest, AppendsOnlyWhatSortsAfterTheLast) {
+TEST(MapTest, AppendsOnlyNamesThatSortAfterTheLast) {
   Map map;
   EXPECT_TRUE(map.Append("b", "1"));
   EXPECT_FALSE(map.Append("b", "2"));
@@ -41,14 +41,14 @@ TEST(MapTest, KeepsTheLastOfSeveralAttributesWithOneName) {
   EXPECT_EQ(Map::FromAttributes({}), Map());
 }
 
-TEST(SetTest, IsSortedAndDistinctHoweverItWasGiven) {
+TEST(SetTest, SortsItsMembersAndRemovesDuplicates) {
   EXPECT_EQ(StringSet({"b", "a", "b"}), StringSet({"a", "b"}));
   EXPECT_EQ(NumberSet({*Number::Parse("1e3"), *Number::Parse("1000")}).size(), 1U);
   EXPECT_TRUE(StringSet({"b", "a"}).Contains("a"));
   EXPECT_FALSE(StringSet({"b", "a"}).Contains("c"));
 }
 
-TEST(SetTest, AppendsOnlyWhatSortsAfterTheLast) {
+TEST(SetTest, AppendsOnlyMembersThatSortAfterTheLast) {
   NumberSet set;
   EXPECT_TRUE(set.Append(Number::FromInt(9)));
   EXPECT_FALSE(set.Append(Number::FromInt(9)));
