@@ -73,6 +73,8 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
       bits |= sextet << (18 - 6 * i);
     }
     AppendBytes(bits, 3 - missing, &bytes);
+    // The last digits have bits that no byte uses. If they are not zero, another text would decode
+    // to the same bytes.
     const uint32_t spare_bits = (1u << (8 * missing)) - 1;
     if ((bits & spare_bits) != 0) return std::nullopt;
   }

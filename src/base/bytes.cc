@@ -56,7 +56,10 @@ uint64_t Reader::Varint() {
   uint64_t value = 0;
   for (int shift = 0; shift < 64; shift += 7) {
     const uint8_t byte = Byte();
+    // The tenth byte has room for one bit.
     const bool overflows = shift == 63 && byte > 1;
+    // A zero at the end could be left out. Every number has one encoding, so that equal values have
+    // equal bytes.
     const bool padded = shift > 0 && byte == 0;
     if (!ok_ || overflows || padded) break;
     value |= static_cast<uint64_t>(byte & 0x7f) << shift;

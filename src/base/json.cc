@@ -141,6 +141,7 @@ class ThreadParser {
       if (auto error = parser_.allocate(4096, kMaxJsonDepth)) return error;
     }
     const auto error = parser_.parse_into_document(*document, text.data(), text.size()).error();
+    // A thread that once parsed a large text must not hold its memory for ever.
     if (text.size() > kMaxKeptJsonBufferBytes) parser_ = simdjson::dom::parser();
     return error;
   }
@@ -246,6 +247,8 @@ std::optional<double> Json::AsDouble() const {
 }
 
 std::optional<Json> Json::Find(std::string_view name) const {
+  // simdjson has no index of the members. Objects are small, so a search is cheaper than building
+  // one.
   for (const JsonMember& member : Members()) {
     if (member.name == name) return member.value;
   }
@@ -357,11 +360,13 @@ void JsonWriter::Int(int64_t value) {
 }
 
 void JsonWriter::Double(double value) {
+  // JSON has no infinity and no NaN.
   if (!std::isfinite(value)) return Null();
   char digits[32];
   const auto end = std::to_chars(std::begin(digits), std::end(digits), value).ptr;
   const std::string_view text(digits, end);
   Raw(text);
+  // The point says that the number is a double, so that a reader does not take 3.0 for an integer.
   if (text.find_first_of(".e") == std::string_view::npos) *out_ += ".0";
 }
 

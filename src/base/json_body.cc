@@ -20,6 +20,8 @@ Result<JsonBody> JsonBody::Parse(std::string_view text,
 
 Status JsonBody::CheckFields(Json object, const std::string& name,
                              std::initializer_list<std::string_view> known) {
+  // JSON allows a name twice, and parsers differ in which value they use. A proxy that checks a
+  // request could see another value than we do.
   std::set<std::string_view> seen;
   for (const auto& [field, value] : object.Members()) {
     if (std::ranges::find(known, field) == known.end()) {

@@ -37,6 +37,7 @@ std::string TimeText(std::chrono::milliseconds since_epoch) {
                      (since_epoch - seconds).count());
 }
 
+// A line end in a value would begin a line that looks like one of ours.
 bool IsControl(char byte) { return static_cast<uint8_t>(byte) < 0x20; }
 
 // True when the text needs no quotes in a text line, because it cannot be read as several words.
@@ -112,6 +113,7 @@ std::unique_ptr<spdlog::logger> MakeLogger(spdlog::sink_ptr sink) {
   // We format the whole line and check the level ourselves, so spdlog must add nothing.
   logger->set_pattern("%v");
   logger->set_level(spdlog::level::trace);
+  // Each line is flushed: the last lines before a crash are the important ones.
   logger->flush_on(spdlog::level::trace);
   return logger;
 }

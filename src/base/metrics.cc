@@ -53,6 +53,7 @@ struct Metrics::State {
 void Metrics::State::Note(const MetricOptions& options, std::string kind) {
   CHECK(IsName(options.name));
   for (const auto& [label, value] : options.labels) CHECK(IsName(label));
+  // prometheus-cpp would return the same metric twice, and two owners would share it by mistake.
   CHECK(added.emplace(options.name, options.labels).second);
   const auto [entry, is_new] =
       descriptions.emplace(options.name, Description{.kind = kind, .help = options.help});

@@ -40,6 +40,7 @@ Status RateLimiter::Take(const Deadline& deadline, const std::stop_token& stop) 
   if (must_wait && wait >= deadline.Remaining()) {
     return GaveUp("the call's turn would come after the deadline");
   }
+  // The turn is taken before the wait, so callers get their turns in the order in which they came.
   const std::chrono::nanoseconds turn = bucket_.Take(rate_, now);
   lock.unlock();
   if (!must_wait || sleeper_.SleepUnlessStopped(wait, stop)) return Done{};

@@ -91,6 +91,7 @@ std::optional<EpochSeconds> ParseRfc3339(std::string_view text) {
   TimeOfDay time;
   int64_t offset = 0;
   if (!ScanDate(scanner, &date) || !scanner.OneOf("Tt ") || !ScanTime(scanner, &time) ||
+      // Between date and time, RFC 3339 allows a lower-case t, and a space for readability.
       !ScanOffset(scanner, &offset) || !scanner.AtEnd()) {
     return std::nullopt;
   }

@@ -269,6 +269,7 @@ Environment ReadEnvironment() {
 
 Result<Settings> Settings::Load(std::span<const Setting> table, const SettingSources& sources) {
   Settings settings(table);
+  // In the order of precedence, the weakest first: each source overwrites the ones before it.
   TRY(settings.SetDefaults());
   if (sources.file) TRY(settings.SetFromFile(*sources.file));
   TRY(settings.SetFromEnvironment(sources.environment));
@@ -316,6 +317,8 @@ Status Settings::SetFromFile(const std::string& path) {
 
 Status Settings::SetFromEnvironment(const Environment& environment) {
   for (const auto& [name, value] : environment) {
+    // An empty variable counts as not set. This is the usual way to switch a variable off in a
+    // container or unit file.
     if (!value.empty()) TRY(CheckVariable(table_, name));
   }
   for (size_t i = 0; i < table_.size(); ++i) {

@@ -19,6 +19,7 @@ SystemSleeper::~SystemSleeper() {
 
 Later<Done> SystemSleeper::After(std::chrono::nanoseconds length) {
   auto [promise, later] = MakeLater<Done>();
+  // Set before the promise goes to the thread: a Cancel may come at any time after that.
   promise.OnCancel([this] { Wake(); });
   {
     const std::lock_guard lock(mutex_);

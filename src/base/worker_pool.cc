@@ -51,6 +51,8 @@ size_t WorkerPool::waiting() const {
   return queue_.size();
 }
 
+// At most one worker is on its way at a time. It calls the next one when it has taken its work. So
+// a burst of short work does not wake all threads only to find an empty queue.
 WorkerPool::Worker* WorkerPool::CallOne() {
   if (is_one_called_ || queue_.empty() || asleep_.empty()) return nullptr;
   Worker* worker = asleep_.back();

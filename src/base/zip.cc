@@ -49,6 +49,7 @@ std::vector<ZipEntry> ListEntries(zip_t* archive) {
     if (zip_stat_index(archive, static_cast<zip_uint64_t>(i), 0, &stat) != 0) continue;
     if ((stat.valid & ZIP_STAT_NAME) == 0 || (stat.valid & ZIP_STAT_SIZE) == 0) continue;
     const std::string_view name = stat.name;
+    // A name that ends with a slash is a folder.
     if (name.empty() || name.back() == '/') continue;
     entries.push_back({std::string(name), stat.index, stat.size});
   }

@@ -15,6 +15,7 @@ bool Admission::Enter(const std::string& address) {
 void Admission::Leave(const std::string& address) {
   const std::lock_guard lock(mutex_);
   const auto found = by_address_.find(address);
+  // Entries are removed, so the map is never larger than the number of open connections.
   if (--found->second == 0) by_address_.erase(found);
   --total_;
 }
@@ -22,6 +23,7 @@ void Admission::Leave(const std::string& address) {
 bool Admission::TakeBodyBytes(const std::string& address, size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (body_bytes_ + bytes > limits_.max_body_bytes_at_once) return false;
+  // Not operator[]: an address that is refused must not leave an entry.
   const auto found = body_bytes_by_address_.find(address);
   const size_t held = found == body_bytes_by_address_.end() ? 0 : found->second;
   if (held + bytes > limits_.max_body_bytes_per_address) return false;

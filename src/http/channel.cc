@@ -356,6 +356,8 @@ void StreamChannel<Stream>::OnTimer() {
   if (deadline_ == SteadyClock::time_point::max()) return;
   if (SteadyClock::now() < deadline_) return ArmTimer();
   if (timed_.what != Timed::What::kRequest) return Close();
+  // The read that waits is cancelled, and its result is ignored. The connection can then still send
+  // 408.
   gave_up_reading_ = true;
   error_code ignored;
   socket().cancel(ignored);

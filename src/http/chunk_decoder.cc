@@ -81,6 +81,8 @@ ChunkDecoder::Verdict ChunkDecoder::Digit(char c, size_t body_bytes) {
   if (++digits_ > kMaxDigits) return Verdict::kMalformed;
   state_ = State::kDigits;
   size_ = size_ * 16 + static_cast<uint64_t>(value);
+  // Checked after every digit, so a long size cannot overflow. The body is never larger than its
+  // limit, so the difference is not negative.
   return size_ > bounds_.max_body_bytes - body_bytes ? Verdict::kBodyTooLarge : Verdict::kMore;
 }
 
@@ -90,6 +92,8 @@ ChunkDecoder::Verdict ChunkDecoder::AfterSize(char c) {
   return Verdict::kMore;
 }
 
+// Extensions and trailers are skipped. Their length is limited, because they are not part of the
+// body and its limit.
 ChunkDecoder::Verdict ChunkDecoder::Text(char c, State at_return) {
   if (c == '\r') {
     state_ = at_return;

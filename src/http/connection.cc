@@ -119,6 +119,7 @@ void Connection::GiveBody() {
 }
 
 bool Connection::IsRefusedByHead() {
+  // Asked once for each request: the body comes in many pieces.
   if (std::exchange(head_checked_, true)) return false;
   std::optional<Response> refusal;
   try {
@@ -210,6 +211,7 @@ void Connection::Write(Response response) {
   const uint64_t body_bytes =
       exchange_.method == Method::kHead ? 0 : WriteBody(std::move(response));
   exchange_.keep_alive = keep_alive;
+  // A connection that sends a stream ends after the last piece.
   finished_ = finished_ || (!keep_alive && !stream_);
   context_.observer.RecordAnswer({.method = exchange_.method ? ToString(*exchange_.method) : "",
                                   .path = exchange_.path,
@@ -274,6 +276,7 @@ void Connection::CutShort(std::string_view reason) {
 void Connection::TakeOutput(Output* into) {
   into->clear();
   std::swap(output_, *into);
+  // The next piece is read while this output is sent.
   if (stream_ && !stream_->reading) ReadPiece();
 }
 

@@ -14,6 +14,7 @@ namespace tidemark::http {
 
 namespace {
 
+// The kernel lowers it to net.core.somaxconn.
 constexpr int kBacklog = 4'096;
 
 struct SocketAddress {
@@ -48,9 +49,10 @@ Error ErrorOf(int number, const ListenAddress& address) {
     case EACCES:
     case EPERM:
       return {ErrorCode::kDenied,
-              fmt::format("{} may not be listened on: choose a port above 1023", text)};
+              fmt::format("the program may not listen on {}: choose a port above 1023", text)};
     default:
-      return Invalid(fmt::format("{} cannot be listened on: {}", text, std::strerror(number)));
+      return Invalid(
+          fmt::format("the program cannot listen on {}: {}", text, std::strerror(number)));
   }
 }
 
@@ -126,6 +128,7 @@ Result<Listeners> Listen(const ListenAddress& address, size_t count) {
       return opened.error();
     }
     listeners.sockets.push_back(*opened);
+    // For port 0 the kernel chooses a port. The other sockets must use the same one.
     listeners.address.port = PortOf(*opened);
   }
   return listeners;
@@ -138,11 +141,14 @@ Peer PeerOf(const sockaddr_storage& name) {
     return {.address = text, .admission_key = text};
   }
   const in6_addr& v6 = reinterpret_cast<const sockaddr_in6*>(&name)->sin6_addr;
+  // An IPv4 client on an IPv6 socket.
   if (IN6_IS_ADDR_V4MAPPED(&v6)) {
     inet_ntop(AF_INET, &v6.s6_addr[12], text, sizeof text);
     return {.address = text, .admission_key = text};
   }
   inet_ntop(AF_INET6, &v6, text, sizeof text);
+  // One client of IPv6 usually has 2^64 addresses, a network of 64 bits. So its limits are those of
+  // the network.
   return {.address = text, .admission_key = std::string(&v6.s6_addr[0], &v6.s6_addr[8])};
 }
 

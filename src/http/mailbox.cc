@@ -7,12 +7,15 @@
 namespace tidemark::http {
 
 void Mailbox::Deliver(Letter letter) {
+  // The handler answers on the thread of the loop, before it returns. So the answer needs no lock
+  // and no round through the loop.
   if (IsForCurrent(letter)) {
     return current_->Answer(letter.request, std::get<Response>(std::move(letter.content)));
   }
   const std::lock_guard lock(mutex_);
   if (!open_) return;
   letters_.push_back(std::move(letter));
+  // Called under the lock: after Close the loop may be destroyed, and Close waits for the lock.
   // One wake-up is enough: Take empties the whole box.
   if (letters_.size() == 1) wake_();
 }

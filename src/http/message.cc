@@ -78,6 +78,7 @@ std::string_view StatusText(int status) {
     int status;
     std::string_view text;
   };
+  // Sorted by status, for the binary search below.
   static constexpr Named kNames[] = {
       {100, "Continue"},
       {200, "OK"},

@@ -12,6 +12,8 @@ namespace tidemark::http {
 
 namespace {
 
+// Headers that frame or name the reply. If a handler could set them too, a client might see two
+// lengths and lose the boundary between replies.
 bool IsOurs(std::string_view name) {
   static constexpr std::string_view kOurs[] = {"Content-Length", "Connection", "Date",
                                                "Transfer-Encoding", "X-Request-Id"};
@@ -22,6 +24,7 @@ bool IsOurs(std::string_view name) {
 void AppendLine(std::string_view name, std::string_view value, std::string* out) {
   const size_t start = out->size();
   out->append(name).append(": ").append(value);
+  // A line end in a value would begin another header, or another reply.
   std::replace_if(out->begin() + static_cast<ptrdiff_t>(start), out->end(), IsControl, ' ');
   out->append("\r\n");
 }

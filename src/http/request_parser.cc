@@ -113,6 +113,8 @@ class RequestParser::Head final : public beast::http::basic_parser<true> {
       return Refusal{400, "HTTP/1.0 has no Transfer-Encoding."};
     }
     if (transfer_encodings_ > 1) return Refusal{400, "There is more than one Transfer-Encoding."};
+    // A proxy may believe one of the two and we the other. Then a part of this body would be read
+    // as the next request (request smuggling).
     if (transfer_encodings_ > 0 && lengths_ > 0) {
       return Refusal{400, "Transfer-Encoding and Content-Length exclude each other."};
     }
@@ -225,6 +227,8 @@ size_t RequestParser::FeedHead(std::string_view bytes) {
 
 size_t RequestParser::FindHeadEnd(std::string_view bytes) {
   for (;;) {
+    // Bytes that were searched before are not searched again. So a head takes linear time even if
+    // it arrives byte by byte.
     const size_t end = bytes.find('\n', scanned_);
     if (end == std::string_view::npos) {
       scanned_ = bytes.size();

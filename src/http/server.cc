@@ -39,6 +39,8 @@ class Server::State {
                              .admission = admission_,
                              .readers = readers_,
                              .tls = tls_.get()};
+    // Each loop counts its request ids from a random number. So the ids of several loops, and of
+    // several runs of the program, are different.
     for (const int socket : parts.listeners.sockets) {
       loops_.push_back(std::make_unique<Loop>(shared, socket, runtime.random.Next()));
     }
@@ -47,10 +49,12 @@ class Server::State {
 
   void Stop(std::chrono::milliseconds patience) {
     const std::lock_guard lock(mutex_);
+    // All loops are told before the first is joined, so that they drain at the same time.
     for (const auto& loop : loops_) loop->Stop(patience);
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
     loops_.clear();
+    // After the loops: until they have ended, a connection may need the next piece of a body.
     readers_.Stop();
   }
 

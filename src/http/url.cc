@@ -27,6 +27,7 @@ std::optional<int> HexDigit(char c) {
   return std::nullopt;
 }
 
+// In a query, unlike in a path, a plus is a space.
 std::optional<std::string> DecodeFormText(std::string_view text) {
   std::string spaced(text);
   std::ranges::replace(spaced, '+', ' ');
@@ -51,6 +52,8 @@ std::string LowerCase(std::string text) {
   return text;
 }
 
+// libcurl has already turned other ways to write an IPv4 address, such as 0x7f.1, into four decimal
+// numbers.
 bool IsIpLiteral(const std::string& host) {
   in_addr address{};
   return host.starts_with('[') || ::inet_pton(AF_INET, host.c_str(), &address) == 1;
@@ -58,6 +61,8 @@ bool IsIpLiteral(const std::string& host) {
 
 // Parses the text. A relative text is resolved against the URL that the handle already has.
 Status Read(const std::string& text, const ParsedUrl& url) {
+  // libcurl reads up to the first zero byte. A text with a zero would be another URL than the one
+  // that was checked.
   const bool fits = text.size() <= kMaxUrlBytes && text.find('\0') == std::string::npos;
   const bool is_read = fits && curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK;
   return is_read ? Status(Done{}) : Invalid("This is not a URL.");
@@ -130,6 +135,7 @@ Result<std::map<std::string, std::string>> ParseQuery(std::string_view query) {
     auto name = DecodeFormText(pair.substr(0, equals));
     auto value = DecodeFormText(pair.substr(std::min(equals + 1, pair.size())));
     if (!name || !value) return Invalid("The query has a '%' without two hexadecimal digits.");
+    // Programs differ in which of two equal names they use, so a name may be there only once.
     const auto [at, added] = values.emplace(std::move(*name), std::move(*value));
     if (!added) return Invalid("The query names a parameter more than once: send each once.");
   }

@@ -16,6 +16,8 @@ namespace tidemark::redis {
 namespace {
 
 constexpr size_t kMaxIdle = 64;
+// Our scripts return lists of at most a few levels. The limit ends the recursion for any other
+// reply.
 constexpr int kMaxDepth = 8;
 constexpr std::string_view kTcpScheme = "redis://";
 constexpr std::string_view kUnixScheme = "unix:";
@@ -176,6 +178,8 @@ class Client::Connection {
         freeReplyObject);
     if (!reply) {
       is_broken_ = true;
+      // Usually the server has closed an idle connection, after a restart or after its own timeout.
+      // This is noticed only by the next command.
       is_gone_ = context_->err == REDIS_ERR_EOF ||
                  (context_->err == REDIS_ERR_IO && (errno == EPIPE || errno == ECONNRESET));
       return Error{ErrorCode::kUnknown,
@@ -251,6 +255,7 @@ Result<Reply> Client::Run(const std::vector<std::string>& words, Repeat repeat) 
   auto reply = connection->Run(words);
   const bool is_gone = connection->is_gone();
   GiveBack(std::move(connection));
+  // Repeated at most once: the second call does not ask for a repetition.
   if (is_gone && repeat == Repeat::kYes) return Run(words);
   return reply;
 }

@@ -25,6 +25,8 @@ std::optional<Error> WhyUndecided(const std::vector<CancellationReason>& reasons
 
 bool IsOurs(const ConditionalWrite& write, const ConditionalReply& reply) {
   if (!write.is_ours || write.own_actions == 0) return false;
+  // Only the first `own_actions` rows carry the nonce. The others belong to the effect of the write
+  // and say nothing about who wrote them.
   const size_t judged = std::min(write.own_actions, reply.refusals.size());
   // All rows must be ours. If another writer has replaced one of them since, the write was applied
   // once but is no longer in effect, and the caller must look at the rows.
@@ -91,6 +93,8 @@ class Tries {
 
   // How long to wait before the next try. nullopt: the reply is the last one.
   std::optional<std::chrono::nanoseconds> WaitAfter(Result<ConditionalReply>* reply) {
+    // The same write may be sent again, even if its outcome is unknown: its condition refuses the
+    // second copy when the first was applied.
     if (*reply || !IsAway(reply->error().code)) return std::nullopt;
     maybe_applied_ |= reply->error().code == ErrorCode::kUnknown;
     // This try may have done nothing for sure, but an earlier one may have been applied.
@@ -118,6 +122,8 @@ Later<ConditionalReply> SubmitOnce(const std::shared_ptr<Submitted>& submitted) 
   };
   const std::vector<TransactAction>& actions = submitted->write.actions;
   if (IsAlone(submitted->write)) {
+    // A try has no deadline of its own. The deadline of the caller decides whether there is another
+    // try: a write that was sent must be awaited, because only its reply says what was stored.
     return submitted->tables.Submit(AsWriteRequest(actions.front()), std::nullopt).Then(judge);
   }
   return submitted->tables.Submit(TransactWriteRequest{.actions = actions}, std::nullopt)

@@ -11,6 +11,7 @@ Status EnsureTable(Tables& tables, const CreateTableRequest& request,
   auto found = tables.DescribeTable(request.table);
   if (!found && found.error().code == ErrorCode::kNotFound) {
     found = tables.CreateTable(request);
+    // Another process has created the table between the two calls.
     if (!found && found.error().code == ErrorCode::kInUse) {
       found = tables.DescribeTable(request.table);
     }
@@ -22,6 +23,8 @@ Status EnsureTable(Tables& tables, const CreateTableRequest& request,
         "table '{}' exists with other keys than '{}': name another table in the settings",
         request.table, request.keys.partition.name));
   }
+  // The table and its time to live are created in two steps. After a crash between them, the next
+  // start makes the second step.
   if (ttl_attribute && description.ttl_attribute != ttl_attribute) {
     TRY(tables.SetTimeToLive({.table = request.table, .attribute = *ttl_attribute})
             .WithContext(context));

@@ -56,6 +56,8 @@ Result<FollowReply> Follower::Step(const Handler& handler) {
   State next = *state_;
   next.position = page.start;
   if (IsRefusedGone(page)) page.gap = true;
+  // A gap is counted and stored before any record after it is handled. Otherwise a crash in between
+  // would hide that records are missing.
   if (page.gap) {
     ++next.gaps;
     page.records.clear();
@@ -153,6 +155,8 @@ Result<bool> Follower::Store(const State& current, State next) {
     request.values = {{":owner", current.owner},
                       {":generation", item::Number::FromInt(current.generation)}};
   }
+  // The lease is counted from before the write, as `lease_end` in the row is. A slow reply must not
+  // make it longer for us than it is for other followers.
   std::chrono::nanoseconds started = clock_->Monotonic();
   for (int attempt = 1;; ++attempt) {
     Result<WriteReply> reply = tables_->Put(request);
@@ -171,6 +175,8 @@ Result<bool> Follower::Store(const State& current, State next) {
   }
 }
 
+// Both clocks must agree. The wall clock is the one that other followers compare with; the
+// monotonic clock does not jump when somebody sets the time.
 bool Follower::IsLeaseLive() const {
   return IsLive(state_->lease_end, clock_->NowSeconds()) && clock_->Monotonic() < lease_deadline_;
 }
@@ -199,6 +205,7 @@ item::Item Follower::Encode(const State& state) const {
 
 Result<Follower::State> Follower::Decode(const item::Item& row) const {
   const std::string* table = item::FindText(row, "table");
+  // Not trusted: people can edit the row with any tool that writes to tables.
   const std::string* owner = item::FindText(row, "owner");
   std::optional<int64_t> generation = item::IntIn(row, "generation");
   std::optional<int64_t> lease_end = item::IntIn(row, "lease_end");

@@ -16,6 +16,8 @@ template <typename Request>
 Status VisitPages(Tables& tables, Request request, const PageVisitor& visit) {
   do {
     Page page = TRY(ReadPage(tables, request));
+    // Before the visitor gets the page, which it may move from. A page without items can have a
+    // successor, so the end is the missing key and not an empty page.
     request.start_after = page.last;
     if (TRY(visit(std::move(page))) == Paging::kStop) return Done{};
   } while (request.start_after);
@@ -47,6 +49,8 @@ Status Append(const std::string& table, Page page, size_t max_items, Items* item
                            table, max_items)};
 }
 
+// Every step of the chain owns what the next step needs. No thread waits, and nothing of the caller
+// is used except the tables.
 // Reads the pages after request.start_after, and appends them to `items`.
 Later<Items> SubmitRest(Tables* tables, QueryRequest request, std::optional<Deadline> deadline,
                         size_t max_items, Items items) {

@@ -64,6 +64,7 @@ Result<bool> StreamReader::MoveToNextStream(StreamPosition* position) {
         next = std::move(stream);
       }
     }
+    // The list has no order that we may rely on, so the next stream is known after the last page.
     request.after_arn = reply.last_arn;
   } while (request.after_arn);
   if (!any && position->stream.empty()) {
@@ -72,6 +73,8 @@ Result<bool> StreamReader::MoveToNextStream(StreamPosition* position) {
   }
   if (!next) return false;
   StreamPosition moved{.stream = next->arn, .label = next->label};
+  // The position moves only when the stream has a shard to read. Otherwise a reader would remember
+  // a stream without a position in it.
   if (!TRY(MoveToNextShard(&moved))) return false;
   *position = std::move(moved);
   return true;

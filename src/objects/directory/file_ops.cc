@@ -35,6 +35,7 @@ Status StatusOf(int result, std::string_view doing) {
 }  // namespace
 
 Error SystemError(std::string_view doing) {
+  // Read first, because the calls below may change it.
   const int reason = errno;
   const ErrorCode code =
       reason == ENOENT || reason == ENOTDIR ? ErrorCode::kNotFound : ErrorCode::kUnavailable;
@@ -47,6 +48,7 @@ std::string FolderOf(const std::string& path) {
 }
 
 Result<Descriptor> SystemFileOps::Create(const std::string& path) {
+  // O_NOFOLLOW: a link in place of the file must not lead the write to another folder.
   Descriptor file(openat(root_.get(), path.c_str(),
                          O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, kFileMode));
   if (!file.is_open()) return SystemError("make a file for the object");
@@ -93,6 +95,7 @@ Result<bool> SystemFileOps::MakeFolder(const std::string& path) {
 
 Result<bool> SystemFileOps::RemoveFolder(const std::string& path) {
   if (unlinkat(root_.get(), path.c_str(), AT_REMOVEDIR) == 0) return true;
+  // The folder has entries again, or another delete has removed it. Both are normal.
   if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOENT || errno == ENOTDIR) return false;
   return SystemError("remove an empty folder");
 }

@@ -35,10 +35,12 @@ Result<std::vector<FolderName>> ReadNames(const Descriptor& root, const std::str
     if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return names;
     return SystemError("open the folder '" + path + "' to list it");
   }
+  // closedir closes a descriptor, and `descriptor` closes its own. So closedir gets a copy.
   const int number = dup(descriptor.get());
   const std::unique_ptr<DIR, CloseFolder> folder(number < 0 ? nullptr : fdopendir(number));
   if (folder == nullptr) return SystemError("list the folder '" + path + "'");
   for (;;) {
+    // At the end and after an error, readdir returns the same. Only errno tells them apart.
     errno = 0;
     const dirent* entry = readdir(folder.get());
     if (entry == nullptr && errno != 0) return SystemError("list the folder '" + path + "'");

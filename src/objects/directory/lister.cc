@@ -40,6 +40,7 @@ class Walk {
     if (!MayHold(entry.key)) return Done();
     std::vector<Entry> entries;
     TRY(ReadEntries(entry, &entries));
+    // A folder has the slash in its key, so it sorts where its objects sort: "a-b" before "a/b".
     std::ranges::sort(entries, {}, &Entry::key);
     for (const Entry& inner : entries) {
       if (reply_.more) break;

@@ -42,6 +42,7 @@ std::string EncodeRecord(const Record& record) {
 std::optional<Record> DecodeRecord(std::string_view bytes) {
   if (bytes.size() < kChecksumBytes) return std::nullopt;
   const std::string_view body = bytes.substr(0, bytes.size() - kChecksumBytes);
+  // Before anything is decoded: a flipped bit in a length could still decode to a valid record.
   if (ChecksumOf(body) != bytes.substr(body.size())) return std::nullopt;
   Reader reader(body);
   if (reader.Byte() != kVersion) return std::nullopt;

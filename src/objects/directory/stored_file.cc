@@ -20,7 +20,7 @@ namespace tidemark::directory {
 namespace {
 
 Error Corrupt(const std::string& key, std::string_view what) {
-  return {ErrorCode::kCorrupt, fmt::format("the object '{}' is damaged: {}; bring it back from a "
+  return {ErrorCode::kCorrupt, fmt::format("the object '{}' is damaged: {}; restore it from a "
                                            "backup, or put it again",
                                            key, what)};
 }
@@ -35,6 +35,8 @@ Result<std::optional<Record>> ReadRecord(const Descriptor& file, const std::stri
   const ssize_t size = fgetxattr(file.get(), kRecordAttribute, bytes.data(), bytes.size());
   if (size < 0 && errno == ENODATA) return std::optional<Record>();
   if (size < 0 && errno != ERANGE) return SystemError("read the metadata of '" + key + "'");
+  // ERANGE: the attribute is larger than any record that we write, so it is damaged and decodes to
+  // nothing.
   bytes.resize(size < 0 ? 0 : static_cast<size_t>(size));
   auto record = DecodeRecord(bytes);
   if (!record) return Corrupt(key, "its record (content type, metadata, hash) is not readable");
@@ -71,6 +73,8 @@ Status Describe(std::optional<Record> record, const struct stat& status, StoredF
     UseRecord(std::move(*record), stored);
     return Done();
   }
+  // Another program has changed or copied the file. Only its hash says whether the record still
+  // describes it. This reads the whole file.
   stored->sha256 = TRY(HashOf(stored->file));
   if (record && record->sha256 == stored->sha256) {
     UseRecord(std::move(*record), stored);
@@ -127,6 +131,8 @@ Result<std::string> OpenFile::Read(uint64_t offset, size_t size) {
 }
 
 Status OpenFile::Check(uint64_t offset, const std::string& bytes) {
+  // The hash covers the whole object. So only a reader that reads it in order, from the beginning
+  // to the end, can compare it. Other reads are not checked.
   if (offset == 0) {
     hasher_ = Sha256Stream();
     hashed_ = 0;
