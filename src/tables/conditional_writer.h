@@ -3,8 +3,8 @@
 //
 //   kApplied   It was written now.
 //   kRefused   A condition did not hold, so nothing was written. The reply has the stored items.
-//   kOurs A condition did not hold because this same write was applied before: its reply was lost,
-//   or the caller repeats it. The caller treats it like kApplied.
+//   kOurs      A condition did not hold, because this same write was applied before: its reply was
+//              lost, or the caller repeats it. The caller treats it like kApplied.
 //
 //   ConditionalWriter writer(&tables, policy, runtime);
 //   const auto reply = TRY(writer.Write({.actions = {put}, .is_ours = HasText("owner", nonce)},

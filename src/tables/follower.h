@@ -5,8 +5,9 @@
 //   Follower follower = TRY(Follower::Open(tables, clock, random,
 //                                          {.consumer = "search", .table = "messages"}));
 //   while (running) {
-//     FollowReply reply = TRY(follower.Step([&](const StreamRecord& record) { return Index(record);
-//     })); if (!reply.held || reply.caught_up) Wait();
+//     const auto index = [&](const StreamRecord& record) { return Index(record); };
+//     FollowReply reply = TRY(follower.Step(index));
+//     if (!reply.held || reply.caught_up) Wait();
 //   }
 //   follower.Stop();
 //

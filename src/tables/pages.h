@@ -4,11 +4,11 @@
 //                                     .partition = item::Attribute{"subject_id", subject},
 //                                     .consistent = true}));
 //
-//   TRY(ForEachItem(tables, ScanRequest{.table = "messages"}, [&](item::Item row) -> Result<Paging>
-//   {
+//   const auto visit = [&](item::Item row) -> Result<Paging> {
 //     Count(row);
 //     return enough ? Paging::kStop : Paging::kContinue;
-//   }));
+//   };
+//   TRY(ForEachItem(tables, ScanRequest{.table = "messages"}, visit));
 //
 // A store answers with at most 1 MB at a time, and a filter may leave a page empty although later
 // pages have items. So one call of Query or Scan is only enough where the caller pages itself.
