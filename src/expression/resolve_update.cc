@@ -128,9 +128,8 @@ Result<Source> UpdateResolver::Resolve(const syntax::Operand& operand) {
 }
 
 Result<Source> UpdateResolver::Resolve(const syntax::Call& call) {
-  // In an update the number of operands is not part of the form: errors of form anywhere in the
-  // text are reported first.
-  // The first pass has refused all functions but if_not_exists and list_append.
+  // The first pass has refused all functions but if_not_exists and list_append. It does not check
+  // the number of operands: errors of form anywhere in the text are reported before this error.
   if (call.arguments.size() != 2) return WrongOperandCount(call);
   Source first = TRY(Resolve(call.arguments[0]));
   Source second = TRY(Resolve(call.arguments[1]));

@@ -15,8 +15,8 @@ void Mailbox::Deliver(Letter letter) {
   const std::lock_guard lock(mutex_);
   if (!open_) return;
   letters_.push_back(std::move(letter));
-  // Called under the lock: after Close the loop may be destroyed, and Close waits for the lock.
-  // One wake-up is enough: Take empties the whole box.
+  // One wake-up is enough: Take empties the whole box. It is made under the lock, because the loop
+  // may be destroyed after Close, and Close waits for the lock.
   if (letters_.size() == 1) wake_();
 }
 

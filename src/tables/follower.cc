@@ -204,8 +204,8 @@ item::Item Follower::Encode(const State& state) const {
 }
 
 Result<Follower::State> Follower::Decode(const item::Item& row) const {
+  // The row is not trusted: people can edit it with any tool that writes to tables.
   const std::string* table = item::FindText(row, "table");
-  // Not trusted: people can edit the row with any tool that writes to tables.
   const std::string* owner = item::FindText(row, "owner");
   std::optional<int64_t> generation = item::IntIn(row, "generation");
   std::optional<int64_t> lease_end = item::IntIn(row, "lease_end");

@@ -49,9 +49,9 @@ Status Append(const std::string& table, Page page, size_t max_items, Items* item
                            table, max_items)};
 }
 
-// Every step of the chain owns what the next step needs. No thread waits, and nothing of the caller
-// is used except the tables.
-// Reads the pages after request.start_after, and appends them to `items`.
+// Reads the pages after request.start_after, and appends them to `items`. Every step of the chain
+// owns what the next step needs. No thread waits, and nothing of the caller is used except the
+// tables.
 Later<Items> SubmitRest(Tables* tables, QueryRequest request, std::optional<Deadline> deadline,
                         size_t max_items, Items items) {
   Later<Page> page = tables->Submit(request, deadline);

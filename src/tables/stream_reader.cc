@@ -122,7 +122,7 @@ Result<RecordsReply> StreamReader::ReadShard(StreamPage* page, size_t limit) {
     }
   }
   return Error{ErrorCode::kUnavailable,
-               fmt::format("stream {}: iterators expire as soon as they are given; try later",
+               fmt::format("stream {}: every iterator expired before it could be used; try later",
                            page->start.stream)};
 }
 

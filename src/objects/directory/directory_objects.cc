@@ -70,7 +70,7 @@ Status Probe(FileOps* files, const Descriptor& root, const std::string& folder) 
       fmt::format("the file system of '{}' cannot keep objects: it {}; choose a folder on ext4, "
                   "XFS, Btrfs or ZFS",
                   folder,
-                  keeps_records ? "does not tell upper case from lower"
+                  keeps_records ? "does not distinguish upper case from lower case"
                                 : "has no extended attributes of 3,200 bytes"));
 }
 

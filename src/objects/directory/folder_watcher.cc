@@ -45,7 +45,7 @@ Error NoMoreFolders(const std::string& folder, std::string_view limit) {
 Error WatchError(const std::string& folder, int number) {
   if (number == ENOSPC) {
     return NoMoreFolders(folder,
-                         "the kernel watches no more folders for this user: raise it with "
+                         "the kernel watches no more folders for this user: raise the limit with "
                          "'sysctl fs.inotify.max_user_watches=524288' and start again");
   }
   if (number == EMFILE) {
