@@ -6,7 +6,8 @@ help_test() {
 Usage: ./dev test [--quick] [--long] [--filter PATTERN]
 
 Installs missing packages, builds, and runs all tests:
-  checks   layers, style, formatting, self-contained headers, and self-tests of the tools
+  checks   layers, style, formatting, self-contained headers (a sixth of them, which
+           the commit chooses; all with --long), and self-tests of the tools
   dev      all unit and contract tests, with AddressSanitizer and
            UndefinedBehaviorSanitizer
   tsan     the tests with threads, with ThreadSanitizer
@@ -53,15 +54,19 @@ check() {
   fi
 }
 
+# What chooses the part of the work that a run does, where all of it would take too long.
+commit() { git rev-parse --short HEAD 2>/dev/null || date +%F; }
+
 run_checks() {
-  local tool
+  local tool rotation=(--rotate "$(commit)")
+  [[ -z ${TIDEMARK_LONG:-} ]] || rotation=()
   step 'checks'
   for tool in layers tidy headers spec results readme broken alarms; do
     check "$tool can fail" python3 "tools/$tool.py" --self-test
   done
   check 'includes follow the layers' python3 tools/layers.py
   check 'style' python3 tools/tidy.py
-  check 'headers compile alone' python3 tools/headers.py --jobs "$cores"
+  check 'headers compile alone' python3 tools/headers.py --jobs "$cores" "${rotation[@]}"
   check 'formatting' run_fmt --check
   check 'spec statements' python3 tools/spec.py --check
   check 'alarms' python3 tools/alarms.py
@@ -137,8 +142,7 @@ test_broken() {
   fi
   step 'dev: broken variants'
   if [[ -z ${TIDEMARK_LONG:-} ]]; then
-    chosen=(--seconds "$variants_seconds"
-      --rotate "$(git rev-parse --short HEAD 2>/dev/null || date +%F)")
+    chosen=(--seconds "$variants_seconds" --rotate "$(commit)")
     say "As many as fit in $variants_seconds s, in an order that the commit chooses."
   fi
   while IFS= read -r line; do

@@ -1,7 +1,7 @@
 """Checks that every header compiles on its own, that the headers of a folder fit together, and that
 headers and sources include the standard headers that they use.
 
-Usage: tools/headers.py [--jobs N] [--self-test]
+Usage: tools/headers.py [--jobs N] [--rotate WORD] [--self-test]
 
 Sources are compiled in batches, so the build does not notice an include that is missing: another
 source of the batch may have it. This tool notices it, in two ways.
@@ -12,6 +12,9 @@ together: two types with the same name would be one type to the linker, and no o
 that. The tool only parses (clang++ -fsyntax-only). To be fast it precompiles the standard headers,
 so compiling does not show when one of those is missing.
 
+Compiling each header takes minutes. With --rotate only a sixth of them is compiled alone, another
+sixth for another word: ./dev test gives it the commit.
+
 By text (standard_names.py): a header itself includes the standard header of each name that it uses.
 A source does too, or one of the headers of the project that it includes.
 
@@ -20,6 +23,7 @@ The files that the tool makes are in build/headers.
 
 import argparse
 import concurrent.futures
+import hashlib
 import pathlib
 import subprocess
 import sys
@@ -77,20 +81,28 @@ def compile_together(root, folder, headers, out, options):
     return f"{folder}: its headers do not go together\n{said}" if said else None
 
 
-def compile_all(root, headers, out, jobs):
-    """The findings of the compiler."""
+def sixth_of(headers, word):
+    """The headers that this word chooses; all without a word."""
+    def number(header):
+        return hashlib.sha256(f"{word} {header}".encode()).digest()[0]
+    return [header for header in headers if word is None or number(header) % 6 == 0]
+
+
+def compile_all(root, headers, out, jobs, word=None):
+    """The findings of the compiler, and how many headers were compiled alone."""
     folders = {}
     for path in headers:
         if path.parts[0] == "src":
             folders.setdefault(path.parent, []).append(path)
     options = precompile(root, out)
+    alone = sixth_of(headers, word)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        found = list(pool.map(lambda header: compile_alone(root, header, out, options), headers))
+        found = list(pool.map(lambda header: compile_alone(root, header, out, options), alone))
         # A header that does not compile alone is reported already, and would fail here again.
         if not any(found):
             found += pool.map(lambda one: compile_together(root, *one, out, options),
                               sorted(folders.items()))
-    return [fault for fault in found if fault]
+    return [fault for fault in found if fault], len(alone)
 
 
 # ---- By text ----
@@ -133,12 +145,13 @@ def check_text(root, paths):
             yield f"{path}: uses {name} and does not include <{header}>"
 
 
-def check(root, out, jobs):
-    """All findings, and how many headers were compiled."""
+def check(root, out, jobs, word=None):
+    """All findings, and how many headers were compiled alone."""
     paths = [path for path in files.project_files(root) if path.suffix in (".h", ".cc")]
     headers = [path for path in paths if path.suffix == ".h"]
     found = list(check_text(root, paths))
-    return found + compile_all(root, headers, out, jobs), len(headers)
+    compiled, count = compile_all(root, headers, out, jobs, word)
+    return found + compiled, count
 
 
 # ---- Self-test ----
@@ -178,6 +191,10 @@ def self_test():
         "src/b/three.h": "#pragma once\nnamespace b {\nstruct Options { int c; };\n}\n",
     })
     assert together == ["src/a"], together
+    names = [f"src/a/h{i}.h" for i in range(60)]
+    chosen = [sixth_of(names, f"commit {i}") for i in range(60)]
+    assert all(0 < len(some) < 30 for some in chosen), chosen
+    assert set().union(*chosen) == set(names)
     print("headers: 6 planted faults found")
 
 
@@ -185,12 +202,14 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--rotate", metavar="WORD")
     parser.add_argument("--self-test", action="store_true")
     arguments = parser.parse_args()
     if arguments.self_test:
         self_test()
         return 0
-    found, looked_at = check(files.ROOT, files.ROOT / "build" / "headers", arguments.jobs)
+    found, looked_at = check(files.ROOT, files.ROOT / "build" / "headers", arguments.jobs,
+                             arguments.rotate)
     print("\n".join(found + [f"headers: {looked_at} compiled, {len(found)} findings"]))
     return 1 if found else 0
 
