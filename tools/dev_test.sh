@@ -90,14 +90,37 @@ steady_addresses() {
 # ThreadSanitizer can find nothing in them, and takes a third of its time for them.
 without_parallel_threads='*OrdersTest.*:*OrdersOfTwoTest.*:*RandomRunsTest.*:*DocumentRunsTest.*'
 
-# run_programs PRESET FILTER: builds and runs the preset's test programs, and counts their cases.
-# Programs wait for disks, processes and timers, so that more of them run than there are cores.
+# build_ahead PRESET TARGET...: begins a build that a later stage needs. It runs beside the tests of
+# this stage at the lowest priority, and takes the time in which they wait for disks and timers.
+ahead=''
+build_ahead() {
+  (
+    renice -n 19 "$BASHPID" >/dev/null
+    compile "$@"
+  ) >"build/$1.ahead.log" 2>&1 &
+  ahead=$!
+}
+
+# compile_rest PRESET TARGET...: builds what was not built ahead, and shows what failed there.
+compile_rest() {
+  if [[ -n $ahead ]]; then
+    wait "$ahead" || true
+    ahead=''
+  fi
+  compile "$@"
+}
+
+# run_programs PRESET FILTER NEXT...: builds and runs the preset's test programs, and counts their
+# cases. NEXT is what to build ahead. Programs wait for disks, processes and timers, so that more of
+# them run than there are cores.
 run_programs() {
   local preset=$1 filter=$2 results="build/results/$1${2:+-filtered}" limit=1200 verdict name
+  shift 2
   step "$preset: build"
-  if ! compile "$preset" "tests_$preset"; then
+  if ! compile_rest "$preset" "tests_$preset"; then
     count_failure "build of $preset"
   fi
+  (($# == 0)) || build_ahead "$@"
   rm -rf "$results"
   mkdir -p "$results"
   [[ -z ${TIDEMARK_LONG:-} ]] || limit=20000
@@ -131,12 +154,12 @@ test_program() {
 }
 
 # Removes protections one at a time (tools/broken.py). Each variant that a test rejects counts as
-# passed. The programs that reject them are built in the dev preset, some of them only for this.
+# passed. The programs that reject them (the arguments) are built in the dev preset, some of them
+# only for this.
 test_broken() {
-  local line verdict name ended='' programs chosen=()
-  mapfile -t programs < <(python3 tools/broken.py --programs)
+  local line verdict name ended='' chosen=() programs=("$@")
   step 'dev: build of the programs that reject broken variants'
-  if ! compile dev "${programs[@]}"; then
+  if ! compile_rest dev "${programs[@]}"; then
     count_failure 'build of the programs that reject broken variants'
     return
   fi
@@ -158,13 +181,10 @@ test_broken() {
 }
 
 run_test() {
-  local chosen=(dev tsan release) quick='' filter='' preset
+  local quick='' filter='' rejecting
   while (($#)); do
     case $1 in
-      --quick)
-        quick=1
-        chosen=(dev)
-        ;;
+      --quick) quick=1 ;;
       --long) export TIDEMARK_LONG=1 ;;
       --filter)
         filter=$(value_of --filter "$@")
@@ -178,12 +198,17 @@ run_test() {
   setup
   setup_node
   [[ -n $filter ]] || run_checks
-  for preset in "${chosen[@]}"; do
-    run_programs "$preset" "$filter"
-  done
+  if [[ -n $quick ]]; then
+    run_programs dev "$filter"
+  else
+    run_programs dev "$filter" tsan tests_tsan
+    run_programs tsan "$filter" release tests_release tidemark
+    [[ -n $filter ]] || mapfile -t rejecting < <(python3 tools/broken.py --programs)
+    run_programs release "$filter" ${rejecting:+dev "${rejecting[@]}"}
+  fi
   if [[ -z $quick && -z $filter ]]; then
     test_program
-    test_broken
+    test_broken "${rejecting[@]}"
     test_fuzzers
   fi
   finish_test "$filter"
