@@ -142,12 +142,15 @@ void Connection::BeginExchange(const Request& request, std::string id) {
   exchange_.start = context_.clock.Monotonic();
   exchange_.is_http_10 = parser_.is_http_10();
   exchange_.keep_alive = parser_.keep_alive();
+  exchange_.is_over_limit = false;
 }
 
 void Connection::Dispatch() {
   Request request = std::move(parser_.request());
   request.peer = peer_;
   request.id = IdOf(request);
+  request.is_over_limit =
+      context_.bad_requests != nullptr && context_.bad_requests->IsOverLimit(admission_key_);
   BeginExchange(request, request.id);
   parser_.StartNext();
   head_checked_ = false;
@@ -190,11 +193,22 @@ void Connection::SendContinue() {
 void Connection::Refuse(int status, std::string_view detail) {
   context_.observer.CountRefusal();
   exchange_ = {.id = context_.ids.Next(), .start = context_.clock.Monotonic()};
-  Write(Problem(status, detail));
+  // A 5xx but 501 is for what the server cannot do at the moment.
+  Write(status < 500 || status == 501 ? BadRequest(status, detail) : Problem(status, detail));
+}
+
+void Connection::LimitBadRequest(Response* response) {
+  if (!response->is_to_bad_request || context_.bad_requests == nullptr) return;
+  if (context_.bad_requests->Count(admission_key_)) return;
+  *response = TooManyBadRequests();
+  exchange_.is_over_limit = true;
+  // The next one costs its sender another connection.
+  exchange_.keep_alive = false;
 }
 
 void Connection::Write(Response response) {
   GiveBody();
+  LimitBadRequest(&response);
   const bool keep_alive = exchange_.keep_alive && !draining_;
   const int status = response.status;
   const std::string caller = std::move(response.caller);
@@ -220,7 +234,8 @@ void Connection::Write(Response response) {
                                   .caller = caller,
                                   .status = status,
                                   .body_bytes = body_bytes,
-                                  .time = context_.clock.Monotonic() - exchange_.start});
+                                  .time = context_.clock.Monotonic() - exchange_.start,
+                                  .is_over_limit = exchange_.is_over_limit});
 }
 
 uint64_t Connection::WriteBody(Response response) {

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/worker_pool.h"
 #include "http/admission.h"
+#include "http/bad_requests.h"
 #include "http/input_buffer.h"
 #include "http/limits.h"
 #include "http/mailbox.h"
@@ -59,8 +60,9 @@ struct ConnectionContext {
   std::shared_ptr<Mailbox> mailbox;
   RequestIds ids;
   DateCache date;
-  Admission* admission = nullptr;  // Null when bodies are not counted.
-  WorkerPool* readers = nullptr;   // Null when no handler answers with a source.
+  Admission* admission = nullptr;       // Null when bodies are not counted.
+  BadRequests* bad_requests = nullptr;  // Null when they are not counted.
+  WorkerPool* readers = nullptr;        // Null when no handler answers with a source.
 };
 
 class Connection {
@@ -132,6 +134,7 @@ class Connection {
     std::chrono::nanoseconds start = {};
     bool is_http_10 = false;
     bool keep_alive = false;
+    bool is_over_limit = false;
   };
 
   // A body that a source reads, until its last piece is in the output.
@@ -154,6 +157,8 @@ class Connection {
   void Run(Request request);
   void SendContinue();
   void Refuse(int status, std::string_view detail);
+  // Answers a bad request with 429 when its address has sent too many.
+  void LimitBadRequest(Response* response);
   void Write(Response response);
   uint64_t WriteBody(Response response);
   size_t NextPieceBytes() const;

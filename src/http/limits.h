@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace tidemark::http {
@@ -22,6 +23,8 @@ struct ServerLimits {
   size_t max_body_bytes_per_address = 128 << 20;
   size_t max_connections = 10'000;
   size_t max_connections_per_address = 2'000;
+  // Of one address (bad_requests.h). They are answered and logged one by one, further ones are not.
+  int64_t max_bad_requests_a_minute = 300;
   // Bytes read ahead of the request at the handler. More pipelined bytes wait in the kernel.
   size_t max_pipelined_bytes = 64 << 10;
   std::chrono::milliseconds head_timeout = std::chrono::seconds(10);
@@ -32,6 +35,8 @@ struct ServerLimits {
 
 // A body of at most this size does not count towards max_body_bytes_at_once.
 inline constexpr size_t kSmallBodyBytes = 16 << 10;
+// The addresses whose bad requests are counted one by one, at the same time.
+inline constexpr size_t kMaxBadAddresses = 10'000;
 // A body that comes from a source is read and sent in pieces of this size. While a connection sends
 // one piece, at most one more is being read or waits.
 inline constexpr size_t kBodyPieceBytes = 256 << 10;

@@ -81,6 +81,7 @@ Loop::State::State(const LoopContext& context, int listener, uint64_t first_id)
                    .ids = RequestIds(first_id),
                    .date = DateCache(context.clock),
                    .admission = &context.admission,
+                   .bad_requests = &context.bad_requests,
                    .readers = &context.readers} {}
 
 Loop::State::~State() {

@@ -10,6 +10,7 @@
 
 #include "base/worker_pool.h"
 #include "http/admission.h"
+#include "http/bad_requests.h"
 #include "http/observer.h"
 #include "http/server.h"
 #include "http/tls_context.h"
@@ -23,6 +24,7 @@ struct LoopContext {
   const Clock& clock;
   Observer& observer;
   Admission& admission;
+  BadRequests& bad_requests;
   WorkerPool& readers;        // Threads that read bodies from sources.
   TlsContext* tls = nullptr;  // Null for plain HTTP.
 };

@@ -151,4 +151,10 @@ Response Problem(int status, std::string_view detail) {
   return WithBody(status, "application/problem+json", std::move(body));
 }
 
+Response BadRequest(int status, std::string_view detail) {
+  Response response = Problem(status, detail);
+  response.is_to_bad_request = true;
+  return response;
+}
+
 }  // namespace tidemark::http

@@ -64,6 +64,9 @@ struct Request {
   std::string body;
   std::string peer;  // The client's address, without its port.
   std::string id;    // Names this request in the log and in X-Request-Id.
+  // The client's address has sent too many bad requests (bad_requests.h). If this one is bad too,
+  // it leaves no line in the log.
+  bool is_over_limit = false;
 };
 
 // A body that is too large for memory. It is read piece by piece while it is sent.
@@ -82,7 +85,8 @@ struct Response {
   // Instead of the body: `source_size` bytes of the source.
   std::shared_ptr<BodySource> source = nullptr;
   uint64_t source_size = 0;
-  std::string caller = {};  // Who made the request, for the access log; not sent.
+  std::string caller = {};         // Who made the request, for the access log; not sent.
+  bool is_to_bad_request = false;  // See BadRequest; not sent.
 };
 
 // "OK" for 200; "Unknown" for a status that is not in the list.
@@ -96,5 +100,9 @@ Response Json(int status, std::string body);  // application/json
 // application/problem+json: a title for the status, and a detail that says what was wrong and
 // what to do. `detail` may be empty, for refusals that must not say why.
 Response Problem(int status, std::string_view detail);
+
+// The same for a request that is not valid HTTP, has no route, or has no valid token or signature.
+// The server counts these for each address, and answers too many with 429 (bad_requests.h).
+Response BadRequest(int status, std::string_view detail);
 
 }  // namespace tidemark::http

@@ -31,7 +31,13 @@ Observer::Observer(const Logger& logger, Metrics* metrics, PathForLog path_for_l
           {.name = "tidemark_http_connections", .help = "Connections that are open."})),
       refused_(metrics->AddCounter(
           {.name = "tidemark_http_refused_total",
-           .help = "Requests and connections that the server refused by itself."})) {
+           .help = "Requests and connections that the server refused by itself."})),
+      bad_(metrics->AddCounter({.name = "tidemark_http_bad_requests_total",
+                                .help = "Requests without a route, without a valid token or "
+                                        "signature, or that are not valid HTTP."})),
+      over_limit_(metrics->AddCounter(
+          {.name = "tidemark_http_bad_requests_limited_total",
+           .help = "Bad requests that got 429 because their address had sent too many."})) {
   for (size_t i = 0; i < answered_.size(); ++i) {
     answered_[i] = &metrics->AddCounter({.name = "tidemark_http_requests_total",
                                          .help = "Requests answered, by the kind of status.",
@@ -43,7 +49,7 @@ void Observer::RecordAnswer(const Served& served) {
   const int kind = std::clamp(served.status / 100, 1, 5);
   answered_[static_cast<size_t>(kind - 1)]->Add();
   seconds_.Observe(std::chrono::duration<double>(served.time).count());
-  if (!logs()) return;
+  if (!logs() || served.is_over_limit) return;
   logger_.Log(
       LogLevel::kInfo, "request",
       {{"method", served.method},
@@ -61,6 +67,16 @@ void Observer::LogCutShort(std::string_view request_id, std::string_view reason)
 }
 
 void Observer::CountRefusal() { refused_.Add(); }
+
+void Observer::CountBadRequest() { bad_.Add(); }
+
+void Observer::CountOverLimit() { over_limit_.Add(); }
+
+void Observer::LogOverLimit(std::string_view address, uint64_t refused) {
+  logger_.Log(LogLevel::kWarning,
+              "too many bad requests came from one address: further ones get 429 and no line",
+              {{"address", address}, {"refused_since_last_line", refused}});
+}
 
 void Observer::CountOpened() { connections_.Add(1); }
 

@@ -23,6 +23,7 @@ struct Served {
   int status = 0;
   size_t body_bytes = 0;
   std::chrono::nanoseconds time = {};  // From the end of the request to its reply.
+  bool is_over_limit = false;  // The 429 for a bad request, which is counted but not logged.
 };
 
 class Observer {
@@ -39,6 +40,11 @@ class Observer {
   void LogCutShort(std::string_view request_id, std::string_view reason);
   // A request or a connection that the server refused by itself.
   void CountRefusal();
+  void CountBadRequest();
+  // A bad request of an address that has sent too many.
+  void CountOverLimit();
+  // Some were refused since the last call, the last one from this address.
+  void LogOverLimit(std::string_view address, uint64_t refused);
   void CountOpened();
   void CountClosed();
 
@@ -49,6 +55,8 @@ class Observer {
   Histogram& seconds_;
   Gauge& connections_;
   Counter& refused_;
+  Counter& bad_;
+  Counter& over_limit_;
 };
 
 }  // namespace tidemark::http

@@ -82,7 +82,7 @@ struct Router::Node {
       allowed += ToString(method);
       if (method == Method::kGet && !entries.contains(Method::kHead)) allowed += ", HEAD";
     }
-    Response response = Problem(405, "This path takes other methods: " + allowed + ".");
+    Response response = BadRequest(405, "This path takes other methods: " + allowed + ".");
     response.headers.Add("Allow", allowed);
     return response;
   }
@@ -149,9 +149,9 @@ struct Router::Match {
 };
 
 Router::Match Router::FindRoute(const Request& request) const {
-  if (!request.path.starts_with('/')) return {.refusal = Problem(404, "There is nothing here.")};
+  if (!request.path.starts_with('/')) return {.refusal = BadRequest(404, "There is nothing here.")};
   if (!PercentDecode(request.path)) {
-    return {.refusal = Problem(400, "The path has a '%' without two hexadecimal digits.")};
+    return {.refusal = BadRequest(400, "The path has a '%' without two hexadecimal digits.")};
   }
   Match match;
   const Node* node = root_->Find(request.path, request.method, &match.matched);
@@ -160,7 +160,7 @@ Router::Match Router::FindRoute(const Request& request) const {
     return match;
   }
   const Node* other = root_->Find(request.path, std::nullopt, &match.matched);
-  return {.refusal = other == nullptr ? Problem(404, "There is nothing here.")
+  return {.refusal = other == nullptr ? BadRequest(404, "There is nothing here.")
                                       : other->MethodNotAllowed()};
 }
 

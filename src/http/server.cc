@@ -8,6 +8,7 @@
 
 #include "base/worker_pool.h"
 #include "http/admission.h"
+#include "http/bad_requests.h"
 #include "http/listener.h"
 #include "http/loop.h"
 #include "http/observer.h"
@@ -31,12 +32,14 @@ class Server::State {
         address_text_(address_.ToText()),
         observer_(runtime.logger, &runtime.metrics, std::move(parts.path_for_log)),
         admission_(limits_),
+        bad_requests_(limits_, runtime.clock, &observer_),
         readers_({.threads = kBodyReaders, .max_waiting = limits_.max_connections}) {
     const LoopContext shared{.limits = limits_,
                              .handler = *handler,
                              .clock = runtime.clock,
                              .observer = observer_,
                              .admission = admission_,
+                             .bad_requests = bad_requests_,
                              .readers = readers_,
                              .tls = tls_.get()};
     // Each loop counts its request ids from a random number. So the ids of several loops, and of
@@ -73,6 +76,7 @@ class Server::State {
   const std::string address_text_;
   Observer observer_;
   Admission admission_;
+  BadRequests bad_requests_;
   WorkerPool readers_;
   std::mutex mutex_;  // Held while stopping.
   std::vector<std::unique_ptr<Loop>> loops_;

@@ -355,6 +355,18 @@ TEST_F(ServerTest, WritesTheAccessLog) {
   EXPECT_EQ(log.find("secret"), std::string::npos);
 }
 
+// A client must not fill the disk with the log of its requests.
+// Review: F10
+TEST_F(ServerTest, CutsALongPathInTheLog) {
+  Start();
+  RawConnection connection(server_->port());
+  connection.Send("GET /" + std::string(8'000, 'a') + " HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_EQ(connection.ReadReply().status, 200);
+  const std::string log = StopAndReadLog();
+  EXPECT_NE(log.find("aaa… (8001 bytes)"), std::string::npos) << log;
+  EXPECT_LT(log.size(), 1'000u);
+}
+
 // Every metric changes.
 TEST_F(ServerTest, CountsWhatItDoes) {
   Start();

@@ -61,6 +61,13 @@ const Setting kProgramSettings[] = {
      .kind = SettingKind::kDuration,
      .default_value = "10s",
      .help = "How long the server waits for requests in progress when it stops."},
+    {.name = "server.bad-requests-a-minute",
+     .kind = SettingKind::kInteger,
+     .default_value = "300",
+     .help = "How many bad requests of one address are answered and logged one by one in a minute: "
+             "requests without a route, without a valid token or signature, or that are not valid "
+             "HTTP. Further ones get 429 and no line in the log. Correct requests are never "
+             "refused, so a proxy may stand before the server."},
     {.name = "api.tokens",
      .kind = SettingKind::kText,
      .default_value = "tidemark-tokens",

@@ -50,7 +50,9 @@ LogCapture::LogCapture() : std::ostream(nullptr), buffer_(std::make_unique<Buffe
 LogCapture::~LogCapture() = default;
 std::string LogCapture::text() const { return buffer_->text(); }
 
-FrontDoor::FrontDoor(const Adjust& adjust) {
+FrontDoor::FrontDoor(const Adjust& adjust, Time time)
+    : clock_(time == Time::kReal ? static_cast<const Clock&>(system_clock_) : manual_clock_),
+      sleeper_(time == Time::kReal ? static_cast<Sleeper&>(system_sleeper_) : manual_sleeper_) {
   slack_ =
       demo::PretendSlack::Start({.bot_token = Secret(std::string(kBotToken))},
                                 demo::MakeWorkspace({}), {.clock = &clock_, .random = &random_})
@@ -101,7 +103,8 @@ FrontDoor::~FrontDoor() {
 
 http::Response FrontDoor::Send(std::string_view body, const Signing& signing) {
   const EpochSeconds signed_at = signing.timestamp.value_or(clock_.NowSeconds());
-  const std::string timestamp = std::to_string(signed_at + signing.offset);
+  const std::string timestamp =
+      signing.timestamp_text.value_or(std::to_string(signed_at + signing.offset));
   http::OutgoingRequest request{.method = http::Method::kPost,
                                 .url = url_ + "/slack/events",
                                 .headers = signing.more,

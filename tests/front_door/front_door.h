@@ -25,6 +25,7 @@
 #include "servers/demo/pretend_slack.h"
 #include "tables/embedded/embedded_tables.h"
 #include "tests/support/faulty_tables.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark::testing {
@@ -70,15 +71,19 @@ class FrontDoor {
     WithDocuments(options);
   }
 
+  // The time of the service: the machine's, or one that only its waits and the test move on.
+  enum class Time { kReal, kManual };
   // Adjusts the options before the service starts.
   using Adjust = std::function<void(api::ServiceOptions*)>;
-  explicit FrontDoor(const Adjust& adjust = [](api::ServiceOptions*) {});
+  explicit FrontDoor(
+      const Adjust& adjust = [](api::ServiceOptions*) {}, Time time = Time::kReal);
   ~FrontDoor();
 
   // How a request to /slack/events differs from a valid one.
   struct Signing {
-    EpochSeconds offset = 0;                               // Added to the timestamp.
-    std::optional<EpochSeconds> timestamp = std::nullopt;  // nullopt: now.
+    EpochSeconds offset = 0;                                   // Added to the timestamp.
+    std::optional<EpochSeconds> timestamp = std::nullopt;      // nullopt: now.
+    std::optional<std::string> timestamp_text = std::nullopt;  // When it is not a number.
     std::optional<std::string> secret = std::nullopt;
     bool without_timestamp = false;
     bool without_signature = false;
@@ -126,15 +131,22 @@ class FrontDoor {
   // Where its files are.
   std::string objects_folder() const { return folder_.path() + "/objects"; }
   std::string log() const { return log_.text(); }
+  // With Time::kManual.
+  ManualClock& manual_clock() { return manual_clock_; }
+  const ManualSleeper& manual_sleeper() const { return manual_sleeper_; }
   const Metrics& metrics() const { return metrics_; }
 
  private:
   size_t CountOf(const std::string& table);
 
   TempFolder folder_;
-  SystemClock clock_;
+  SystemClock system_clock_;
+  SystemSleeper system_sleeper_;
+  ManualClock manual_clock_{SystemClock().NowSeconds()};
+  ManualSleeper manual_sleeper_{&manual_clock_};
+  const Clock& clock_;
+  Sleeper& sleeper_;
   SystemRandom random_;
-  SystemSleeper sleeper_;
   Metrics metrics_;
   LogCapture log_;
   Logger logger_{{}, clock_, &log_};

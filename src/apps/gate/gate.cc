@@ -1,6 +1,7 @@
 #include "apps/gate/gate.h"
 
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,13 @@ std::string ReplayKey(std::string_view secret_id, std::string_view signature) {
   return Sha256(fmt::format("{}\n{}", secret_id, signature));
 }
 
+// Empty when the body is not an event.
+std::string EventIdIn(std::string_view body) {
+  const auto envelope = slack::ParseEnvelope(body);
+  const auto* callback = envelope ? std::get_if<slack::EventCallback>(&*envelope) : nullptr;
+  return callback == nullptr ? "" : callback->event_id;
+}
+
 }  // namespace
 
 class Gate::State {
@@ -31,7 +39,8 @@ class Gate::State {
         metrics_(runtime.metrics),
         replays_(options.max_replay_entries, &runtime.clock) {}
 
-  Authentication Authenticate(const slack::SignedRequest& request, std::string_view request_id);
+  Authentication Authenticate(const slack::SignedRequest& request, std::string_view request_id,
+                              AuditLine line);
   void Forget(const Authentication& authentication) {
     if (authentication.authentic) replays_.Forget(authentication.replay_key);
   }
@@ -60,16 +69,18 @@ class Gate::State {
 };
 
 Authentication Gate::State::Authenticate(const slack::SignedRequest& request,
-                                         std::string_view request_id) {
+                                         std::string_view request_id, AuditLine line) {
   Authentication authentication = VerifySignature(request);
-  if (authentication.authentic) {
+  const bool is_signed = authentication.authentic;
+  if (is_signed) {
     VerifyFirstTime(&authentication);
   } else {
     metrics_.signature_failures.Add();
   }
-  if (!authentication.authentic) {
+  if (!authentication.authentic && line == AuditLine::kWritten) {
     Audit({{"decision", "unauthenticated"},
            {"reason", authentication.reason},
+           {"event", is_signed ? EventIdIn(request.body) : ""},
            {"request_id", request_id}});
   }
   return authentication;
@@ -166,9 +177,9 @@ Gate::Gate(GateOptions options, slack::SignatureVerifier verifier, Existence* ex
     : state_(std::make_unique<State>(options, std::move(verifier), existence, runtime)) {}
 Gate::~Gate() = default;
 
-Authentication Gate::Authenticate(const slack::SignedRequest& request,
-                                  std::string_view request_id) {
-  return state_->Authenticate(request, request_id);
+Authentication Gate::Authenticate(const slack::SignedRequest& request, std::string_view request_id,
+                                  AuditLine line) {
+  return state_->Authenticate(request, request_id, line);
 }
 
 void Gate::Forget(const Authentication& authentication) { state_->Forget(authentication); }

@@ -48,6 +48,10 @@ struct Authentication {
   std::string replay_key = {};  // The request's key in the replay memory.
 };
 
+// Whether a request that is not authentic gets a line in the audit log. It is omitted for an
+// address that sends too many of them.
+enum class AuditLine { kWritten, kOmitted };
+
 class Gate {
  public:
   // The existence check outlives this.
@@ -55,8 +59,10 @@ class Gate {
        const Runtime& runtime);
   ~Gate();
 
-  // `request_id` goes into the audit line.
-  Authentication Authenticate(const slack::SignedRequest& request, std::string_view request_id);
+  // `request_id` goes into the audit line. The line of a replay also has the event id: its
+  // signature is valid, so its body may be looked at.
+  Authentication Authenticate(const slack::SignedRequest& request, std::string_view request_id,
+                              AuditLine line = AuditLine::kWritten);
   // To be called when the request is not acknowledged: then the same bytes may come again. A retry
   // within the same second has the same signature, and would otherwise be refused as a replay.
   void Forget(const Authentication& authentication);

@@ -29,7 +29,7 @@ int StatusOf(ErrorCode code) {
 }
 
 http::Response NeedsToken() {
-  http::Response response = http::Problem(
+  http::Response response = http::BadRequest(
       401, "this needs a token, made by `tidemark token create`: Authorization: Bearer tm_…");
   response.headers.Set("WWW-Authenticate", "Bearer");
   return response;

@@ -85,6 +85,8 @@ Result<http::ServerOptions> ReadServer(const Settings& settings) {
   http::ServerOptions options{.listen = settings.Text("listen")};
   const auto address = TRY(http::ListenAddress::Parse(options.listen).WithContext("listen"));
   options.loops = TRY(IntegerBetween(settings, "server.loops", 0, 256));
+  options.limits.max_bad_requests_a_minute =
+      TRY(IntegerBetween(settings, "server.bad-requests-a-minute", 1, 1'000'000));
   const std::string& certificate = settings.Text("tls.certificate");
   const std::string& key = settings.Text("tls.key");
   if (certificate.empty() != key.empty()) {

@@ -93,7 +93,9 @@ class SlackEvents::Delivery {
         decoded_(DecodeBody(received)),
         gate_(*gate),
         nonce_(std::move(nonce)),
-        authentication_(gate_.Authenticate(SignedPartsOf(request()), request().id)) {}
+        authentication_(gate_.Authenticate(
+            SignedPartsOf(request()), request().id,
+            request().is_over_limit ? gate::AuditLine::kOmitted : gate::AuditLine::kWritten)) {}
   ~Delivery() {
     if (!acknowledged_) gate_.Forget(authentication_);
   }
@@ -183,7 +185,7 @@ SlackEvents::SlackEvents(SlackEventsParts parts, gate::UnknownPolicy unknown,
 Later<http::Response> SlackEvents::Receive(const http::RoutedRequest& routed) {
   auto delivery =
       std::make_shared<Delivery>(routed.request, parts_.gate, runtime_.random.Hex(kNonceBytes));
-  if (!delivery->is_authentic()) return http::Problem(401, "");
+  if (!delivery->is_authentic()) return http::BadRequest(401, "");
   // Only now: nothing of a body is looked at before its signature holds.
   auto envelope = slack::ParseEnvelope(delivery->request().body);
   if (!envelope) return RefuseMalformed(delivery->request(), envelope.error());
