@@ -203,15 +203,29 @@ TEST_F(ArchiveCommandsTest, VerifyProvesAndFinds) {
 // answers.
 TEST_F(ArchiveCommandsTest, AsksAServer) {
   DoArchive({"import", "export"});
-  const std::string from_folder = DoArchive({"messages", "general"});
+  const std::vector<Words> questions = {{"messages", "general"},
+                                        {"thread", "general", kRoot},
+                                        {"message", "general", kEdited},
+                                        {"files", "general", kRoot},
+                                        {"files"},
+                                        {"channels"},
+                                        {"coverage"}};
+  std::vector<std::string> from_folder;
+  for (const Words& question : questions) from_folder.push_back(DoArchive(question));
   Serve({"--data", "data", "--archive-consent", "true", "--archive-files", "false"});
   const Outcome held = Archive({"messages", "general"});
   EXPECT_EQ(held.exit_code, kEnvironment);
   EXPECT_THAT(held.err, HasSubstr("--server"));
 
   std::ofstream(path("token")) << CreateToken("reader") << "\n";
-  EXPECT_EQ(DoArchive({"messages", "general", "--server", url(), "--token-file", "token"}),
-            from_folder);
+  const auto ask_server = [&](Words question) {
+    question.insert(question.end(), {"--server", url(), "--token-file", "token"});
+    return DoArchive(question);
+  };
+  for (size_t i = 0; i < questions.size(); ++i) {
+    EXPECT_EQ(ask_server(questions[i]), from_folder[i]) << questions[i].front();
+  }
+  EXPECT_THAT(ask_server({"status"}), HasSubstr(R"("processors":[{"name":"files")"));
   std::ofstream(path("token")) << "tm_wrong\n";
   EXPECT_EQ(Archive({"channels", "--server", url(), "--token-file", "token"}).exit_code,
             kEnvironment);

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "servers/demo/sender.h"
 #include "tests/programs/serve_fixture.h"
 #include "tests/support/certificate.h"
 
@@ -50,6 +51,25 @@ TEST_F(ServeTlsTest, ReloadsItsCertificateOnSighup) {
   ASSERT_TRUE(server_->AwaitError("reloaded the certificate")) << server_->err();
   EXPECT_EQ(GetTrusting("second.pem"), 200);
   EXPECT_EQ(GetTrusting("first.pem"), 0);
+}
+
+// Slack sends its events over TLS.
+TEST_F(ServeTlsTest, TakesSlacksEvents) {
+  Serve({"--tls-certificate", "certificate.pem", "--tls-key", "key.pem"},
+        {std::string("SLACK_SIGNING_SECRET=") + kDemoSecret});
+  http::CurlClient client({.authorities = path("first.pem")}, &clock_, &sleeper_);
+  const auto send = [&](const std::string& secret) {
+    const demo::SenderOptions options{.url = "https://" + address_ + "/slack/events",
+                                      .signing_secret = Secret(std::string(secret))};
+    return client
+        .Send(demo::MakeDelivery(options, R"({"type":"url_verification","challenge":"c"})",
+                                 {.timestamp = std::to_string(clock_.NowSeconds())}),
+              Deadline::After(clock_, seconds(30)))
+        .response;
+  };
+  EXPECT_EQ(send(kDemoSecret).status, 200);
+  EXPECT_EQ(send(kDemoSecret).status, 401);  // The same bytes again.
+  EXPECT_EQ(send("another").status, 401);
 }
 
 // A broken new certificate must not stop the server.
