@@ -8,6 +8,7 @@
 #include <latch>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -281,6 +282,18 @@ TEST_F(ScriptedWatchTest, AFolderThatIsNotWatchedIsLogged) {
   watcher_->WaitUntilIdle();
   EXPECT_THAT(log_.text(), HasSubstr("the folder is one too many"));
   EXPECT_THAT(metrics_.Expose(), HasSubstr("tidemark_documents_watch_failures_total 1\n"));
+}
+
+// An exception in this thread must not end the process, and loses no change.
+// Review: F14
+TEST_F(ScriptedWatchTest, GoesOnAfterAnException) {
+  Start(objects::News{}, [&] {
+    Upload("CHG-1");
+    throw std::runtime_error("no memory for it");
+  });
+  watcher_->WaitUntilIdle();
+  EXPECT_TRUE(IsCached("CHG-1"));
+  EXPECT_THAT(log_.text(), HasSubstr("no memory for it"));
 }
 
 TEST_F(ScriptedWatchTest, AFailedWatcherIsLogged) {

@@ -1,6 +1,8 @@
 #include "servers/api/attempts/service.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -39,13 +41,16 @@ Status AttemptsService::Start() {
   return Done{};
 }
 
+// One line for the rule that is easiest to guess at. `tidemark attempts odds` shows all of them.
 void AttemptsService::LogOdds() const {
-  for (const attempts::Odds& odds : attempts_.policy().YearlyOdds()) {
-    logger_.Log(LogLevel::kInfo, "odds of guessing",
-                {{"rule", odds.rule},
-                 {"guesses_a_year", static_cast<int64_t>(odds.guesses_a_year)},
-                 {"odds_a_year", fmt::format("{:.3g}", odds.a_year)}});
-  }
+  const std::vector<attempts::Odds> all = attempts_.policy().YearlyOdds();
+  const auto highest = std::ranges::max_element(all, {}, &attempts::Odds::a_year);
+  if (highest == all.end()) return;
+  logger_.Log(LogLevel::kInfo, "highest odds of guessing",
+              {{"rule", highest->rule},
+               {"guesses_a_year", static_cast<int64_t>(highest->guesses_a_year)},
+               {"odds_a_year", fmt::format("{:.3g}", highest->a_year)},
+               {"rules", all.size()}});
 }
 
 void AttemptsService::Stop() {

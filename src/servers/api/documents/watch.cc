@@ -1,6 +1,7 @@
 #include "servers/api/documents/watch.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "apps/documents/notification.h"
@@ -64,21 +65,35 @@ void DocumentsWatch::Stop() {
 
 void DocumentsWatch::Work() {
   while (!stopped_.stop_requested() && (parts_.watcher || all_due_)) {
-    auto news = WaitForNews();
-    if (!news) {
-      ReportFailure(
-          "changes of other programs are not noticed any more: restart the server, or run fsck",
-          news.error().message);
-      return;
-    }
-    Take(*std::move(news));
-    if (parts_.runtime.clock.Monotonic() >= paused_until_) due_.merge(failed_);
-    if (!due_.empty()) {
-      ApplyBatch();
-    } else if (all_due_ && parts_.runtime.clock.Monotonic() >= paused_until_) {
-      CompareAll();
+    // An exception that leaves a thread ends the process. What was being handled is not known here,
+    // so everything is compared again.
+    try {
+      if (!Step()) return;
+    } catch (const std::exception& exception) {
+      ReportFailure("handling changes of other programs threw: all documents are compared again",
+                    exception.what());
+      MakeAllDue();
+      PauseRetries();
     }
   }
+}
+
+bool DocumentsWatch::Step() {
+  auto news = WaitForNews();
+  if (!news) {
+    ReportFailure(
+        "changes of other programs are not noticed any more: restart the server, or run fsck",
+        news.error().message);
+    return false;
+  }
+  Take(*std::move(news));
+  if (parts_.runtime.clock.Monotonic() >= paused_until_) due_.merge(failed_);
+  if (!due_.empty()) {
+    ApplyBatch();
+  } else if (all_due_ && parts_.runtime.clock.Monotonic() >= paused_until_) {
+    CompareAll();
+  }
+  return true;
 }
 
 Result<objects::News> DocumentsWatch::WaitForNews() {
@@ -102,6 +117,10 @@ void DocumentsWatch::Take(objects::News news) {
   }
   if (!news.all) return;
   overflows_.Add();
+  MakeAllDue();
+}
+
+void DocumentsWatch::MakeAllDue() {
   all_due_ = true;
   parts_.documents->BeginComparison();
 }

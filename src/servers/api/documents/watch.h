@@ -41,9 +41,13 @@ class DocumentsWatch {
 
  private:
   void Work();
+  // Waits for news and handles a part of what is due. False when nothing is noticed any more.
+  bool Step();
   std::chrono::milliseconds TimeToWait() const;
   Result<objects::News> WaitForNews();
   void Take(objects::News news);
+  // From now on no row is trusted that was not compared.
+  void MakeAllDue();
   void ApplyBatch();
   void CompareAll();
   void ReportFailure(std::string_view message, std::string_view error);
