@@ -238,7 +238,6 @@ class RebuildTest : public IndexTest {
   ChannelIndex::RebuildReport Rebuild() { return Value(index_->Rebuild(team_, nullptr)); }
 };
 
-// Spec: 001-67
 TEST_F(RebuildTest, RebuildsALostIndexFromTheRows) {
   Rebuild();
   const ChannelIndex::Names former = Value(index_->All(team_));

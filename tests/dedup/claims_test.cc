@@ -591,6 +591,29 @@ TEST(ClaimsTest, TheTableHasTheSeedsLayoutAndNeedsFewPermissions) {
   EXPECT_TRUE(stage.claims.Fail(stage.Taken("Ev4"), "x"));
 }
 
+// Several keys of one event are claimed in a transaction, which DynamoDB allows to whoever may put,
+// update and delete each of its items. It has only such actions, and nothing else is called.
+// Spec: 004-47
+TEST(ClaimsTest, SeveralKeysNeedNoMorePermissions) {
+  Stage stage;
+  stage.tables.decide = [](Operation operation) -> std::optional<testing::Fault> {
+    const bool granted = operation == Operation::kDescribe || operation == Operation::kPut ||
+                         operation == Operation::kUpdate || operation == Operation::kTransact;
+    return granted ? std::nullopt : std::optional(Denied());
+  };
+  const auto taken = [&](const std::string& name) {
+    return stage.claims.Take({.keys = {name, name + "-alias"}})->claim.value();
+  };
+  EXPECT_EQ(stage.claims.Mark({.keys = {"Ev1", "Ev1-alias"}})->outcome, ClaimOutcome::kNew);
+  Claim claim = taken("Ev2");
+  EXPECT_TRUE(stage.claims.Renew(&claim));
+  EXPECT_TRUE(stage.claims.Complete(claim));
+  EXPECT_TRUE(stage.claims.Release(taken("Ev3")));
+  EXPECT_TRUE(stage.claims.Fail(taken("Ev4"), "x"));
+  EXPECT_EQ(stage.claims.Take({.keys = {"Ev2-alias"}})->outcome, ClaimOutcome::kDone);
+  EXPECT_EQ(stage.claims.Take({.keys = {"Ev3-alias"}})->outcome, ClaimOutcome::kNew);
+}
+
 TEST(ClaimsTest, ATableWithOtherKeysIsRefused) {
   Stage stage;
   ASSERT_TRUE(stage.model.CreateTable({.table = "users", .keys = {.partition = {"id"}}}));

@@ -196,7 +196,6 @@ TEST(LoadTest, AThousandEventsRunAThousandTimesUnderThrottling) {
 // % throttling only one call in three thousand does not. For a minute after such a call, a process
 // decides alone: no event is lost, and each extra run is reported. The same holds with twice the
 // throttling, where there are many such minutes.
-// Spec: 004-43
 TEST(LoadTest, WithoutTheStoreEveryExtraRunIsReported) {
   for (const uint32_t percent : {20, 45}) {
     const StormResult result = RunStorm({.seed = 43,

@@ -9,10 +9,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "apps/dedup/claims.h"
 #include "base/json.h"
 #include "programs/program_settings.h"
 #include "servers/api/service_options.h"
 #include "tests/front_door/front_door.h"
+#include "tests/support/process_runtime.h"
 
 namespace tidemark::testing {
 namespace {
@@ -101,6 +103,40 @@ TEST(SettingsTest, DedupOutageCanRefuseWhileTheTableIsAway) {
     EXPECT_EQ(claimed.status, status) << setting << ": " << claimed.body;
     door->faults().decide = nullptr;
   }
+}
+
+// Memory decides about half of the events, and the store about the others. Each event is stored
+// once, whoever decides.
+TEST(SettingsTest, DedupRolloutLeavesAShareOfTheEventsToMemory) {
+  constexpr size_t kEvents = 40;
+  const auto door = DoorWith({{"dedup.rollout", "50"}});
+  for (size_t i = 0; i < 2 * kEvents; ++i) {
+    const std::string body =
+        FrontDoor::Message("Ev" + std::to_string(i % kEvents), door->real_ids());
+    // Slack's retry has another timestamp, and so another signature.
+    EXPECT_EQ(door->Send(body, {.offset = i < kEvents ? -100 : 0}).status, 200) << body;
+  }
+  EXPECT_EQ(door->InboxSize(), kEvents);
+  EXPECT_EQ(door->CounterOf("tidemark_events_total{result=\"accepted\"}"), kEvents);
+  EXPECT_EQ(door->CounterOf("tidemark_events_total{result=\"duplicate\"}"), kEvents);
+  const size_t marks =
+      door->tables().Scan({.table = "tidemark-events", .consistent = true}).value().items.size();
+  EXPECT_GT(marks, 0u);
+  EXPECT_LT(marks, kEvents);
+}
+
+// An event that cannot be marked is not acknowledged, so that Slack sends it again.
+TEST(SettingsTest, WithoutTheTableOfMarksNoEventIsAcknowledged) {
+  const auto door = DoorWith({});
+  ASSERT_TRUE(door->tables().DeleteTable("tidemark-events"));
+  EXPECT_EQ(door->Send(FrontDoor::Message("Ev1", door->real_ids())).status, 500);
+  EXPECT_EQ(door->InboxSize(), 0u);
+  ManualClock time(SystemClock().NowSeconds());
+  ProcessRuntime process(time, &time, 1);
+  ASSERT_TRUE(dedup::Claims({.table = "tidemark-events"}, &door->tables(), process.runtime())
+                  .CreateTable());
+  EXPECT_EQ(door->Send(FrontDoor::Message("Ev1", door->real_ids())).status, 200);
+  EXPECT_EQ(door->InboxSize(), 1u);
 }
 
 std::string SomeChange() {

@@ -258,7 +258,6 @@ TEST(VerifyTest, TheResultsDoNotDependOnWhoReadsTheMetrics) {
             "missing_header");
 }
 
-// Spec: 000-42
 TEST(VerifyTest, TheCacheTouchesNoOtherTables) {
   Stage stage;
   const std::vector<std::string> others = {"slack-classify-bot-processed-events", "slack-history",
@@ -308,10 +307,8 @@ TEST(VerifyTest, RepeatedChecksAreHits) {
   EXPECT_EQ(misses, 10);
 }
 
-// The time itself is measured by bench/gate.cc ("existence hit, p95", and a goal of 1 ms for the
-// p99, over the embedded tables); no test measures it. This test checks why a hit stays below 50
-// ms: it makes one read, no write and no call to Slack.
-// Spec: 000-44
+// A hit makes one read, no write and no call to Slack. tests/front_door and bench/gate.cc measure
+// its time.
 TEST(VerifyTest, AHitIsOneReadAndNothingElse) {
   Stage stage;
   stage.existence->Check(Triple());
