@@ -9,7 +9,8 @@ A test names the statements that it proves in the comment above it:
   TEST(ClaimTest, TakesOverAnExpiredRow) {
 
 A statement is proved when at least one test names it, and every test that names it passed when it
-last ran.
+last ran, without a flag: a test that was skipped does not count, and neither does a run with
+./dev test --long.
 
 docs/spec holds a copy of every statement, each followed by what changed it: the decisions of
 ../shared/spec/decisions.md, and the records in docs/decisions. A record lists the statements that
@@ -22,6 +23,7 @@ it changed, one list entry for each:
 --check fails when
   a test names a statement that does not exist;
   no test follows a "Spec:" comment;
+  a test that names a statement checks less, or nothing, unless a flag is set;
   the number of statements is not 309;
   docs/spec differs from what --update-copy would write;
   DECIDED and the list of decisions do not agree;
@@ -52,7 +54,11 @@ NOT_COPIED = re.compile(r" \(`semantics\.md`, \w+\)")
 NAMED = re.compile(r"^\s*//\s*Spec:\s*(.*)$")
 NUMBER = re.compile(r"\d{3}-\d{2}")
 TEST = re.compile(r"^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)\s*\)")
+# What a test that proves a statement must not depend on: it would prove it with a flag only.
+FLAG = re.compile(r"GTEST_SKIP|TIDEMARK_LONG|\bHasTime\(")
 NOT_RUN = "not run"
+# The results of ./dev test --long end with this (tools/dev_test.sh).
+LONG = "-long"
 
 # Which statements each decision changed or made precise. Decision 29 replaced decision 24.
 DECIDED = {
@@ -250,12 +256,30 @@ def tests_in(path, text):
             waiting = []
 
 
-def named_tests(root):
-    """Everything that a "Spec:" comment names in the C++ of src/ and tests/."""
+def test_files(root):
+    """(path, text) of the C++ of src/ and tests/ that may have tests."""
     for path in files.project_files(root):
         in_tests = path.parts[0] == "tests" and path.suffix in (".cc", ".h")
         if in_tests or path.name.endswith("_test.cc"):
-            yield from tests_in(path, files.read(root / path) or "")
+            yield path, files.read(root / path) or ""
+
+
+def named_tests(root):
+    """Everything that a "Spec:" comment names."""
+    for path, text in test_files(root):
+        yield from tests_in(path, text)
+
+
+def tests_with_flags(root):
+    """Places where a test that names a statement looks at a flag."""
+    for path, text in test_files(root):
+        begins = {int(test.where.rpartition(":")[2])
+                  for _, test, _ in tests_in(path, text) if test is not None}
+        inside = False
+        for number, line in enumerate(text.splitlines(), 1):
+            inside = number in begins or (inside and line != "}")
+            if inside and FLAG.search(line):
+                yield f"{path}:{number}"
 
 
 def copy_faults(root, known, decided):
@@ -288,6 +312,8 @@ def faults(root, decided=DECIDED):
             yield f"{place}: there is no statement '{number}'"
         elif test is None:
             yield f"{place}: names {number}, but no test follows"
+    for place in tests_with_flags(root):
+        yield f"{place}: this test names a statement, so it must not depend on a flag"
 
 
 def last_runs(root):
@@ -295,7 +321,8 @@ def last_runs(root):
     runs = collections.defaultdict(list)
     whole = {}
     by_age = sorted(
-        (folder for folder in (root / "build" / "results").glob("*") if folder.is_dir()),
+        (folder for folder in (root / "build" / "results").glob("*")
+         if folder.is_dir() and not folder.name.endswith(LONG)),
         key=lambda folder: folder.stat().st_mtime)
     for folder in by_age:
         preset = folder.name.removesuffix("-filtered")
@@ -363,19 +390,25 @@ def self_test_marks():
             "src/a/a_test.cc": "// Spec: 000-01, 000-02\n// why\nTEST(A, One) {\n"
                                "// Spec: 000-02\nTEST_P(A, Two) {\n// Spec: 000-03\nint x;\n"
                                "// Spec: 999-01\nTEST(A, Three) {\n"
-                               "// Spec: 000-04\nTEST(A, Four) {\n",
+                               "// Spec: 000-04\nTEST(A, Four) {\n  GTEST_SKIP();\n}\n"
+                               "// Spec: 000-05\nTEST(A, Five) {\n}\n",
             "build/results/dev/programs.xml":
                 '<testsuite><testcase name="a" status="run"/><testcase name="b" status="fail"/>'
                 "</testsuite>",
             "build/results/dev/a.xml": results.gtest_xml("A", "One"),
             "build/results/dev/b.xml": results.gtest_xml("All/A", "Two/0", "<failure/>"),
+            "build/results/dev-long/programs.xml":
+                '<testsuite><testcase name="c" status="run"/></testsuite>',
+            "build/results/dev-long/c.xml": results.gtest_xml("A", "Five"),
         })
         found = " ".join(faults(root))
-        for fault in ("5 statements, not 309", "test.cc:6: names 000-03", "no statement '999-01'"):
+        for fault in ("5 statements, not 309", "test.cc:6: names 000-03", "no statement '999-01'",
+                      "test.cc:12: this test names a statement"):
             assert fault in found, (fault, found)
         lines = list(report(root, summary=False))
         assert lines[-1] == "proved 1 of 5", lines
-        assert "failed   A.Two" in "\n".join(lines) and "not run  A.Four" in "\n".join(lines), lines
+        for line in ("failed   A.Two", "not run  A.Four", "not run  A.Five"):
+            assert line in "\n".join(lines), lines
 
 
 def self_test_copy():
@@ -416,7 +449,7 @@ def self_test_copy():
 def self_test():
     self_test_marks()
     self_test_copy()
-    print("spec: 11 planted faults found, and a copy has every word")
+    print("spec: 13 planted faults found, and a copy has every word")
 
 
 def main():
