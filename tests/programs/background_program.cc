@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "base/check.h"
 
@@ -18,7 +19,8 @@ namespace tidemark::testing {
 
 namespace {
 
-constexpr int kPatienceMs = 60'000;
+// Only a program that hangs takes so long, also on a busy machine.
+constexpr int kPatienceMs = 300'000;
 
 std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -97,14 +99,18 @@ bool BackgroundProgram::HasExited() const {
   return exit_code_ || poll(&exits, 1, 0) > 0;
 }
 
-void BackgroundProgram::AwaitChange() const {
+bool BackgroundProgram::AwaitChange() const {
   pollfd either[] = {{.fd = exits_, .events = POLLIN, .revents = 0},
                      {.fd = changes_, .events = POLLIN, .revents = 0}};
   // No output for so long means that the program hangs. Then the test must fail, not hang too.
-  CHECK(poll(either, 2, kPatienceMs) > 0);
+  if (poll(either, 2, kPatienceMs) <= 0) {
+    ADD_FAILURE() << "the program printed nothing for five minutes:\n" << err();
+    return false;
+  }
   char events[4096];
   while (read(changes_, events, sizeof events) > 0) {
   }
+  return true;
 }
 
 std::optional<std::string> BackgroundProgram::AwaitError(const std::string& text, int times) {
@@ -123,14 +129,17 @@ std::optional<std::string> BackgroundProgram::AwaitError(const std::string& text
       if (end != std::string::npos) return printed.substr(begin, end - begin);
     }
     if (exited) return std::nullopt;
-    AwaitChange();
+    if (!AwaitChange()) return std::nullopt;
   }
 }
 
 int BackgroundProgram::AwaitExit() {
   if (exit_code_) return *exit_code_;
   pollfd exits{.fd = exits_, .events = POLLIN, .revents = 0};
-  CHECK(poll(&exits, 1, kPatienceMs) > 0);
+  if (poll(&exits, 1, kPatienceMs) <= 0) {
+    ADD_FAILURE() << "the program did not end within five minutes:\n" << err();
+    kill(pid_, SIGKILL);
+  }
   int status = 0;
   CHECK(waitpid(pid_, &status, 0) == pid_);
   exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);

@@ -6,8 +6,8 @@
 //   EXPECT_EQ(server.AwaitExit(), 0);
 //
 // Its environment is only what is given, plus the sanitizer options of the test. Its output goes to
-// files in its folder. A wait ends as soon as its condition holds, and fails after a minute. The
-// destructor kills a program that is still running. One thread at a time.
+// files in its folder. A wait ends as soon as its condition holds. After five minutes the test
+// fails. The destructor kills a program that is still running. One thread at a time.
 #pragma once
 
 #include <optional>
@@ -46,8 +46,9 @@ class BackgroundProgram {
 
  private:
   bool HasExited() const;
-  // Returns when something was printed to standard error, or the program has ended.
-  void AwaitChange() const;
+  // Returns when something was printed to standard error, or the program has ended. False, and the
+  // test fails, when neither happens.
+  bool AwaitChange() const;
 
   std::string out_path_;
   std::string err_path_;
