@@ -36,8 +36,7 @@ bool BadRequests::Count(const std::string& address) {
   return true;
 }
 
-bool BadRequests::IsOverLimit(const std::string& address) {
-  const nanoseconds now = clock_.Monotonic();
+bool BadRequests::IsOverLimit(const std::string& address, nanoseconds now) {
   if (now >= over_until_.load()) return false;
   const std::lock_guard lock(mutex_);
   const auto found = by_address_.find(address);

@@ -34,8 +34,9 @@ class BadRequests {
 
   // Counts a bad request of this address. False when the address has sent too many.
   bool Count(const std::string& address);
-  // Whether Count would return false now. Takes a lock only if that holds for some address.
-  bool IsOverLimit(const std::string& address);
+  // Whether Count would return false at this time of the monotonic clock, which is now. Takes a
+  // lock only if that holds for some address.
+  bool IsOverLimit(const std::string& address, std::chrono::nanoseconds now);
 
  private:
   TokenBucket& BucketLocked(const std::string& address, std::chrono::nanoseconds now);

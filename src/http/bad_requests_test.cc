@@ -100,8 +100,8 @@ TEST_F(BadRequestsTest, ManyAddressesShareOneCountBeyondABound) {
   for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(bad_requests.Count(address(kMaxBadAddresses + i)));
   const std::string last = address(kMaxBadAddresses + 3);
   EXPECT_FALSE(bad_requests.Count(last));
-  EXPECT_TRUE(bad_requests.IsOverLimit(last));
-  EXPECT_FALSE(bad_requests.IsOverLimit(address(0)));
+  EXPECT_TRUE(bad_requests.IsOverLimit(last, clock_.Monotonic()));
+  EXPECT_FALSE(bad_requests.IsOverLimit(address(0), clock_.Monotonic()));
   // After a minute the old ones are forgotten, and there is room again.
   clock_.Advance(seconds(60));
   for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(bad_requests.Count(last));

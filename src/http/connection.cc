@@ -149,9 +149,9 @@ void Connection::Dispatch() {
   Request request = std::move(parser_.request());
   request.peer = peer_;
   request.id = IdOf(request);
-  request.is_over_limit =
-      context_.bad_requests != nullptr && context_.bad_requests->IsOverLimit(admission_key_);
   BeginExchange(request, request.id);
+  request.is_over_limit = context_.bad_requests != nullptr &&
+                          context_.bad_requests->IsOverLimit(admission_key_, exchange_.start);
   parser_.StartNext();
   head_checked_ = false;
   continue_sent_ = false;
