@@ -70,9 +70,9 @@ class PretendHttp final : public http::Client {
 
 class SlackCallsTest : public ::testing::Test {
  protected:
-  Verdict Check(milliseconds deadline = ExistenceOptions().deadline) {
+  Verdict Check() {
     const Runtime runtime = stage_.AnotherRuntime();
-    Existence existence({.deadline = deadline}, &stage_.tables, &api_, &stage_.tokens, runtime);
+    Existence existence({}, &stage_.tables, &api_, &stage_.tokens, runtime);
     Gate gate({}, slack::SignatureVerifier({}), &existence, runtime);
     return gate.CheckExistence(Message(), "request-1");
   }
@@ -119,10 +119,10 @@ TEST_F(SlackCallsTest, AllowsAfterARetryOf429) {
 // Spec: 000-31
 TEST_F(SlackCallsTest, StoresNothingWhenEveryCallGets429) {
   http_.answers["users.info"] = {Answer("", 429)};
-  EXPECT_EQ(Check(seconds(60)), NotKnown(Reason::kRateLimited));
-  EXPECT_EQ(http_.calls["users.info"], 4);
-  EXPECT_EQ(stage_.sleeper.slept(),
-            (std::vector<milliseconds>{seconds(1), seconds(2), seconds(4)}));
+  EXPECT_EQ(Check(), NotKnown(Reason::kRateLimited));
+  // The second wait would end after the deadline.
+  EXPECT_EQ(http_.calls["users.info"], 2);
+  EXPECT_EQ(stage_.sleeper.slept(), std::vector<milliseconds>{seconds(1)});
   EXPECT_TRUE(IsAudited("rate_limited"));
   EXPECT_FALSE(IsCached());
   EXPECT_FALSE(stage_.Row("entity#user#U01234567"));
