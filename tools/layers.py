@@ -27,6 +27,8 @@ LAYERS = {
     "redis": ["base"],
     "slack": ["base", "http"],
     "tables/embedded": ["base", "item", "expression", "tables"],
+    "wire": ["base", "item", "tables"],
+    "tables/remote": ["base", "item", "tables", "wire"],
     "objects/directory": ["base", "objects"],
 }
 APPS = ["gate", "dedup", "archive", "documents", "attempts"]

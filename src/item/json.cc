@@ -12,6 +12,10 @@ namespace tidemark::item {
 
 namespace {
 
+// A short text can claim to have many elements. Their memory comes with the elements.
+constexpr size_t kMaxReserved = 1'024;
+size_t ReservedFor(const Json& json) { return std::min(json.Size(), kMaxReserved); }
+
 Error SerializationError(std::string_view what) {
   return Invalid(std::string(kSerializationPrefix).append(what));
 }
@@ -28,23 +32,6 @@ std::string_view TokenName(const Json& json) {
     default:
       return "NULL_VALUE";
   }
-}
-
-// DynamoDB's text for a value that is not a scalar of this Java class.
-Error NotAScalar(const Json& json, std::string_view java_class) {
-  if (json.IsObject())
-    return SerializationError("Start of structure or map found where not expected");
-  if (json.IsArray()) {
-    return SerializationError("Unrecognized collection type class " + std::string(java_class));
-  }
-  const std::string_view short_name = java_class.substr(java_class.rfind('.') + 1);
-  return SerializationError(std::string(TokenName(json)) + " cannot be converted to " +
-                            std::string(short_name));
-}
-
-Error NotAList(const Json& json) {
-  return SerializationError(json.IsObject() ? "Start of structure or map found where not expected"
-                                            : "Unexpected field type");
 }
 
 Error NotAMap(const Json& json) {
@@ -131,7 +118,7 @@ class Decoder {
   Result<Map> Attributes(const Json& json, int level) {
     if (!json.IsObject()) return NotAMap(json);
     std::vector<Attribute> attributes;
-    attributes.reserve(json.Size());
+    attributes.reserve(ReservedFor(json));
     for (const JsonMember member : json.Members()) {
       Status name = ValidateName(member.name);
       if (!name) return Named(member.name, std::move(name).error());
@@ -196,7 +183,7 @@ class Decoder {
   Result<Value> Set(Type type, const Json& json, Result<Member> (*decode)(const Json&)) {
     if (!json.IsArray()) return NotAList(json);
     std::vector<Member> members;
-    members.reserve(json.Size());
+    members.reserve(ReservedFor(json));
     for (const Json element : json.Elements()) {
       Result<Member> member = decode(element);
       if (!member) return Indexed(members.size(), std::move(member).error());
@@ -213,7 +200,7 @@ class Decoder {
   Result<Value> Elements(const Json& json, int level) {
     if (!json.IsArray()) return NotAList(json);
     List list;
-    list.reserve(json.Size());
+    list.reserve(ReservedFor(json));
     for (const Json element : json.Elements()) {
       Result<Value> value = AnyValue(element, level);
       if (!value) return Indexed(list.size(), std::move(value).error());
@@ -283,6 +270,33 @@ Result<Item> ParseItemJson(std::string_view text) {
 }
 
 Result<Value> DecodeValueJson(const Json& json) { return Decoder().AnyValue(json, 1); }
+
+Result<Item> DecodeItemJson(const Json& json) { return Decoder().Attributes(json, 1); }
+
+Result<std::string_view> DecodeTextJson(const Json& json) { return DecodeText(json); }
+
+Result<bool> DecodeBoolJson(const Json& json) { return DecodeBool(json); }
+
+Error NotAScalar(const Json& json, std::string_view java_class) {
+  if (json.IsObject())
+    return SerializationError("Start of structure or map found where not expected");
+  if (json.IsArray()) {
+    return SerializationError("Unrecognized collection type class " + std::string(java_class));
+  }
+  const std::string_view short_name = java_class.substr(java_class.rfind('.') + 1);
+  return SerializationError(std::string(TokenName(json)) + " cannot be converted to " +
+                            std::string(short_name));
+}
+
+Error NotAList(const Json& json) {
+  return SerializationError(json.IsObject() ? "Start of structure or map found where not expected"
+                                            : "Unexpected field type");
+}
+
+Error NotAStructure(const Json& json) {
+  return SerializationError(json.IsArray() ? "Unrecognized collection type"
+                                           : "Unexpected field type");
+}
 
 void EncodeJson(const Item& item, JsonWriter* writer) {
   writer->BeginObject();

@@ -27,8 +27,17 @@ inline constexpr std::string_view kSerializationPrefix = "SerializationException
 // such as "orders[3].price: ".
 Result<Item> ParseItemJson(std::string_view text);
 
-// Decodes a part of a protocol message. The error messages are DynamoDB's, without a path.
+// Decode a part of a protocol message. The error messages are DynamoDB's, without a path.
 Result<Value> DecodeValueJson(const Json& json);
+Result<Item> DecodeItemJson(const Json& json);
+Result<std::string_view> DecodeTextJson(const Json& json);
+Result<bool> DecodeBoolJson(const Json& json);
+
+// DynamoDB's errors for a part of a message that is of another kind: not a scalar of this Java
+// class, not a list, and not a map or a structure.
+Error NotAScalar(const Json& json, std::string_view java_class);
+Error NotAList(const Json& json);
+Error NotAStructure(const Json& json);
 
 void EncodeJson(const Item& item, JsonWriter* writer);
 void EncodeJson(const Value& value, JsonWriter* writer);

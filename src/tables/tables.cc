@@ -26,6 +26,11 @@ Later<WriteReply> Tables::Submit(WriteRequest request, std::optional<Deadline> /
   return std::visit(Writer{*this}, request);
 }
 
+Later<BatchWriteReply> Tables::Submit(BatchWriteRequest request,
+                                      std::optional<Deadline> /*deadline*/) {
+  return BatchWrite(request);
+}
+
 Later<TransactWriteReply> Tables::Submit(TransactWriteRequest request,
                                          std::optional<Deadline> /*deadline*/) {
   return TransactWrite(request);

@@ -73,6 +73,8 @@ class Tables {
                                                   std::optional<Deadline> deadline);
   virtual Later<Page> Submit(QueryRequest request, std::optional<Deadline> deadline);
   virtual Later<WriteReply> Submit(WriteRequest request, std::optional<Deadline> deadline);
+  virtual Later<BatchWriteReply> Submit(BatchWriteRequest request,
+                                        std::optional<Deadline> deadline);
   virtual Later<TransactWriteReply> Submit(TransactWriteRequest request,
                                            std::optional<Deadline> deadline);
 

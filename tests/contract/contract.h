@@ -40,6 +40,8 @@ class Implementation {
   virtual ManualClock& clock() = 0;
   // Does all housekeeping that is due.
   virtual void Maintain() = 0;
+  // Whether a reply says that a token had been applied before. DynamoDB's protocol does not.
+  virtual bool TellsReplays() const { return true; }
 };
 
 struct Factory {
@@ -102,6 +104,7 @@ class Contract : public ::testing::TestWithParam<Factory> {
   tables::Tables& tables() { return implementation_->tables(); }
   ManualClock& clock() { return implementation_->clock(); }
   void Maintain() { implementation_->Maintain(); }
+  bool TellsReplays() const { return implementation_->TellsReplays(); }
 
   tables::TableDescription Create(const tables::CreateTableRequest& request) {
     return Must(tables().CreateTable(request));

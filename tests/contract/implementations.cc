@@ -3,10 +3,13 @@
 
 #include "base/random.h"
 #include "tables/embedded/embedded_tables.h"
+#include "tables/remote/remote_tables.h"
 #include "tests/contract/contract.h"
 #include "tests/model/model_tables.h"
 #include "tests/support/manual_time.h"
 #include "tests/support/temp_folder.h"
+#include "wire/calls.h"
+#include "wire/exception.h"
 
 namespace tidemark::contract {
 
@@ -53,12 +56,35 @@ class Embedded final : public Implementation {
   std::unique_ptr<EmbeddedTables> tables_;
 };
 
+// Embedded tables behind DynamoDB's protocol, without a network between.
+class Wire final : public Implementation {
+ public:
+  tables::Tables& tables() override { return tables_; }
+  ManualClock& clock() override { return embedded_.clock(); }
+  void Maintain() override { embedded_.Maintain(); }
+  bool TellsReplays() const override { return false; }
+
+ private:
+  Result<wire::Message> Serve(std::string_view operation, const std::string& body) {
+    const JsonDocument request = TRY(JsonDocument::Parse(body));
+    const auto call = wire::FindCall(operation)->decode(request.root());
+    if (!call) return wire::EncodeError(call.error());
+    return call->make(embedded_.tables()).Wait();
+  }
+
+  Embedded embedded_{Durability::kEverySecond};
+  remote::RemoteTables tables_{[this](std::string_view operation, const std::string& body) {
+    return Serve(operation, body);
+  }};
+};
+
 }  // namespace
 
 std::vector<Factory> Implementations() {
   return {
       {"Model", [] { return std::make_unique<Model>(); }},
       {"Embedded", [] { return std::make_unique<Embedded>(Durability::kEverySecond); }},
+      {"Wire", [] { return std::make_unique<Wire>(); }},
   };
 }
 

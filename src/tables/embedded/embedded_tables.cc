@@ -267,6 +267,13 @@ Later<tables::WriteReply> EmbeddedTables::Submit(WriteRequest request,
                                              deadline);
 }
 
+Later<tables::BatchWriteReply> EmbeddedTables::Submit(tables::BatchWriteRequest request,
+                                                      std::optional<Deadline> deadline) {
+  BatchChange change = TRY(BatchChange::Prepare(request));
+  return engine_->Submit<tables::BatchWriteReply>(std::make_unique<BatchChange>(std::move(change)),
+                                                  deadline);
+}
+
 Later<tables::TransactWriteReply> EmbeddedTables::Submit(tables::TransactWriteRequest request,
                                                          std::optional<Deadline> deadline) {
   TransactChange change = TRY(TransactChange::Prepare(request));
@@ -290,7 +297,7 @@ Result<tables::BatchWriteReply> EmbeddedTables::BatchWrite(
     const tables::BatchWriteRequest& request) {
   BatchChange change = TRY(BatchChange::Prepare(request));
   TRY(engine_->committer.Commit(&change));
-  return tables::BatchWriteReply{};
+  return change.TakeReply();
 }
 
 Result<tables::TransactGetReply> EmbeddedTables::TransactGet(

@@ -113,6 +113,8 @@ class EmbeddedTables final : public tables::Tables {
   Later<tables::Page> Submit(tables::QueryRequest request,
                              std::optional<Deadline> deadline) override;
   Later<tables::WriteReply> Submit(WriteRequest request, std::optional<Deadline> deadline) override;
+  Later<tables::BatchWriteReply> Submit(tables::BatchWriteRequest request,
+                                        std::optional<Deadline> deadline) override;
   Later<tables::TransactWriteReply> Submit(tables::TransactWriteRequest request,
                                            std::optional<Deadline> deadline) override;
 

@@ -40,6 +40,8 @@ class BatchChange final : public Change {
  public:
   static Result<BatchChange> Prepare(const tables::BatchWriteRequest& request);
   Status Evaluate(Group* group) override;
+  // Everything is processed.
+  static tables::BatchWriteReply TakeReply() { return {}; }
 
  private:
   BatchChange() = default;

@@ -1,0 +1,142 @@
+#include "wire/calls.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "wire/operation.h"
+
+namespace tidemark::wire {
+
+namespace {
+
+using tables::Tables;
+
+// ---- The tables that a request names ----
+
+template <typename Request>
+std::vector<std::string> TablesOf(const Request& request) {
+  return {request.table};
+}
+std::vector<std::string> TablesOf(const tables::BatchWriteRequest& request) {
+  std::vector<std::string> names;
+  for (const auto& [table, actions] : request.tables) names.push_back(table);
+  return names;
+}
+std::vector<std::string> TablesOf(const tables::TransactWriteRequest& request) {
+  std::vector<std::string> names;
+  for (const tables::TransactAction& action : request.actions) {
+    if (std::holds_alternative<tables::ConditionCheck>(action)) continue;
+    names.push_back(std::visit([](const auto& one) { return one.table; }, action));
+  }
+  return names;
+}
+
+// ---- What each operation does ----
+
+// Operations with a method of Tables that takes the request and blocks.
+template <auto method>
+constexpr auto kBlocking =
+    [](Tables& tables, const auto& request) { return (tables.*method)(request); };
+
+constexpr auto kSubmitted = [](Tables& tables, auto request) {
+  return tables.Submit(std::move(request), std::nullopt);
+};
+constexpr auto kSubmittedWrite = [](Tables& tables, auto request) {
+  return tables.Submit(Tables::WriteRequest(std::move(request)), std::nullopt);
+};
+
+constexpr auto kDescribe = [](Tables& tables, const TableRequest& request) {
+  return tables.DescribeTable(request.table);
+};
+constexpr auto kDrop = [](Tables& tables, const TableRequest& request) {
+  return tables.DeleteTable(request.table);
+};
+constexpr auto kSetTimeToLive =
+    [](Tables& tables,
+       const tables::SetTimeToLiveRequest& request) -> Result<tables::SetTimeToLiveRequest> {
+  TRY(tables.SetTimeToLive(request));
+  return request;
+};
+constexpr auto kShowTimeToLive = [](Tables& tables,
+                                    const TableRequest& request) -> Result<TimeToLive> {
+  return TimeToLive{TRY(tables.DescribeTable(request.table)).ttl_attribute};
+};
+constexpr auto kTag = [](Tables& tables, const TagResourceRequest& request) {
+  return tables.Tag({.table = request.table, .set = request.tags});
+};
+constexpr auto kUntag = [](Tables& tables, const UntagResourceRequest& request) {
+  return tables.Tag({.table = request.table, .remove = request.names});
+};
+constexpr auto kListTags = [](Tables& tables, const TableRequest& request) {
+  return tables.ListTags(request.table);
+};
+constexpr auto kShowStream = [](Tables& tables, const StreamRequest& request) {
+  return tables.DescribeStream(request.arn);
+};
+
+// ---- The table ----
+
+enum class Effect { kReads, kChanges };
+
+template <const auto& operation, Effect effect, typename Make>
+Result<Call> DecodeCall(const Json& body) {
+  using Reply = typename std::remove_cvref_t<decltype(operation)>::Reply;
+  auto request = TRY(operation.decode_request(body));
+  Call call;
+  if constexpr (effect == Effect::kChanges) call.changed_tables = TablesOf(request);
+  call.make = [request = std::move(request)](Tables& tables) -> Later<Message> {
+    Later<Reply> reply = Make()(tables, request);
+    return std::move(reply).Then(
+        [](Result<Reply> answer) { return EncodeReply(operation, answer); });
+  };
+  return call;
+}
+
+template <const auto& operation, Effect effect, typename Make>
+CallRow Row(Make /*make*/) {
+  return {.name = operation.name,
+          .service = operation.service,
+          .decode = &DecodeCall<operation, effect, Make>};
+}
+
+const auto kCalls = std::to_array<CallRow>({
+    Row<kBatchGetItem, Effect::kReads>(kBlocking<&Tables::BatchGet>),
+    Row<kBatchWriteItem, Effect::kChanges>(kSubmitted),
+    Row<kCreateTable, Effect::kChanges>(kBlocking<&Tables::CreateTable>),
+    Row<kDeleteItem, Effect::kChanges>(kSubmittedWrite),
+    Row<kDeleteTable, Effect::kChanges>(kDrop),
+    Row<kDescribeStream, Effect::kReads>(kShowStream),
+    Row<kDescribeTable, Effect::kReads>(kDescribe),
+    Row<kDescribeTimeToLive, Effect::kReads>(kShowTimeToLive),
+    Row<kGetItem, Effect::kReads>(kSubmitted),
+    Row<kGetRecords, Effect::kReads>(kBlocking<&Tables::GetRecords>),
+    Row<kGetShardIterator, Effect::kReads>(kBlocking<&Tables::GetShardIterator>),
+    Row<kListStreams, Effect::kReads>(kBlocking<&Tables::ListStreams>),
+    Row<kListTables, Effect::kReads>(kBlocking<&Tables::ListTables>),
+    Row<kListTagsOfResource, Effect::kReads>(kListTags),
+    Row<kPutItem, Effect::kChanges>(kSubmittedWrite),
+    Row<kQuery, Effect::kReads>(kSubmitted),
+    Row<kScan, Effect::kReads>(kBlocking<&Tables::Scan>),
+    Row<kTagResource, Effect::kChanges>(kTag),
+    Row<kTransactGetItems, Effect::kReads>(kBlocking<&Tables::TransactGet>),
+    Row<kTransactWriteItems, Effect::kChanges>(kSubmitted),
+    Row<kUntagResource, Effect::kChanges>(kUntag),
+    Row<kUpdateItem, Effect::kChanges>(kSubmittedWrite),
+    Row<kUpdateTable, Effect::kChanges>(kBlocking<&Tables::UpdateTable>),
+    Row<kUpdateTimeToLive, Effect::kChanges>(kSetTimeToLive),
+});
+
+}  // namespace
+
+std::span<const CallRow> Calls() { return kCalls; }
+
+const CallRow* FindCall(std::string_view name) {
+  const auto* found = std::ranges::find(kCalls, name, &CallRow::name);
+  return found == kCalls.end() ? nullptr : found;
+}
+
+}  // namespace tidemark::wire

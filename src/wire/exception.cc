@@ -1,0 +1,110 @@
+#include "wire/exception.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "item/json.h"
+
+namespace tidemark::wire {
+
+namespace {
+
+constexpr std::string_view kOwnPrefix = "com.amazonaws.dynamodb.v20120810#";
+constexpr std::string_view kServicePrefix = "com.amazon.coral.service#";
+constexpr std::string_view kSerialization = "SerializationException";
+
+struct Exception {
+  ErrorCode code;
+  std::string_view name;
+  std::string_view prefix;
+  int status;
+};
+
+// An error is encoded as the first row with its code, and an exception is decoded by the first row
+// with its name. Codes that DynamoDB does not distinguish share a name.
+constexpr Exception kExceptions[] = {
+    {ErrorCode::kInvalid, "ValidationException", "com.amazon.coral.validate#", 400},
+    {ErrorCode::kInvalid, kSerialization, kServicePrefix, 400},
+    {ErrorCode::kInvalid, "UnknownOperationException", kServicePrefix, 400},
+    {ErrorCode::kNotFound, "ResourceNotFoundException", kOwnPrefix, 400},
+    {ErrorCode::kInUse, "ResourceInUseException", kOwnPrefix, 400},
+    {ErrorCode::kInUse, "LimitExceededException", kOwnPrefix, 400},
+    {ErrorCode::kConflict, "TransactionConflictException", kOwnPrefix, 400},
+    {ErrorCode::kThrottled, "ThrottlingException", "com.amazon.coral.availability#", 400},
+    {ErrorCode::kThrottled, "ProvisionedThroughputExceededException", kOwnPrefix, 400},
+    {ErrorCode::kThrottled, "RequestLimitExceeded", kOwnPrefix, 400},
+    {ErrorCode::kDenied, "AccessDeniedException", kServicePrefix, 400},
+    {ErrorCode::kUnavailable, "ServiceUnavailable", kServicePrefix, 503},
+    {ErrorCode::kUnreachable, "ServiceUnavailable", kServicePrefix, 503},
+    {ErrorCode::kCancelled, "ServiceUnavailable", kServicePrefix, 503},
+    // A write may have been made before the error.
+    {ErrorCode::kUnknown, "InternalServerError", kOwnPrefix, 500},
+    {ErrorCode::kCorrupt, "InternalServerError", kOwnPrefix, 500},
+    {ErrorCode::kInternal, "InternalServerError", kOwnPrefix, 500},
+};
+
+const Exception* FindByName(std::string_view name) {
+  const auto* found = std::ranges::find(kExceptions, name, &Exception::name);
+  return found == std::end(kExceptions) ? nullptr : found;
+}
+
+Message MakeReply(const Exception& exception, std::string_view message,
+                  const std::function<void(JsonWriter*)>& add_members) {
+  Message reply{.status = exception.status};
+  JsonWriter writer(&reply.body);
+  writer.BeginObject();
+  writer.Key("__type");
+  writer.String(fmt::format("{}{}", exception.prefix, exception.name));
+  // As AWS does: only this exception has a capital letter.
+  writer.Key(exception.name == kSerialization ? "Message" : "message");
+  writer.String(message);
+  if (add_members) add_members(&writer);
+  writer.EndObject();
+  return reply;
+}
+
+}  // namespace
+
+Message EncodeError(const Error& error) {
+  std::string_view message = error.message;
+  if (error.code == ErrorCode::kInvalid && message.starts_with(item::kSerializationPrefix)) {
+    message.remove_prefix(item::kSerializationPrefix.size());
+    return MakeReply(*FindByName(kSerialization), message, nullptr);
+  }
+  return MakeReply(*std::ranges::find(kExceptions, error.code, &Exception::code), message, nullptr);
+}
+
+Message UnknownOperation(std::string_view name) {
+  return MakeReply(*FindByName("UnknownOperationException"),
+                   fmt::format("there is no operation '{}' here", name), nullptr);
+}
+
+Message EncodeException(std::string_view name, std::string_view message,
+                        const std::function<void(JsonWriter*)>& add_members) {
+  return MakeReply({ErrorCode::kInvalid, name, kOwnPrefix, 400}, message, add_members);
+}
+
+std::string_view ExceptionIn(const Json& body) {
+  const auto type = body.Find("__type");
+  const std::string_view text = type ? type->AsString().value_or("") : "";
+  // A text without '#' is the name alone: npos + 1 is 0.
+  return text.substr(text.rfind('#') + 1);
+}
+
+Error DecodeError(int status, const Json& body) {
+  const std::string_view name = ExceptionIn(body);
+  std::string message = TextIn(body, "message");
+  if (message.empty()) message = TextIn(body, "Message");
+  if (message.empty()) message = fmt::format("the server answered {} {}", status, name);
+  if (const Exception* exception = FindByName(name)) {
+    if (name == kSerialization) message.insert(0, item::kSerializationPrefix);
+    return {exception->code, std::move(message)};
+  }
+  if (!name.empty()) message = fmt::format("{}: {}", name, message);
+  if (status == 503) return {ErrorCode::kUnavailable, std::move(message)};
+  if (status >= 500) return {ErrorCode::kUnknown, std::move(message)};
+  return Invalid(std::move(message));
+}
+
+}  // namespace tidemark::wire

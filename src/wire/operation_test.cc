@@ -1,0 +1,281 @@
+// The JSON of every operation: the shapes are DynamoDB's, and what is encoded decodes to the same.
+#include "wire/operation.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "wire/calls.h"
+
+namespace tidemark::wire {
+namespace {
+
+using item::Item;
+using item::Number;
+using ::testing::HasSubstr;
+
+template <typename Request, typename Reply>
+Result<Request> DecodeText(const Operation<Request, Reply>& operation, const std::string& text) {
+  const auto document = JsonDocument::Parse(text);
+  EXPECT_TRUE(document) << text;
+  return operation.decode_request(document->root());
+}
+
+// The text decodes to a request that is encoded as the same text.
+template <typename Request, typename Reply>
+void ExpectRequest(const Operation<Request, Reply>& operation, const std::string& text) {
+  const auto request = DecodeText(operation, text);
+  ASSERT_TRUE(request) << operation.name << ": " << request.error().message;
+  EXPECT_EQ(operation.encode_request(*request), text);
+}
+
+template <typename Request, typename Reply>
+void ExpectReply(const Operation<Request, Reply>& operation, const Message& message) {
+  const auto reply = DecodeReply(operation, message);
+  ASSERT_TRUE(reply) << operation.name << ": " << reply.error().message;
+  EXPECT_EQ(operation.encode_reply(*reply), message) << operation.name;
+}
+
+TEST(WireOperationTest, RequestsHaveDynamoDbsShape) {
+  ExpectRequest(kGetItem,
+                R"({"TableName":"users","Key":{"id":{"S":"a"}},"ProjectionExpression":"#n",)"
+                R"("ExpressionAttributeNames":{"#n":"name"}})");
+  ExpectRequest(kPutItem,
+                R"({"TableName":"users","Item":{"id":{"S":"a"}},"ConditionExpression":"#n = :v",)"
+                R"("ExpressionAttributeNames":{"#n":"name"},)"
+                R"("ExpressionAttributeValues":{":v":{"N":"1"}},)"
+                R"("ReturnValuesOnConditionCheckFailure":"ALL_OLD","ReturnValues":"ALL_OLD"})");
+  ExpectRequest(kUpdateItem,
+                R"({"TableName":"users","Key":{"id":{"S":"a"}},"UpdateExpression":"REMOVE b",)"
+                R"("ReturnValues":"UPDATED_NEW"})");
+  ExpectRequest(kDeleteItem, R"({"TableName":"users","Key":{"id":{"B":"AQ=="}}})");
+  ExpectRequest(kQuery,
+                R"({"TableName":"t","IndexName":"i","FilterExpression":"f","ProjectionExpression":)"
+                R"("p","Select":"COUNT","ConsistentRead":true,"Limit":3,"ExclusiveStartKey":)"
+                R"({"id":{"S":"a"}},"KeyConditionExpression":"k","ScanIndexForward":false})");
+  ExpectRequest(kScan, R"({"TableName":"t","Limit":1,"Segment":0,"TotalSegments":2})");
+  ExpectRequest(
+      kBatchGetItem,
+      R"({"RequestItems":{"t":{"Keys":[{"id":{"S":"a"}}],"ProjectionExpression":"id"}}})");
+  ExpectRequest(kBatchWriteItem,
+                R"({"RequestItems":{"t":[{"PutRequest":{"Item":{"id":{"S":"a"}}}},)"
+                R"({"DeleteRequest":{"Key":{"id":{"S":"b"}}}}]}})");
+  ExpectRequest(kTransactGetItems,
+                R"({"TransactItems":[{"Get":{"TableName":"t","Key":{"id":{"S":"a"}}}}]})");
+  ExpectRequest(
+      kTransactWriteItems,
+      R"({"TransactItems":[{"ConditionCheck":{"TableName":"t","Key":{"id":{"S":"a"}},)"
+      R"("ConditionExpression":"c"}},{"Put":{"TableName":"t","Item":{"id":{"S":"b"}}}},)"
+      R"({"Update":{"TableName":"t","Key":{"id":{"S":"c"}},"UpdateExpression":"REMOVE b"}},)"
+      R"({"Delete":{"TableName":"t","Key":{"id":{"S":"d"}}}}],"ClientRequestToken":"token"})");
+}
+
+TEST(WireOperationTest, RequestsAboutTablesHaveDynamoDbsShape) {
+  ExpectRequest(
+      kCreateTable,
+      R"({"TableName":"t","KeySchema":[{"AttributeName":"a","KeyType":"HASH"},)"
+      R"({"AttributeName":"b","KeyType":"RANGE"}],"DeletionProtectionEnabled":true,)"
+      R"("Tags":[{"Key":"team","Value":"search"}],"AttributeDefinitions":)"
+      R"([{"AttributeName":"a","AttributeType":"S"},{"AttributeName":"b","AttributeType":"N"},)"
+      R"({"AttributeName":"c","AttributeType":"B"}],"GlobalSecondaryIndexes":[{"IndexName":"g",)"
+      R"("KeySchema":[{"AttributeName":"c","KeyType":"HASH"}],"Projection":)"
+      R"({"ProjectionType":"INCLUDE","NonKeyAttributes":["d"]}}],"LocalSecondaryIndexes":)"
+      R"([{"IndexName":"l","KeySchema":[{"AttributeName":"a","KeyType":"HASH"},)"
+      R"({"AttributeName":"c","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],)"
+      R"("BillingMode":"PAY_PER_REQUEST","StreamSpecification":{"StreamEnabled":true,)"
+      R"("StreamViewType":"NEW_AND_OLD_IMAGES"}})");
+  ExpectRequest(kUpdateTable,
+                R"({"TableName":"t","AttributeDefinitions":[{"AttributeName":"c",)"
+                R"("AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":)"
+                R"("g","KeySchema":[{"AttributeName":"c","KeyType":"HASH"}],"Projection":)"
+                R"({"ProjectionType":"ALL"}}}]})");
+  ExpectRequest(kUpdateTable,
+                R"({"TableName":"t","GlobalSecondaryIndexUpdates":[{"Delete":{"IndexName":"g"}}],)"
+                R"("StreamSpecification":{"StreamEnabled":false}})");
+  ExpectRequest(kDescribeTable, R"({"TableName":"t"})");
+  ExpectRequest(kListTables, R"({"ExclusiveStartTableName":"t","Limit":2})");
+  ExpectRequest(kUpdateTimeToLive,
+                R"({"TableName":"t","TimeToLiveSpecification":{"AttributeName":"e",)"
+                R"("Enabled":true}})");
+  ExpectRequest(kTagResource, R"({"ResourceArn":"t","Tags":[{"Key":"a","Value":"b"}]})");
+  ExpectRequest(kUntagResource, R"({"ResourceArn":"t","TagKeys":["a"]})");
+  ExpectRequest(kListTagsOfResource, R"({"ResourceArn":"t"})");
+  ExpectRequest(kListStreams, R"({"TableName":"t","ExclusiveStartStreamArn":"x","Limit":7})");
+  ExpectRequest(kGetShardIterator,
+                R"({"StreamArn":"x","ShardId":"s","ShardIteratorType":"AT_SEQUENCE_NUMBER",)"
+                R"("SequenceNumber":"1"})");
+  ExpectRequest(kGetRecords, R"({"ShardIterator":"i","Limit":5})");
+}
+
+TEST(WireOperationTest, RepliesHaveDynamoDbsShape) {
+  ExpectReply(kGetItem, {.body = R"({"Item":{"id":{"S":"a"}}})"});
+  ExpectReply(kGetItem, {.body = "{}"});
+  ExpectReply(kPutItem, {.body = R"({"Attributes":{"id":{"S":"a"}}})"});
+  ExpectReply(kQuery, {.body = R"({"Count":1,"ScannedCount":2,"LastEvaluatedKey":{"id":{"S":"a"}},)"
+                               R"("Items":[{"id":{"S":"a"}}]})"});
+  ExpectReply(kScan, {.body = R"({"Count":3,"ScannedCount":3})"});
+  ExpectReply(kBatchWriteItem, {.body = R"({"UnprocessedItems":{"t":[{"DeleteRequest":)"
+                                        R"({"Key":{"id":{"S":"a"}}}}]}})"});
+  ExpectReply(kTransactGetItems, {.body = R"({"Responses":[{"Item":{"id":{"S":"a"}}},{}]})"});
+  ExpectReply(kListTables, {.body = R"({"TableNames":["a"],"LastEvaluatedTableName":"a"})"});
+  ExpectReply(kDescribeTimeToLive, {.body = R"({"TimeToLiveDescription":{"TimeToLiveStatus":)"
+                                            R"("ENABLED","AttributeName":"e"}})"});
+  ExpectReply(kListTagsOfResource, {.body = R"({"Tags":[{"Key":"a","Value":"b"}]})"});
+  ExpectReply(kTagResource, {.body = ""});
+  ExpectReply(kGetShardIterator, {.body = R"({"ShardIterator":"i"})"});
+}
+
+TEST(WireOperationTest, ADescriptionSurvivesTheWay) {
+  const std::string text =
+      R"({"Table":{"TableName":"t","TableArn":"arn:aws:dynamodb:local:0:table/t","TableId":"i",)"
+      R"("TableStatus":"ACTIVE","KeySchema":[{"AttributeName":"a","KeyType":"HASH"}],)"
+      R"("ItemCount":1,"TableSizeBytes":2,"DeletionProtectionEnabled":false,"CreationDateTime":)"
+      R"(1700000001.0,"AttributeDefinitions":[{"AttributeName":"a","AttributeType":"N"}],)"
+      R"("ProvisionedThroughput":{"ReadCapacityUnits":0,"WriteCapacityUnits":0},)"
+      R"("BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST"},"LatestStreamArn":"x",)"
+      R"("LatestStreamLabel":"l","StreamSpecification":{"StreamEnabled":true,"StreamViewType":)"
+      R"("KEYS_ONLY"}}})";
+  ExpectReply(kDescribeTable, {.body = text});
+  const auto table = DecodeReply(kDescribeTable, {.body = text});
+  EXPECT_EQ(table->keys.partition.type, item::Type::kNumber);
+  EXPECT_EQ(table->throughput, std::nullopt);
+  EXPECT_EQ(table->latest_stream->view, tables::StreamView::kKeysOnly);
+}
+
+TEST(WireOperationTest, ARecordSurvivesTheWay) {
+  const tables::RecordsReply reply{
+      .records = {{.sequence = "000000000000000000007",
+                   .kind = tables::ChangeKind::kRemove,
+                   .view = tables::StreamView::kOldImage,
+                   .created_at = 1'700'000'001,
+                   .expired = true,
+                   .keys = {{"id", "a"}},
+                   .old_image = Item{{"id", "a"}, {"n", Number::FromInt(1)}}}},
+      .next = "iterator"};
+  const Message message = EncodeReply(kGetRecords, Result(reply));
+  EXPECT_THAT(message.body, HasSubstr(R"("eventName":"REMOVE")"));
+  EXPECT_THAT(message.body, HasSubstr(R"("principalId":"dynamodb.amazonaws.com")"));
+  EXPECT_THAT(message.body, HasSubstr(R"("ApproximateCreationDateTime":1700000001.0)"));
+  const auto decoded = DecodeReply(kGetRecords, message);
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  EXPECT_EQ(decoded->records, reply.records);
+  EXPECT_EQ(decoded->next, reply.next);
+}
+
+// What the reply of Tables has as a field is an exception in the protocol.
+TEST(WireOperationTest, OutcomesAreExceptions) {
+  ExpectReply(
+      kPutItem,
+      {.status = 400,
+       .body = R"({"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",)"
+               R"("message":"The conditional request failed","Item":{"id":{"S":"a"}}})"});
+  ExpectReply(
+      kTransactWriteItems,
+      {.status = 400,
+       .body =
+           R"({"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException",)"
+           R"("message":"Transaction cancelled, please refer cancellation reasons for specific )"
+           R"(reasons [None, ConditionalCheckFailed]","CancellationReasons":[{"Code":"None"},)"
+           R"({"Code":"ConditionalCheckFailed","Message":"The conditional request failed"}]})"});
+  const auto mismatch = EncodeReply(
+      kTransactWriteItems,
+      Result(tables::TransactWriteReply{.outcome = tables::TransactOutcome::kTokenMismatch}));
+  EXPECT_EQ(DecodeReply(kTransactWriteItems, mismatch)->outcome,
+            tables::TransactOutcome::kTokenMismatch);
+  for (const auto outcome : {tables::RecordsOutcome::kExpired, tables::RecordsOutcome::kTrimmed}) {
+    const auto message = EncodeReply(kGetRecords, Result(tables::RecordsReply{.outcome = outcome}));
+    EXPECT_EQ(message.status, 400);
+    EXPECT_EQ(DecodeReply(kGetRecords, message)->outcome, outcome);
+  }
+}
+
+TEST(WireOperationTest, ErrorsKeepTheirCodeAndText) {
+  for (const ErrorCode code :
+       {ErrorCode::kInvalid, ErrorCode::kNotFound, ErrorCode::kInUse, ErrorCode::kConflict,
+        ErrorCode::kThrottled, ErrorCode::kDenied, ErrorCode::kUnavailable, ErrorCode::kUnknown}) {
+    const Error error{code, "a \"text\""};
+    EXPECT_EQ(DecodeReply(kScan, EncodeError(error)).error(), error) << ToString(code);
+  }
+  const Message wrong = EncodeError(Invalid("SerializationException: bad"));
+  EXPECT_EQ(wrong.body,
+            R"({"__type":"com.amazon.coral.service#SerializationException","Message":"bad"})");
+  EXPECT_EQ(DecodeReply(kScan, wrong).error(), Invalid("SerializationException: bad"));
+  // A proxy that answers in place of the server: the write may have been made.
+  EXPECT_EQ(DecodeReply(kPutItem, {.status = 502, .body = "<html>"}).error().code,
+            ErrorCode::kUnknown);
+  EXPECT_EQ(DecodeReply(kPutItem, {.body = "[]"}).error().code, ErrorCode::kUnknown);
+}
+
+TEST(WireOperationTest, RefusesWrongRequestsWithDynamoDbsTexts) {
+  const auto refusal = [](const auto& operation, const std::string& text) {
+    const auto decoded = DecodeText(operation, text);
+    return decoded ? "accepted" : decoded.error().message;
+  };
+  EXPECT_EQ(refusal(kGetItem, "{}"),
+            "1 validation error detected: Value null at 'tableName' failed to satisfy constraint: "
+            "Member must not be null");
+  EXPECT_EQ(refusal(kGetItem, R"({"TableName":1})"),
+            "SerializationException: NUMBER_VALUE cannot be converted to String");
+  EXPECT_EQ(refusal(kPutItem, R"({"TableName":"t","Item":{"id":{"S":"a"}},"ReturnValues":"X"})"),
+            "1 validation error detected: Value 'X' at 'returnValues' failed to satisfy "
+            "constraint: Member must satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, "
+            "UPDATED_NEW]");
+  EXPECT_EQ(refusal(kScan, R"({"TableName":"t","ExpressionAttributeNames":{}})"),
+            "ExpressionAttributeNames must not be empty");
+  EXPECT_THAT(refusal(kScan, R"({"TableName":"t","Limit":-1})"), HasSubstr("'-1' at 'limit'"));
+  EXPECT_THAT(refusal(kScan, R"({"TableName":"t","ScanFilter":{}})"),
+              HasSubstr("'ScanFilter' is not supported"));
+  EXPECT_THAT(refusal(kTransactWriteItems, R"({"TransactItems":[{}]})"),
+              HasSubstr("exactly one action"));
+  EXPECT_THAT(refusal(kCreateTable,
+                      R"({"TableName":"t","KeySchema":[{"AttributeName":"a","KeyType":"RANGE"}]})"),
+              HasSubstr("is not a HASH key type"));
+  EXPECT_THAT(refusal(kCreateTable,
+                      R"({"TableName":"t","KeySchema":[{"AttributeName":"a","KeyType":"HASH"}],)"
+                      R"("AttributeDefinitions":[]})"),
+              HasSubstr("not defined in AttributeDefinitions"));
+  std::string many = R"({"TransactItems":[0)";
+  for (int i = 0; i < 1'000; ++i) many += ",0";
+  EXPECT_THAT(refusal(kTransactWriteItems, many + "]}"), HasSubstr("length less than or equal"));
+  // A null counts as absent, and an ARN names a table.
+  EXPECT_EQ(
+      DecodeText(kScan, R"({"TableName":"arn:aws:dynamodb:a:0:table/t","Limit":null})")->table,
+      "t");
+}
+
+TEST(WireCallsTest, EveryOperationIsFoundByItsName) {
+  std::string_view before;
+  for (const CallRow& row : Calls()) {
+    EXPECT_LT(before, row.name);
+    before = row.name;
+    EXPECT_EQ(FindCall(row.name), &row);
+  }
+  EXPECT_EQ(FindCall("Dance"), nullptr);
+}
+
+TEST(WireCallsTest, ACallSaysWhichTablesItChanges) {
+  const auto changed = [](std::string_view name, const std::string& text) {
+    const auto document = JsonDocument::Parse(text);
+    return FindCall(name)->decode(document->root()).value().changed_tables;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(changed("GetItem", R"({"TableName":"t","Key":{"id":{"S":"a"}}})"), Names());
+  EXPECT_EQ(changed("DeleteTable", R"({"TableName":"t"})"), Names{"t"});
+  EXPECT_EQ(
+      changed("PutItem", R"({"TableName":"arn:aws:dynamodb:a:0:table/t","Item":{"id":{"S":"a"}}})"),
+      Names{"t"});
+  EXPECT_EQ(
+      changed("BatchWriteItem",
+              R"({"RequestItems":{"a":[{"DeleteRequest":{"Key":{"id":{"S":"b"}}}}],"b":[]}})"),
+      (Names{"a", "b"}));
+  EXPECT_EQ(
+      changed("TransactWriteItems",
+              R"({"TransactItems":[{"ConditionCheck":{"TableName":"a","Key":{"id":{"S":"a"}},)"
+              R"("ConditionExpression":"c"}},{"Delete":{"TableName":"b","Key":)"
+              R"({"id":{"S":"d"}}}}]})"),
+      Names{"b"});
+}
+
+}  // namespace
+}  // namespace tidemark::wire

@@ -1,0 +1,214 @@
+// Operations on change streams. A record has the members that come from the record itself: there is
+// no awsRegion in it.
+#include <utility>
+
+#include "base/hashing.h"
+#include "item/size.h"
+#include "tables/limits.h"
+#include "wire/fields.h"
+#include "wire/key_schema.h"
+#include "wire/names.h"
+#include "wire/operation.h"
+#include "wire/plain.h"
+
+namespace tidemark::wire {
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::ListStreamsRequest> request) {
+  fields.Optional("TableName", request.table);
+  fields.Optional("ExclusiveStartStreamArn", request.after_arn);
+  fields.Default("Limit", request.limit, tables::kMaxListedStreams);
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::ListStreamsReply::Stream> stream) {
+  fields.Required("TableName", stream.table);
+  fields.Required("StreamArn", stream.arn);
+  fields.Required("StreamLabel", stream.label);
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::ListStreamsReply> reply) {
+  fields.Always("Streams", reply.streams);
+  fields.Optional("LastEvaluatedStreamArn", reply.last_arn);
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, StreamRequest> request) {
+  fields.Required("StreamArn", request.arn);
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::Shard> shard) {
+  fields.Required("ShardId", shard.id);
+  fields.Nested("SequenceNumberRange", [&](auto& range) {
+    range.Required("StartingSequenceNumber", shard.first_sequence);
+    range.Optional("EndingSequenceNumber", shard.last_sequence);
+  });
+}
+
+enum class StreamStatus { kEnabled, kDisabled, kEnabling, kDisabling };
+template <>
+struct NamesOf<StreamStatus> {
+  static constexpr EnumName<StreamStatus> kRows[] = {
+      {StreamStatus::kEnabled, "ENABLED"},
+      {StreamStatus::kDisabled, "DISABLED"},
+      {StreamStatus::kEnabling, "ENABLING"},
+      {StreamStatus::kDisabling, "DISABLING"},
+  };
+};
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::StreamDescription> stream) {
+  fields.Nested("StreamDescription", [&](auto& inner) {
+    inner.Required("StreamArn", stream.arn);
+    inner.Required("StreamLabel", stream.label);
+    inner.Required("TableName", stream.table);
+    inner.Required("KeySchema", stream.keys);
+    inner.Required("StreamViewType", stream.view);
+    StreamStatus status = stream.enabled ? StreamStatus::kEnabled : StreamStatus::kDisabled;
+    inner.Required("StreamStatus", status);
+    DescribeTime(inner, "CreationRequestDateTime", stream.created_at);
+    inner.Always("Shards", stream.shards);
+    if constexpr (std::is_same_v<F, FieldReader>) {
+      stream.enabled = status == StreamStatus::kEnabled || status == StreamStatus::kEnabling;
+    }
+  });
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::ShardIteratorRequest> request) {
+  fields.Required("StreamArn", request.arn);
+  fields.Required("ShardId", request.shard);
+  fields.Required("ShardIteratorType", request.kind);
+  fields.Optional("SequenceNumber", request.sequence);
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::RecordsRequest> request) {
+  fields.Required("ShardIterator", request.iterator);
+  fields.Default("Limit", request.limit, tables::kMaxRecordsPage);
+}
+
+// ---- Records ----
+
+namespace {
+
+constexpr std::string_view kSweeper = "dynamodb.amazonaws.com";
+
+size_t SizeOf(const std::optional<item::Item>& image) {
+  return image ? item::SizeBytes(*image) : 0;
+}
+
+// What a writer can derive from the record.
+void WriteDerived(FieldWriter& fields, const tables::StreamRecord& record) {
+  constexpr size_t kEventIdLength = 32;
+  fields.Required("eventID", ToHex(Sha256(record.sequence)).substr(0, kEventIdLength));
+  fields.Required("eventVersion", std::string("1.1"));
+  fields.Required("eventSource", std::string("aws:dynamodb"));
+  if (!record.expired) return;
+  fields.Nested("userIdentity", [&](FieldWriter& identity) {
+    identity.Required("type", std::string("Service"));
+    identity.Required("principalId", std::string(kSweeper));
+  });
+}
+
+void ReadExpired(FieldReader& fields, tables::StreamRecord& record) {
+  const std::optional<Json> identity = fields.Find("userIdentity");
+  record.expired = identity && TextIn(*identity, "principalId") == kSweeper;
+}
+
+}  // namespace
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::StreamRecord> record) {
+  fields.Required("eventName", record.kind);
+  fields.Nested("dynamodb", [&](auto& change) {
+    DescribeTime(change, "ApproximateCreationDateTime", record.created_at);
+    change.Required("Keys", record.keys);
+    change.Optional("NewImage", record.new_image);
+    change.Optional("OldImage", record.old_image);
+    change.Required("SequenceNumber", record.sequence);
+    change.Required("StreamViewType", record.view);
+    uint64_t size_bytes =
+        item::SizeBytes(record.keys) + SizeOf(record.new_image) + SizeOf(record.old_image);
+    change.Default("SizeBytes", size_bytes, 0);
+  });
+  if constexpr (std::is_same_v<F, FieldWriter>)
+    WriteDerived(fields, record);
+  else
+    ReadExpired(fields, record);
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::RecordsReply> reply) {
+  fields.Always("Records", reply.records);
+  fields.Optional("NextShardIterator", reply.next);
+}
+
+namespace {
+
+Message EncodeRecords(const tables::RecordsReply& reply) {
+  switch (reply.outcome) {
+    case tables::RecordsOutcome::kOk:
+      return {.body = Encode(reply)};
+    case tables::RecordsOutcome::kExpired:
+      return EncodeException(kExpiredIterator, "The shard iterator has expired");
+    case tables::RecordsOutcome::kTrimmed:
+      return EncodeException(kTrimmedData,
+                             "The records that the shard iterator points to were trimmed");
+  }
+  return {};
+}
+
+std::optional<Result<tables::RecordsReply>> DecodeRefusedRecords(std::string_view exception,
+                                                                 const Json& /*body*/) {
+  if (exception == kExpiredIterator) {
+    return Result(tables::RecordsReply{.outcome = tables::RecordsOutcome::kExpired});
+  }
+  if (exception == kTrimmedData) {
+    return Result(tables::RecordsReply{.outcome = tables::RecordsOutcome::kTrimmed});
+  }
+  return std::nullopt;
+}
+
+Message EncodeIterator(const std::string& iterator) {
+  Message message;
+  JsonWriter writer(&message.body);
+  writer.BeginObject();
+  FieldWriter(&writer).Required("ShardIterator", iterator);
+  writer.EndObject();
+  return message;
+}
+
+Result<std::string> DecodeIterator(const Json& body) {
+  std::string iterator;
+  FieldReader fields(body, Unknown::kIgnored);
+  fields.Required("ShardIterator", iterator);
+  TRY(fields.Finish());
+  return iterator;
+}
+
+}  // namespace
+
+constinit const Operation<tables::ListStreamsRequest, tables::ListStreamsReply> kListStreams =
+    Plain<tables::ListStreamsRequest, tables::ListStreamsReply>("ListStreams", Service::kStreams);
+constinit const Operation<StreamRequest, tables::StreamDescription> kDescribeStream =
+    Plain<StreamRequest, tables::StreamDescription>("DescribeStream", Service::kStreams);
+constinit const Operation<tables::ShardIteratorRequest, std::string> kGetShardIterator = {
+    .name = "GetShardIterator",
+    .service = Service::kStreams,
+    .encode_request = &Encode<tables::ShardIteratorRequest>,
+    .decode_request = &Decode<tables::ShardIteratorRequest, Unknown::kRefused>,
+    .encode_reply = &EncodeIterator,
+    .decode_reply = &DecodeIterator};
+constinit const Operation<tables::RecordsRequest, tables::RecordsReply> kGetRecords = {
+    .name = "GetRecords",
+    .service = Service::kStreams,
+    .encode_request = &Encode<tables::RecordsRequest>,
+    .decode_request = &Decode<tables::RecordsRequest, Unknown::kRefused>,
+    .encode_reply = &EncodeRecords,
+    .decode_reply = &Decode<tables::RecordsReply, Unknown::kIgnored>,
+    .decode_outcome = &DecodeRefusedRecords};
+
+}  // namespace tidemark::wire

@@ -1,0 +1,580 @@
+// Operations on tables: their definitions, time to live and tags.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tables/limits.h"
+#include "wire/fields.h"
+#include "wire/key_schema.h"
+#include "wire/names.h"
+#include "wire/operation.h"
+#include "wire/plain.h"
+
+namespace tidemark::wire {
+
+// ---- Parts of a definition ----
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::Throughput> throughput) {
+  fields.Required("ReadCapacityUnits", throughput.read_units);
+  fields.Required("WriteCapacityUnits", throughput.write_units);
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::IndexProjection> projection) {
+  fields.Always("ProjectionType", projection.kind);
+  fields.UnlessEmpty("NonKeyAttributes", projection.included);
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::IndexSpec> index) {
+  fields.Required("IndexName", index.name);
+  fields.Required("KeySchema", index.keys);
+  fields.Required("Projection", index.projection);
+  fields.Optional("ProvisionedThroughput", index.throughput);
+}
+
+struct StreamSpecification {
+  bool enabled = false;
+  std::optional<tables::StreamView> view;
+};
+
+template <typename F>
+void Describe(F& fields, Ref<F, StreamSpecification> stream) {
+  fields.Required("StreamEnabled", stream.enabled);
+  fields.Optional("StreamViewType", stream.view);
+}
+
+enum class BillingMode { kProvisioned, kOnDemand };
+template <>
+struct NamesOf<BillingMode> {
+  static constexpr EnumName<BillingMode> kRows[] = {
+      {BillingMode::kProvisioned, "PROVISIONED"},
+      {BillingMode::kOnDemand, "PAY_PER_REQUEST"},
+  };
+};
+
+// An attribute of a key with its type. A message has all of them in one list, apart from the keys.
+template <typename F>
+void Describe(F& fields, Ref<F, item::KeyAttribute> attribute) {
+  fields.Required("AttributeName", attribute.name);
+  fields.Required("AttributeType", attribute.type);
+}
+
+using Definitions = std::vector<item::KeyAttribute>;
+
+namespace {
+
+void Collect(const item::KeySchema& keys, Definitions* definitions) {
+  const auto add = [&](const item::KeyAttribute& attribute) {
+    const bool is_new = std::ranges::find(*definitions, attribute) == definitions->end();
+    if (is_new) definitions->push_back(attribute);
+  };
+  add(keys.partition);
+  if (keys.sort) add(*keys.sort);
+}
+
+void Collect(const tables::IndexSpec& index, Definitions* definitions) {
+  Collect(index.keys, definitions);
+}
+void Collect(const tables::IndexDescription& index, Definitions* definitions) {
+  Collect(index.spec.keys, definitions);
+}
+
+std::string NamesIn(const Definitions& definitions) {
+  std::vector<std::string> names;
+  for (const item::KeyAttribute& attribute : definitions) names.push_back(attribute.name);
+  return fmt::format("[{}]", fmt::join(names, ", "));
+}
+
+// Sets the types of the keys, which the key schema of a message does not have.
+class Types {
+ public:
+  Types(const Definitions& definitions, Unknown strictness)
+      : definitions_(definitions), strictness_(strictness) {}
+
+  Status SetIn(item::KeySchema* keys) {
+    TRY(SetIn(&keys->partition));
+    return keys->sort ? SetIn(&*keys->sort) : Status(Done{});
+  }
+  Status CheckNamesDiffer() const {
+    for (auto at = definitions_.begin(); at != definitions_.end(); ++at) {
+      const auto same =
+          std::ranges::find(std::next(at), definitions_.end(), at->name, &item::KeyAttribute::name);
+      if (same == definitions_.end()) continue;
+      return Invalid(
+          fmt::format("One or more parameter values were invalid: Duplicate AttributeName found in "
+                      "AttributeDefinitions: {}",
+                      at->name));
+    }
+    return Done{};
+  }
+  // A new table must use every attribute that it defines.
+  Status CheckAllUsed(const Definitions& used) const {
+    const bool all_used = std::ranges::all_of(definitions_, [&](const auto& defined) {
+      return std::ranges::find(used, defined.name, &item::KeyAttribute::name) != used.end();
+    });
+    if (all_used) return Done{};
+    return Invalid(
+        fmt::format("One or more parameter values were invalid: Some AttributeDefinitions are not "
+                    "used. AttributeDefinitions: {}, keys used: {}",
+                    NamesIn(definitions_), NamesIn(used)));
+  }
+
+ private:
+  Status SetIn(item::KeyAttribute* attribute) {
+    const auto defined =
+        std::ranges::find(definitions_, attribute->name, &item::KeyAttribute::name);
+    if (defined != definitions_.end()) {
+      attribute->type = defined->type;
+    } else if (strictness_ == Unknown::kRefused) {
+      return Invalid(fmt::format(
+          "One or more parameter values were invalid: Some index key attributes are not defined in "
+          "AttributeDefinitions. Keys: [{}], AttributeDefinitions: {}",
+          attribute->name, NamesIn(definitions_)));
+    }
+    return Done{};
+  }
+
+  const Definitions& definitions_;
+  const Unknown strictness_;
+};
+
+template <typename Index>
+tables::IndexKind& KindOf(Index* index) {
+  if constexpr (std::is_same_v<Index, tables::IndexSpec>)
+    return index->kind;
+  else
+    return index->spec.kind;
+}
+
+// DynamoDB has a list for each kind of index.
+template <typename Index>
+void WriteIndexes(FieldWriter& fields, const std::vector<Index>& indexes) {
+  std::vector<Index> global;
+  std::vector<Index> local;
+  for (Index index : indexes) {
+    const bool is_global = KindOf(&index) == tables::IndexKind::kGlobal;
+    (is_global ? global : local).push_back(std::move(index));
+  }
+  fields.UnlessEmpty("GlobalSecondaryIndexes", global);
+  fields.UnlessEmpty("LocalSecondaryIndexes", local);
+}
+
+template <typename Index>
+void ReadIndexes(FieldReader& fields, std::vector<Index>* indexes) {
+  std::vector<Index> local;
+  fields.Always("GlobalSecondaryIndexes", *indexes);
+  fields.Always("LocalSecondaryIndexes", local);
+  for (Index& index : local) KindOf(&index) = tables::IndexKind::kLocal;
+  std::ranges::move(local, std::back_inserter(*indexes));
+}
+
+}  // namespace
+
+// ---- Requests ----
+
+template <>
+struct Codec<tables::Tags> {
+  static void Write(const tables::Tags& tags, JsonWriter* writer) {
+    writer->BeginArray();
+    for (const auto& [key, value] : tags) {
+      writer->BeginObject();
+      FieldWriter fields(writer);
+      fields.Required("Key", key);
+      fields.Required("Value", value);
+      writer->EndObject();
+    }
+    writer->EndArray();
+  }
+  static Status Read(const Json& json, const Place& place, tables::Tags* tags) {
+    if (!json.IsArray()) return item::NotAList(json);
+    for (const Json element : json.Elements()) {
+      if (!element.IsObject()) return item::NotAStructure(element);
+      std::string key;
+      FieldReader fields(element, place.unknown);
+      fields.Required("Key", key);
+      fields.Required("Value", (*tags)[key]);
+      TRY(fields.Finish());
+    }
+    return Done{};
+  }
+};
+
+namespace {
+
+void WriteCreateTable(FieldWriter& fields, const tables::CreateTableRequest& request) {
+  Definitions definitions;
+  Collect(request.keys, &definitions);
+  for (const tables::IndexSpec& index : request.indexes) Collect(index, &definitions);
+  fields.Required("AttributeDefinitions", definitions);
+  WriteIndexes(fields, request.indexes);
+  fields.Required("BillingMode",
+                  request.throughput ? BillingMode::kProvisioned : BillingMode::kOnDemand);
+  if (request.stream) {
+    fields.Required("StreamSpecification", StreamSpecification{true, request.stream});
+  }
+}
+
+void ReadCreateTable(FieldReader& fields, tables::CreateTableRequest& request) {
+  Definitions definitions;
+  fields.Required("AttributeDefinitions", definitions);
+  ReadIndexes(fields, &request.indexes);
+  Types types(definitions, Unknown::kRefused);
+  fields.Note(types.CheckNamesDiffer());
+  fields.Note(types.SetIn(&request.keys));
+  for (tables::IndexSpec& index : request.indexes) fields.Note(types.SetIn(&index.keys));
+  Definitions used;
+  Collect(request.keys, &used);
+  for (const tables::IndexSpec& index : request.indexes) Collect(index, &used);
+  fields.Note(types.CheckAllUsed(used));
+  std::optional<BillingMode> billing;
+  fields.Optional("BillingMode", billing);
+  if (billing == BillingMode::kOnDemand && request.throughput) {
+    fields.Fail(
+        Invalid("One or more parameter values were invalid: Neither ReadCapacityUnits nor "
+                "WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST"));
+  }
+  std::optional<StreamSpecification> stream;
+  fields.Optional("StreamSpecification", stream);
+  if (!stream || !stream->enabled) return;
+  if (!stream->view) fields.Fail(Missing("StreamViewType"));
+  request.stream = stream->view;
+}
+
+}  // namespace
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::CreateTableRequest> request) {
+  fields.Table("TableName", request.table);
+  fields.Required("KeySchema", request.keys);
+  fields.Optional("ProvisionedThroughput", request.throughput);
+  fields.Default("DeletionProtectionEnabled", request.deletion_protected, false);
+  fields.UnlessEmpty("Tags", request.tags);
+  if constexpr (std::is_same_v<F, FieldWriter>)
+    WriteCreateTable(fields, request);
+  else
+    ReadCreateTable(fields, request);
+}
+
+struct DropIndex {
+  std::string name;
+};
+template <>
+constexpr std::string_view kActionName<tables::IndexSpec> = "Create";
+template <>
+constexpr std::string_view kActionName<DropIndex> = "Delete";
+template <typename F>
+void DescribeAction(F& fields, Ref<F, tables::IndexSpec> index) {
+  Describe(fields, index);
+}
+template <typename F>
+void DescribeAction(F& fields, Ref<F, DropIndex> index) {
+  fields.Required("IndexName", index.name);
+}
+using IndexUpdate = std::variant<tables::IndexSpec, DropIndex>;
+
+namespace {
+
+void WriteUpdateTable(FieldWriter& fields, const tables::UpdateTableRequest& request) {
+  std::vector<IndexUpdate> updates;
+  Definitions definitions;
+  if (request.add_index) {
+    updates.emplace_back(*request.add_index);
+    Collect(*request.add_index, &definitions);
+  }
+  if (request.drop_index) updates.emplace_back(DropIndex{*request.drop_index});
+  fields.UnlessEmpty("AttributeDefinitions", definitions);
+  fields.UnlessEmpty("GlobalSecondaryIndexUpdates", updates);
+  if (!request.stream) return;
+  StreamSpecification stream{.enabled = request.stream->enabled};
+  if (stream.enabled) stream.view = request.stream->view;
+  fields.Required("StreamSpecification", stream);
+}
+
+void ReadUpdateTable(FieldReader& fields, tables::UpdateTableRequest& request) {
+  std::vector<IndexUpdate> updates;
+  Definitions definitions;
+  fields.Always("AttributeDefinitions", definitions);
+  fields.Always("GlobalSecondaryIndexUpdates", updates);
+  for (IndexUpdate& update : updates) {
+    if (auto* added = std::get_if<tables::IndexSpec>(&update)) {
+      fields.Note(Types(definitions, Unknown::kRefused).SetIn(&added->keys));
+      if (request.add_index) fields.Fail(Invalid("only one index can be added at a time"));
+      request.add_index = std::move(*added);
+    } else {
+      if (request.drop_index) fields.Fail(Invalid("only one index can be dropped at a time"));
+      request.drop_index = std::get<DropIndex>(update).name;
+    }
+  }
+  std::optional<StreamSpecification> stream;
+  fields.Optional("StreamSpecification", stream);
+  if (!stream) return;
+  if (stream->enabled && !stream->view) fields.Fail(Missing("StreamViewType"));
+  request.stream = tables::UpdateStream{.enabled = stream->enabled};
+  if (stream->view) request.stream->view = *stream->view;
+}
+
+}  // namespace
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::UpdateTableRequest> request) {
+  fields.Table("TableName", request.table);
+  fields.Optional("ProvisionedThroughput", request.throughput);
+  fields.Optional("DeletionProtectionEnabled", request.deletion_protected);
+  if constexpr (std::is_same_v<F, FieldWriter>)
+    WriteUpdateTable(fields, request);
+  else
+    ReadUpdateTable(fields, request);
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, TableRequest> request) {
+  fields.Table("TableName", request.table);
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::ListTablesRequest> request) {
+  fields.Optional("ExclusiveStartTableName", request.after);
+  fields.Default("Limit", request.limit, tables::kMaxListedTables);
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::ListTablesReply> reply) {
+  fields.Always("TableNames", reply.tables);
+  fields.Optional("LastEvaluatedTableName", reply.last);
+}
+
+// ---- Descriptions ----
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::IndexDescription> index) {
+  Describe(fields, index.spec);
+  fields.Always("IndexStatus", index.state, tables::IndexState::kActive);
+  fields.Default("Backfilling", index.backfilling, false);
+  fields.Always("ItemCount", index.item_count);
+  fields.Always("IndexSizeBytes", index.size_bytes);
+}
+
+namespace {
+
+// A table on demand is described with a throughput of zero.
+constexpr tables::Throughput kOnDemandThroughput = {};
+
+void WriteDescription(FieldWriter& fields, const tables::TableDescription& table) {
+  Definitions definitions;
+  Collect(table.keys, &definitions);
+  for (const tables::IndexDescription& index : table.indexes) Collect(index, &definitions);
+  fields.Required("AttributeDefinitions", definitions);
+  WriteIndexes(fields, table.indexes);
+  fields.Required("ProvisionedThroughput", table.throughput.value_or(kOnDemandThroughput));
+  fields.Nested("BillingModeSummary", [&](FieldWriter& billing) {
+    billing.Required("BillingMode",
+                     table.throughput ? BillingMode::kProvisioned : BillingMode::kOnDemand);
+  });
+  if (!table.latest_stream) return;
+  fields.Required("LatestStreamArn", table.latest_stream->arn);
+  fields.Required("LatestStreamLabel", table.latest_stream->label);
+  if (table.latest_stream->enabled) {
+    fields.Required("StreamSpecification", StreamSpecification{true, table.latest_stream->view});
+  }
+}
+
+void ReadDescription(FieldReader& fields, tables::TableDescription& table) {
+  Definitions definitions;
+  fields.Always("AttributeDefinitions", definitions);
+  ReadIndexes(fields, &table.indexes);
+  Types types(definitions, Unknown::kIgnored);
+  fields.Note(types.SetIn(&table.keys));
+  for (tables::IndexDescription& index : table.indexes) {
+    fields.Note(types.SetIn(&index.spec.keys));
+    if (index.spec.throughput == kOnDemandThroughput) index.spec.throughput.reset();
+  }
+  fields.Optional("ProvisionedThroughput", table.throughput);
+  if (table.throughput == kOnDemandThroughput) table.throughput.reset();
+  std::optional<std::string> arn;
+  fields.Optional("LatestStreamArn", arn);
+  if (!arn) return;
+  table.latest_stream = tables::StreamSummary{.arn = *arn};
+  fields.Default("LatestStreamLabel", table.latest_stream->label, "");
+  StreamSpecification stream;
+  fields.Default("StreamSpecification", stream, {});
+  table.latest_stream->enabled = stream.enabled;
+  if (stream.view) table.latest_stream->view = *stream.view;
+}
+
+}  // namespace
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::TableDescription> table) {
+  fields.Required("TableName", table.name);
+  fields.Default("TableArn", table.arn, "");
+  fields.Default("TableId", table.id, "");
+  fields.Required("TableStatus", table.state);
+  fields.Required("KeySchema", table.keys);
+  fields.Always("ItemCount", table.item_count);
+  fields.Always("TableSizeBytes", table.size_bytes);
+  fields.Always("DeletionProtectionEnabled", table.deletion_protected);
+  DescribeTime(fields, "CreationDateTime", table.created_at);
+  if constexpr (std::is_same_v<F, FieldWriter>)
+    WriteDescription(fields, table);
+  else
+    ReadDescription(fields, table);
+}
+
+// ---- Time to live and tags ----
+
+template <typename F>
+void DescribeSpecification(F& fields, Ref<F, tables::SetTimeToLiveRequest> request) {
+  fields.Nested("TimeToLiveSpecification", [&](auto& inner) {
+    inner.Required("AttributeName", request.attribute);
+    inner.Required("Enabled", request.enabled);
+  });
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::SetTimeToLiveRequest> request) {
+  fields.Table("TableName", request.table);
+  DescribeSpecification(fields, request);
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, TimeToLive> reply) {
+  fields.Nested("TimeToLiveDescription", [&](auto& inner) {
+    std::string status = reply.attribute ? "ENABLED" : "DISABLED";
+    inner.Required("TimeToLiveStatus", status);
+    inner.Optional("AttributeName", reply.attribute);
+  });
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, TagResourceRequest> request) {
+  fields.Table("ResourceArn", request.table);
+  fields.Required("Tags", request.tags);
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, UntagResourceRequest> request) {
+  fields.Table("ResourceArn", request.table);
+  fields.Required("TagKeys", request.names);
+}
+
+namespace {
+
+// A reply that is one member of an object.
+constexpr char kDescriptionMember[] = "TableDescription";
+constexpr char kTableMember[] = "Table";
+constexpr char kTagsMember[] = "Tags";
+
+template <const char* member, typename Reply>
+Message EncodeWithin(const Reply& reply) {
+  Message message;
+  JsonWriter writer(&message.body);
+  writer.BeginObject();
+  FieldWriter(&writer).Required(member, reply);
+  writer.EndObject();
+  return message;
+}
+
+template <const char* member, typename Reply>
+Result<Reply> DecodeWithin(const Json& body) {
+  Reply reply{};
+  FieldReader fields(body, Unknown::kIgnored);
+  fields.Required(member, reply);
+  TRY(fields.Finish());
+  return reply;
+}
+
+template <const char* member, typename Request, typename Reply>
+constexpr Operation<Request, Reply> Within(std::string_view name) {
+  return {.name = name,
+          .encode_request = &Encode<Request>,
+          .decode_request = &Decode<Request, Unknown::kRefused>,
+          .encode_reply = &EncodeWithin<member, Reply>,
+          .decode_reply = &DecodeWithin<member, Reply>};
+}
+
+Message EncodeTimeToLive(const tables::SetTimeToLiveRequest& reply) {
+  Message message;
+  JsonWriter writer(&message.body);
+  writer.BeginObject();
+  FieldWriter fields(&writer);
+  DescribeSpecification(fields, reply);
+  writer.EndObject();
+  return message;
+}
+
+Result<tables::SetTimeToLiveRequest> DecodeTimeToLive(const Json& body) {
+  tables::SetTimeToLiveRequest reply;
+  FieldReader fields(body, Unknown::kIgnored);
+  DescribeSpecification(fields, reply);
+  TRY(fields.Finish());
+  return reply;
+}
+
+Message EncodeNothing(const Done& /*reply*/) { return {}; }
+Result<Done> DecodeNothing(const Json& /*body*/) { return Done{}; }
+
+template <typename Request>
+constexpr Operation<Request, Done> WithoutReply(std::string_view name) {
+  return {.name = name,
+          .encode_request = &Encode<Request>,
+          .decode_request = &Decode<Request, Unknown::kRefused>,
+          .encode_reply = &EncodeNothing,
+          .decode_reply = &DecodeNothing};
+}
+
+std::string EncodeTagged(const TableRequest& request) {
+  std::string body;
+  JsonWriter writer(&body);
+  writer.BeginObject();
+  FieldWriter(&writer).Required("ResourceArn", request.table);
+  writer.EndObject();
+  return body;
+}
+
+Result<TableRequest> DecodeTagged(const Json& body) {
+  if (!body.IsObject()) return item::NotAStructure(body);
+  TableRequest request;
+  FieldReader fields(body, Unknown::kRefused);
+  fields.Table("ResourceArn", request.table);
+  TRY(fields.Finish());
+  return request;
+}
+
+}  // namespace
+
+constinit const Operation<tables::CreateTableRequest, tables::TableDescription> kCreateTable =
+    Within<kDescriptionMember, tables::CreateTableRequest, tables::TableDescription>("CreateTable");
+constinit const Operation<TableRequest, tables::TableDescription> kDescribeTable =
+    Within<kTableMember, TableRequest, tables::TableDescription>("DescribeTable");
+constinit const Operation<tables::UpdateTableRequest, tables::TableDescription> kUpdateTable =
+    Within<kDescriptionMember, tables::UpdateTableRequest, tables::TableDescription>("UpdateTable");
+constinit const Operation<TableRequest, tables::TableDescription> kDeleteTable =
+    Within<kDescriptionMember, TableRequest, tables::TableDescription>("DeleteTable");
+constinit const Operation<tables::ListTablesRequest, tables::ListTablesReply> kListTables =
+    Plain<tables::ListTablesRequest, tables::ListTablesReply>("ListTables");
+constinit const Operation<tables::SetTimeToLiveRequest, tables::SetTimeToLiveRequest>
+    kUpdateTimeToLive = {.name = "UpdateTimeToLive",
+                         .encode_request = &Encode<tables::SetTimeToLiveRequest>,
+                         .decode_request = &Decode<tables::SetTimeToLiveRequest, Unknown::kRefused>,
+                         .encode_reply = &EncodeTimeToLive,
+                         .decode_reply = &DecodeTimeToLive};
+constinit const Operation<TableRequest, TimeToLive> kDescribeTimeToLive =
+    Plain<TableRequest, TimeToLive>("DescribeTimeToLive");
+constinit const Operation<TagResourceRequest, Done> kTagResource =
+    WithoutReply<TagResourceRequest>("TagResource");
+constinit const Operation<UntagResourceRequest, Done> kUntagResource =
+    WithoutReply<UntagResourceRequest>("UntagResource");
+constinit const Operation<TableRequest, tables::Tags> kListTagsOfResource = {
+    .name = "ListTagsOfResource",
+    .encode_request = &EncodeTagged,
+    .decode_request = &DecodeTagged,
+    .encode_reply = &EncodeWithin<kTagsMember, tables::Tags>,
+    .decode_reply = &DecodeWithin<kTagsMember, tables::Tags>};
+
+}  // namespace tidemark::wire
