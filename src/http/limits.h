@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tidemark::http {
 
@@ -13,8 +14,8 @@ struct ServerLimits {
   size_t max_headers = 100;
   // Slack's events are much smaller.
   size_t max_body_bytes = 1 << 20;
-  // Paths that begin with this prefix accept bodies up to the larger limit. Empty: no path does.
-  std::string large_body_prefix = {};
+  // Paths that begin with one of these prefixes accept bodies up to the larger limit.
+  std::vector<std::string> large_body_prefixes = {};
   size_t max_large_body_bytes = 0;
   // The sum over all bodies that are in memory at once. Small bodies do not count, so that clients
   // who send many large bodies cannot keep small ones out.

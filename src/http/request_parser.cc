@@ -71,7 +71,8 @@ bool IsTargetCharacter(char c) { return c > 0x20 && c < 0x7f && c != '#'; }
 
 size_t MaxBodyBytes(const ServerLimits& limits, std::string_view path) {
   const bool is_large =
-      !limits.large_body_prefix.empty() && path.starts_with(limits.large_body_prefix);
+      std::ranges::any_of(limits.large_body_prefixes,
+                          [&](const std::string& prefix) { return path.starts_with(prefix); });
   return is_large ? limits.max_large_body_bytes : limits.max_body_bytes;
 }
 

@@ -250,8 +250,8 @@ TEST(RequestParserTest, KeepsToItsLimits) {
   EXPECT_EQ(RefusalOf(chunked + "3\r\nabc\r\n2\r\n", limits), 413);
   EXPECT_EQ(RefusalOf(chunked + "ffffffffffffffff\r\n", limits), 413);
 
-  // Larger bodies are accepted only under this prefix.
-  limits.large_body_prefix = "/large/";
+  // Larger bodies are accepted only under these prefixes.
+  limits.large_body_prefixes = {"/huge/", "/large/"};
   limits.max_large_body_bytes = 6;
   const std::string large = "PUT /large/a HTTP/1.1\r\nHost: a\r\n";
   EXPECT_EQ(Read(large + "Content-Length: 6\r\n\r\nabcdef", limits).requests.size(), 1U);

@@ -72,6 +72,11 @@ const Setting kProgramSettings[] = {
      .kind = SettingKind::kText,
      .default_value = "tidemark-tokens",
      .help = "The file with the hashes of the API tokens; see `tidemark token`."},
+    {.name = "backup.folder",
+     .kind = SettingKind::kText,
+     .default_value = "tidemark-backups",
+     .help = "The folder into which the server writes backups; see `tidemark backup --server`. It "
+             "should be on another disk than the data."},
 
     {.name = "slack.signing-secret",
      .kind = SettingKind::kSecret,

@@ -10,6 +10,7 @@
 #include "servers/api/archive/service.h"
 #include "servers/api/attempts/routes.h"
 #include "servers/api/background.h"
+#include "servers/api/backup/backup_service.h"
 #include "servers/api/dedup/routes.h"
 #include "servers/api/documents/routes.h"
 #include "servers/api/documents/service.h"
@@ -18,6 +19,7 @@
 #include "servers/api/gate/routes.h"
 #include "servers/api/operations_routes.h"
 #include "servers/api/respond.h"
+#include "servers/api/tables/routes.h"
 
 namespace tidemark::api {
 
@@ -125,6 +127,7 @@ class Service::State {
   Inbox inbox_;
   SlackEvents events_;
   InboxWorker worker_;
+  BackupService backups_;
   std::atomic<bool> stopping_ = false;
   WorkerPool workers_;
   http::Router router_;
@@ -175,6 +178,7 @@ Service::State::State(ServiceOptions options, const ServiceContext& context, Sla
       worker_(WorkerOptionsOf(options_),
               {.dedup = &marked_, .tables = context.tables, .client = context.client},
               context.runtime),
+      backups_(options_.backups_folder, context.backup_maker, context.runtime.logger),
       workers_({.threads = options_.workers, .max_waiting = http::kMaxWaitingWork}),
       router_(&workers_, context.runtime.logger) {
   AddRoutes();
@@ -205,15 +209,19 @@ void Service::State::AddRoutes() {
   if (archive_) archive_->AddRoutes(&router_, &api_tokens_);
   if (attempts_) attempts_->AddRoutes(&router_, &api_tokens_);
   if (documents_) documents_->AddRoutes(&router_, &api_tokens_);
+  backups_.AddRoutes(&router_, &api_tokens_);
+  AddTablesRoutes(&router_, context_.tables, OwnTables(options_), &api_tokens_);
   AddOperationsRoutes(&router_, context_.tables, &context_.runtime.metrics, &stopping_,
                       &api_tokens_);
 }
 
 Status Service::State::Listen() {
   http::ServerOptions options = options_.server;
+  options.limits.large_body_prefixes = {kTablesPrefix};
+  options.limits.max_large_body_bytes = kMaxTablesBodyBytes;
   if (documents_) {
-    options.limits.large_body_prefix = kDocumentsPrefix;
-    options.limits.max_large_body_bytes = documents::kMaxDocumentBytes;
+    static_assert(documents::kMaxDocumentBytes == kMaxTablesBodyBytes);
+    options.limits.large_body_prefixes.emplace_back(kDocumentsPrefix);
   }
   options.path_for_log = PathWithoutSubject;
   server_ = TRY(http::Server::Start(options, &router_, context_.runtime));
@@ -289,6 +297,7 @@ void Service::State::Stop(std::chrono::milliseconds patience) {
   if (attempts_) attempts_->Stop();
   if (archive_) archive_->Stop();
   if (server_ != nullptr) server_->Stop(patience);
+  backups_.Stop();
   if (documents_) documents_->Stop();
   workers_.Stop();
   documents_rounds_.reset();

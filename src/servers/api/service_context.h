@@ -6,6 +6,7 @@
 #include "http/client.h"
 #include "objects/objects.h"
 #include "objects/watcher.h"
+#include "servers/api/backup/backup_maker.h"
 #include "tables/tables.h"
 
 namespace tidemark::api {
@@ -18,6 +19,7 @@ struct ServiceContext {
   http::Client* client = nullptr;
   Runtime runtime;
   moving::MigrationStore* old_attempts = nullptr;  // Null: no attempts are moved from an old store.
+  BackupMaker* backup_maker = nullptr;             // Null: no backups are made.
 };
 
 }  // namespace tidemark::api

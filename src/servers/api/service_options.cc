@@ -292,6 +292,7 @@ Result<ServiceOptions> ReadOptions(const Settings& settings) {
   options.server = TRY(ReadServer(settings));
   options.workers = TRY(IntegerBetween(settings, "server.workers", 1, 4'096));
   options.tokens_file = settings.Text("api.tokens");
+  options.backups_folder = settings.Text("backup.folder");
   options.signing_secrets = TRY(ReadSecrets(settings));
   TRY(ReadBotToken(settings, &options));
   options.web_api.url = TRY(ReadApiUrl(settings));

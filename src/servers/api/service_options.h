@@ -55,6 +55,7 @@ struct ServiceOptions {
   Secret work_secret;    // Empty: deliveries of work are not signed.
   std::chrono::seconds work_first_wait = std::chrono::seconds(15);  // Before the second try.
   dedup::WorkOptions work;
+  std::string backups_folder = "tidemark-backups";
   bool background = true;  // False: background work is done only by Service::WorkOnce.
 };
 
