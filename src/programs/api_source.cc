@@ -95,7 +95,10 @@ class ServerSource final : public ApiSource {
     http::Exchange exchange = client_.Send(request, deadline);
     if (!taken) return std::move(taken).error();
     if (exchange.outcome == http::Outcome::kAnswered) return std::move(exchange.response);
-    return Error{ErrorCode::kUnavailable,
+    // A change may have been made although there is no answer.
+    const bool is_known =
+        exchange.outcome == http::Outcome::kNotSent || asked.method == http::Method::kGet;
+    return Error{is_known ? ErrorCode::kUnavailable : ErrorCode::kUnknown,
                  fmt::format("no answer from {}: {}", server_, exchange.detail)};
   }
 
@@ -134,10 +137,11 @@ Error ToError(const http::Response& response, const std::string& path) {
   }
   const bool is_callers = response.status == 400 || response.status == 404;
   const bool is_conflict = response.status == 409 || response.status == 412;
-  const ErrorCode code = is_callers               ? ErrorCode::kInvalid
-                         : is_conflict            ? ErrorCode::kConflict
-                         : response.status == 401 ? ErrorCode::kDenied
-                                                  : ErrorCode::kUnavailable;
+  const ErrorCode code = is_callers    ? ErrorCode::kInvalid
+                         : is_conflict ? ErrorCode::kConflict
+                         : response.status == 401 || response.status == 403
+                             ? ErrorCode::kDenied
+                             : ErrorCode::kUnavailable;
   if (detail.empty()) detail = fmt::format("{} for {}", http::StatusText(response.status), path);
   return {code, detail};
 }
@@ -190,6 +194,14 @@ Result<JsonDocument> ApiSource::Send(const ApiRequest& request) {
   return Invalid(fmt::format(
       "the server has no route {}: check the URL, and that this part is enabled in its settings",
       request.path));
+}
+
+Result<http::Response> ApiSource::Post(const std::string& path, std::string body) {
+  http::Response response =
+      TRY(Ask({.method = http::Method::kPost, .path = path, .body = std::move(body)}, nullptr));
+  const auto type = response.headers.Find("Content-Type");
+  if (type && type->starts_with("application/problem+json")) return ToError(response, path);
+  return response;
 }
 
 Result<bool> ApiSource::Read(const std::string& path, const Take& take) {

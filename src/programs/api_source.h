@@ -49,6 +49,9 @@ class ApiSource {
   Result<JsonDocument> Need(const std::string& path);
   // The same as Need, for any method.
   Result<JsonDocument> Send(const ApiRequest& request);
+  // Posts the body and returns the answer, also one with another status than 200. A refusal of the
+  // server itself (problem+json), such as of the token, is an error.
+  Result<http::Response> Post(const std::string& path, std::string body);
   // Passes the bytes at the path to `take`, piece by piece. Returns false if there are none (404).
   Result<bool> Read(const std::string& path, const Take& take);
 

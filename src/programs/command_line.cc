@@ -12,6 +12,7 @@
 
 #include "programs/archive/commands.h"
 #include "programs/attempts/commands.h"
+#include "programs/backup/commands.h"
 #include "programs/command.h"
 #include "programs/documents/commands.h"
 #include "programs/exit_code.h"
@@ -62,6 +63,7 @@ ExitCode RunCommandLine(int argc, char** argv) {
   AddAttemptsCommands(program, &action);
   AddDocumentsCommands(program, &action);
   AddTablesCommands(program, &action);
+  AddBackupCommands(program, &action);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -423,7 +423,7 @@ TEST_F(ServeCommandsTest, MakesFilesThatNoOtherUserCanRead) {
   const mode_t before = umask(022);
   Serve();
   EXPECT_EQ(StopServer(), kOk);
-  Do({"tables", "backup", "copy"});
+  Do({"backup", "copy"});
   umask(before);
   for (const char* folder : {"tidemark-data", "copy"}) {
     EXPECT_EQ(ModeOf(path(folder)), 0700u);
@@ -542,6 +542,8 @@ TEST_F(ServeCommandsTest, HasHelpWithAnExampleForEveryCommand) {
                                                            {"token", "list"},
                                                            {"token", "revoke"},
                                                            {"doctor"},
+                                                           {"backup"},
+                                                           {"restore"},
                                                            {"manifest"},
                                                            {"demo"}}) {
     Words arguments = command;

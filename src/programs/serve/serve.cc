@@ -13,6 +13,7 @@
 #include "base/descriptor_limit.h"
 #include "http/client.h"
 #include "programs/attempts/old_store.h"
+#include "programs/backup/copy.h"
 #include "programs/data_folder.h"
 #include "programs/output.h"
 #include "programs/program_runtime.h"
@@ -150,7 +151,9 @@ Result<ExitCode> Serve(const ServeOptions& options) {
   DisableCoreDumps(logger);
   WarnOfReadableSecrets(settings, FindSettingsFile(options.settings), logger);
   const auto tables = TRY(OpenForServing(settings, &runtime.logger, &runtime.metrics));
-  const auto objects = TRY(OpenObjects(settings, runtime.clock, runtime.random));
+  objects::ObservedDeletes objects(TRY(OpenObjects(settings, runtime.clock, runtime.random)));
+  FolderBackup backup_maker(
+      {.tables = tables.get(), .objects = &objects, .objects_folder = FindObjectsFolder(settings)});
   const auto watcher = WatcherOf(settings, service_options, logger);
   std::unique_ptr<moving::MigrationStore> old_attempts;
   if (service_options.attempts) {
@@ -162,11 +165,12 @@ Result<ExitCode> Serve(const ServeOptions& options) {
 
   const auto started =
       api::Service::Start(std::move(service_options), {.tables = tables.get(),
-                                                       .objects = objects.get(),
+                                                       .objects = &objects,
                                                        .watcher = watcher.get(),
                                                        .client = &client,
                                                        .runtime = runtime,
-                                                       .old_attempts = old_attempts.get()});
+                                                       .old_attempts = old_attempts.get(),
+                                                       .backup_maker = &backup_maker});
   if (!started) return HeldByAnother(started.error());
   api::Service& service = **started;
   logger.Log(LogLevel::kInfo, "serving",

@@ -9,10 +9,11 @@
 #include <CLI/Formatter.hpp>
 
 #include "programs/command.h"
-#include "programs/tables/copy_actions.h"
+#include "programs/tables/call_action.h"
 #include "programs/tables/item_actions.h"
 #include "programs/tables/stream_actions.h"
 #include "programs/tables/table_actions.h"
+#include "programs/tables/verify_action.h"
 
 namespace tidemark::programs {
 
@@ -84,14 +85,14 @@ void AddCreate(CLI::App& parent, Action* action) {
                       "The attribute with the time at which an item expires, in epoch seconds");
   AddRepeated(*command, "--tag", options->tags, "A tag, NAME=VALUE; may be repeated");
   command->add_flag("--protect", options->is_protected, "Refuse to drop the table");
-  AddFolder(*command, options->folder);
+  AddSource(*command, options->source);
 }
 
 void AddList(CLI::App& parent, Action* action) {
   auto [command, options] = AddCommand<ListOptions>(
       parent, {"list", "Describe all tables, one on each line", "tidemark tables list --data data"},
       action, &ListTables);
-  AddFolder(*command, options->folder);
+  AddSource(*command, options->source);
 }
 
 void AddDescribe(CLI::App& parent, Action* action) {
@@ -99,7 +100,7 @@ void AddDescribe(CLI::App& parent, Action* action) {
       parent, {"describe", "Describe one table", "tidemark tables describe messages"}, action,
       &DescribeTable);
   AddTable(*command, options->table);
-  AddFolder(*command, options->folder);
+  AddSource(*command, options->source);
 }
 
 void AddAlter(CLI::App& parent, Action* action) {
@@ -122,7 +123,7 @@ void AddAlter(CLI::App& parent, Action* action) {
   auto* protect = command->add_flag("--protect", options->protect, "Refuse to drop the table");
   command->add_flag("--no-protect", options->no_protect, "Allow to drop the table")
       ->excludes(protect);
-  AddFolder(*command, options->folder);
+  AddSource(*command, options->source);
 }
 
 void AddDrop(CLI::App& parent, Action* action) {
@@ -130,7 +131,7 @@ void AddDrop(CLI::App& parent, Action* action) {
       parent, {"drop", "Delete a table and all its items", "tidemark tables drop messages"}, action,
       &DropTable);
   AddTable(*command, options->table);
-  AddFolder(*command, options->folder);
+  AddSource(*command, options->source);
 }
 
 void AddTag(CLI::App& parent, Action* action) {
@@ -143,7 +144,7 @@ void AddTag(CLI::App& parent, Action* action) {
   AddRepeated(*command, "--set", options->set, "A tag to set, NAME=VALUE; may be repeated");
   AddRepeated(*command, "--remove", options->remove,
               "The name of a tag to remove; may be repeated");
-  AddFolder(*command, options->folder);
+  AddSource(*command, options->source);
 }
 
 // ---- Items ----
@@ -164,8 +165,8 @@ void AddPut(CLI::App& parent, Action* action) {
       ->required();
   AddCondition(*command, options->condition, options->bindings);
   AddReturnOld(*command, options->return_old);
-  AddFolder(*command, options->folder);
-  AddProgress(*command, options->folder);
+  AddSource(*command, options->source);
+  AddProgress(*command, options->source.folder);
 }
 
 void AddGet(CLI::App& parent, Action* action) {
@@ -179,7 +180,7 @@ void AddGet(CLI::App& parent, Action* action) {
   command->add_option("--projection", options->projection,
                       "Print only these attributes: id, address.city");
   AddNames(*command, options->names);
-  AddFolder(*command, options->folder);
+  AddSource(*command, options->source);
 }
 
 void AddUpdate(CLI::App& parent, Action* action) {
@@ -197,7 +198,7 @@ void AddUpdate(CLI::App& parent, Action* action) {
   AddCondition(*command, options->condition, options->bindings);
   command->add_option("--return", options->returned,
                       "Print the item: old, new, updated-old or updated-new");
-  AddFolder(*command, options->folder);
+  AddSource(*command, options->source);
 }
 
 void AddDelete(CLI::App& parent, Action* action) {
@@ -210,7 +211,7 @@ void AddDelete(CLI::App& parent, Action* action) {
   AddKey(*command, options->key);
   AddCondition(*command, options->condition, options->bindings);
   AddReturnOld(*command, options->return_old);
-  AddFolder(*command, options->folder);
+  AddSource(*command, options->source);
 }
 
 void AddRead(CLI::App& command, ReadOptions& options) {
@@ -226,8 +227,8 @@ void AddRead(CLI::App& command, ReadOptions& options) {
   command.add_option("--start-after", options.start_after,
                      "Continue after this key, which an earlier command printed");
   command.add_flag("--count", options.count, "Print only the number of items");
-  AddFolder(command, options.folder);
-  AddProgress(command, options.folder);
+  AddSource(command, options.source);
+  AddProgress(command, options.source.folder);
 }
 
 void AddQuery(CLI::App& parent, Action* action) {
@@ -261,6 +262,25 @@ void AddScan(CLI::App& parent, Action* action) {
   AddRead(*command, options->read);
 }
 
+void AddCall(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<CallOptions>(
+      parent,
+      {"call", "Make any request in DynamoDB's JSON: transactions, batches and others",
+       "tidemark tables call TransactWriteItems --request '{\"TransactItems\":\n"
+       "      [{\"Put\":{\"TableName\":\"users\",\"Item\":{\"id\":{\"S\":\"a\"}}}}]}'\n"
+       "  tidemark tables call BatchGetItem --request - < request.json"},
+      action, &CallOperation);
+  command
+      ->add_option("operation", options->operation,
+                   "The operation, such as TransactWriteItems, TransactGetItems or BatchGetItem")
+      ->required();
+  command
+      ->add_option("--request", options->request,
+                   "The request, as DynamoDB JSON; - reads it from standard input")
+      ->required();
+  AddSource(*command, options->source);
+}
+
 // ---- Streams and folders ----
 
 void AddStreams(CLI::App& parent, Action* action) {
@@ -281,10 +301,10 @@ void AddStreams(CLI::App& parent, Action* action) {
       ->check(CLI::IsMember({"horizon", "latest"}));
   command->add_flag(
       "--follow", options->follow,
-      "Wait for more changes; reads once a second, while no other process uses the folder");
+      "Wait for more changes; reads once a second, a folder only while no other process uses it");
   command->add_option("--limit", options->limit, "Stop after this many changes")
       ->check(IsPositive, "");
-  AddFolder(*command, options->folder);
+  AddSource(*command, options->source);
 }
 
 void AddVerify(CLI::App& parent, Action* action) {
@@ -296,39 +316,15 @@ void AddVerify(CLI::App& parent, Action* action) {
   AddProgress(*command, options->folder);
 }
 
-void AddBackup(CLI::App& parent, Action* action) {
-  auto [command, options] = AddCommand<CopyOptions>(
-      parent,
-      {"backup", "Copy all tables (without objects) into a new folder, and verify the copy",
-       "tidemark tables backup backups/monday --data data"},
-      action, &BackUpFolder);
-  command->add_option("folder", options->backup, "The folder to write; it must be missing or empty")
-      ->required();
-  AddFolder(*command, options->folder);
-  AddProgress(*command, options->folder);
-}
-
-void AddRestore(CLI::App& parent, Action* action) {
-  auto [command, options] = AddCommand<CopyOptions>(
-      parent,
-      {"restore", "Copy a backup into a new data folder, and verify the copy",
-       "tidemark tables restore backups/monday --data restored"},
-      action, &RestoreFolder);
-  command->add_option("folder", options->backup, "The folder of the backup")->required();
-  AddFolder(*command, options->folder);
-  AddProgress(*command, options->folder);
-}
-
 }  // namespace
 
 void AddTablesCommands(CLI::App& program, Action* action) {
   CLI::App* tables =
       AddGroup(program, "tables",
-               "Read and change the tables of a data folder. Prints JSON lines to standard output "
-               "and messages to standard error");
-  for (auto add :
-       {AddCreate, AddList, AddDescribe, AddAlter, AddDrop, AddTag, AddPut, AddGet, AddUpdate,
-        AddDelete, AddQuery, AddScan, AddStreams, AddVerify, AddBackup, AddRestore}) {
+               "Read and change the tables of a data folder or a server. Prints JSON lines to "
+               "standard output and messages to standard error");
+  for (auto add : {AddCreate, AddList, AddDescribe, AddAlter, AddDrop, AddTag, AddPut, AddGet,
+                   AddUpdate, AddDelete, AddQuery, AddScan, AddCall, AddStreams, AddVerify}) {
     add(*tables, action);
   }
 }

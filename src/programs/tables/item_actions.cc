@@ -16,13 +16,13 @@
 #include "programs/context.h"
 #include "programs/output.h"
 #include "programs/progress.h"
+#include "programs/tables/source.h"
 #include "tables/limits.h"
 
 namespace tidemark::programs {
 
 namespace {
 
-using embedded::EmbeddedTables;
 using tables::OnConditionFailure;
 using tables::ReturnValues;
 
@@ -54,7 +54,7 @@ Result<tables::PutRequest> ToRequest(const PutOptions& options) {
 // batches, because a batch needs only one sync.
 class Import {
  public:
-  Import(EmbeddedTables& tables, tables::PutRequest request)
+  Import(tables::Tables& tables, tables::PutRequest request)
       : tables_(tables), request_(std::move(request)) {}
 
   Status Run(std::istream& input);
@@ -75,7 +75,7 @@ class Import {
     return error;
   }
 
-  EmbeddedTables& tables_;
+  tables::Tables& tables_;
   tables::PutRequest request_;  // PutOne sets its item.
   std::vector<Line> waiting_;
   std::atomic<uint64_t> stored_ = 0;  // The thread of Progress reads it.
@@ -132,13 +132,13 @@ Status Import::PutOne(Line line) {
   return Done{};
 }
 
-Result<ExitCode> PutLines(EmbeddedTables& tables, const PutOptions& options,
+Result<ExitCode> PutLines(tables::Tables& tables, const PutOptions& options,
                           tables::PutRequest request) {
   if (options.return_old)
     return Invalid("--return-old cannot be used with --item -: it works for one item only");
   Import import(tables, std::move(request));
   {
-    Progress progress(options.folder.progress,
+    Progress progress(options.source.folder.progress,
                       [&] { return fmt::format("{} items stored", import.stored()); });
     TRY(import.Run(std::cin));
   }
@@ -187,7 +187,7 @@ Result<ExitCode> PrintPages(const ReadOptions& options, Request request,
                             const std::function<Result<tables::Page>(const Request&)>& read) {
   std::atomic<uint64_t> scanned = 0;
   std::atomic<uint64_t> found = 0;
-  Progress progress(options.folder.progress, [&] {
+  Progress progress(options.source.folder.progress, [&] {
     return fmt::format("{} items read, {} found", scanned.load(), found.load());
   });
   do {
@@ -214,7 +214,7 @@ Result<ExitCode> PutItems(const PutOptions& options) {
   tables::PutRequest request = TRY(ToRequest(options));
   bool reads_input = options.item == "-";
   if (!reads_input) request.item = TRY(ParseItem({"--item", options.item}));
-  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kWrite));
+  const TablesSource tables = TRY(OpenTables(options.source, Use::kWrite));
   if (reads_input) return PutLines(*tables, options, std::move(request));
   return Report(TRY(InTable(options.table, tables->Put(request))));
 }
@@ -223,7 +223,7 @@ Result<ExitCode> GetItem(const GetOptions& options) {
   tables::GetRequest request{.table = options.table, .projection = options.projection};
   request.key = TRY(ParseItem({"--key", options.key}));
   request.names = TRY(ParseNames({"--names", options.names}));
-  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kRead));
+  const TablesSource tables = TRY(OpenTables(options.source, Use::kRead));
   std::optional<item::Item> item = TRY(InTable(options.table, tables->Get(request)));
   if (!item) {
     PrintMessage(fmt::format("tidemark: table '{}' has no item with the key {}", options.table,
@@ -242,7 +242,7 @@ Result<ExitCode> UpdateItem(const UpdateOptions& options) {
   request.key = TRY(ParseItem({"--key", options.key}));
   request.return_values = TRY(ParseReturned(options.returned));
   TRY(FillBindings(options.bindings, &request));
-  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kWrite));
+  const TablesSource tables = TRY(OpenTables(options.source, Use::kWrite));
   return Report(TRY(InTable(options.table, tables->Update(request))));
 }
 
@@ -253,7 +253,7 @@ Result<ExitCode> DeleteItem(const DeleteOptions& options) {
   request.key = TRY(ParseItem({"--key", options.key}));
   if (options.return_old) request.return_values = ReturnValues::kAllOld;
   TRY(FillBindings(options.bindings, &request));
-  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kWrite));
+  const TablesSource tables = TRY(OpenTables(options.source, Use::kWrite));
   return Report(TRY(InTable(options.table, tables->Delete(request))));
 }
 
@@ -261,7 +261,7 @@ Result<ExitCode> QueryItems(const QueryOptions& options) {
   tables::QueryRequest request{.key_condition = options.key_condition,
                                .forward = !options.descending};
   TRY(FillRequest(options.read, &request));
-  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.read.folder, Use::kRead));
+  const TablesSource tables = TRY(OpenTables(options.read.source, Use::kRead));
   return PrintPages<tables::QueryRequest>(
       options.read, std::move(request),
       [&](const tables::QueryRequest& page) { return tables->Query(page); });
@@ -270,7 +270,7 @@ Result<ExitCode> QueryItems(const QueryOptions& options) {
 Result<ExitCode> ScanItems(const ScanOptions& options) {
   tables::ScanRequest request{.segment = options.segment, .total_segments = options.total_segments};
   TRY(FillRequest(options.read, &request));
-  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.read.folder, Use::kRead));
+  const TablesSource tables = TRY(OpenTables(options.read.source, Use::kRead));
   return PrintPages<tables::ScanRequest>(
       options.read, std::move(request),
       [&](const tables::ScanRequest& page) { return tables->Scan(page); });

@@ -1,6 +1,6 @@
 // The commands of `tidemark tables` for items: put, get, update, delete, query, scan.
 //
-// Each function runs one command: it opens the data folder, does the work, and prints JSON lines.
+// Each function runs one command: it opens the tables, does the work, and prints JSON lines.
 // If a condition does not hold, or an item does not exist, it prints a sentence to standard error
 // and returns ExitCode::kNotMet. Everything else that fails is an Error.
 #pragma once
@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "programs/data_folder.h"
+#include "programs/api_source.h"
 #include "programs/exit_code.h"
 
 namespace tidemark::programs {
@@ -22,7 +22,7 @@ struct Bindings {
 };
 
 struct PutOptions {
-  FolderOptions folder;
+  SourceOptions source;
   std::string table;
   std::string item;  // "-": read items from standard input, one on each line.
   std::optional<std::string> condition;
@@ -32,7 +32,7 @@ struct PutOptions {
 Result<ExitCode> PutItems(const PutOptions& options);
 
 struct GetOptions {
-  FolderOptions folder;
+  SourceOptions source;
   std::string table;
   std::string key;
   std::optional<std::string> projection;
@@ -41,7 +41,7 @@ struct GetOptions {
 Result<ExitCode> GetItem(const GetOptions& options);
 
 struct UpdateOptions {
-  FolderOptions folder;
+  SourceOptions source;
   std::string table;
   std::string key;
   std::string update;
@@ -52,7 +52,7 @@ struct UpdateOptions {
 Result<ExitCode> UpdateItem(const UpdateOptions& options);
 
 struct DeleteOptions {
-  FolderOptions folder;
+  SourceOptions source;
   std::string table;
   std::string key;
   std::optional<std::string> condition;
@@ -63,7 +63,7 @@ Result<ExitCode> DeleteItem(const DeleteOptions& options);
 
 // The options that query and scan share.
 struct ReadOptions {
-  FolderOptions folder;
+  SourceOptions source;
   std::string table;
   std::optional<std::string> index;
   std::optional<std::string> filter;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "programs/output.h"
+#include "programs/tables/source.h"
 #include "tables/limits.h"
 #include "tables/stream_reader.h"
 
@@ -47,8 +48,7 @@ Status PrintToEnd(tables::StreamReader& reader, bool skips, Tail* tail) {
 }
 
 Status LookOnce(const TailOptions& options, bool skips, Tail* tail) {
-  std::unique_ptr<embedded::EmbeddedTables> tables =
-      TRY(OpenDataFolder(options.folder, Use::kRead));
+  const TablesSource tables = TRY(OpenTables(options.source, Use::kRead));
   tables::StreamReader reader(*tables, options.table);
   return PrintToEnd(reader, skips, tail);
 }
@@ -62,7 +62,8 @@ Result<ExitCode> TailStream(const TailOptions& options) {
   while (options.follow && tail.left > 0) {
     std::this_thread::sleep_for(std::chrono::seconds(1));
     Status looked = LookOnce(options, /*skips=*/false, &tail);
-    bool is_in_use = !looked && looked.error().code == ErrorCode::kUnavailable;
+    bool is_in_use =
+        !looked && looked.error().code == ErrorCode::kUnavailable && !options.source.server;
     if (!is_in_use) TRY(std::move(looked));
   }
   return ExitCode::kOk;

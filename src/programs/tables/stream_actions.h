@@ -6,13 +6,13 @@
 #include <string>
 
 #include "base/result.h"
-#include "programs/data_folder.h"
+#include "programs/api_source.h"
 #include "programs/exit_code.h"
 
 namespace tidemark::programs {
 
 struct TailOptions {
-  FolderOptions folder;
+  SourceOptions source;
   std::string table;
   bool from_latest = false;       // Otherwise from the oldest stored record.
   bool follow = false;            // Waits for more at the end; returns only with an Error.

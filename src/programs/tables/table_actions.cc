@@ -7,12 +7,11 @@
 #include "programs/arguments.h"
 #include "programs/context.h"
 #include "programs/output.h"
+#include "programs/tables/source.h"
 
 namespace tidemark::programs {
 
 namespace {
-
-using embedded::EmbeddedTables;
 
 Result<tables::CreateTableRequest> ToRequest(const CreateOptions& options) {
   tables::CreateTableRequest request{.table = options.table,
@@ -50,7 +49,7 @@ bool ChangesAnything(const tables::UpdateTableRequest& request) {
   return request.add_index || request.drop_index || request.stream || request.deletion_protected;
 }
 
-Status AlterTimeToLive(EmbeddedTables& tables, const AlterOptions& options) {
+Status AlterTimeToLive(tables::Tables& tables, const AlterOptions& options) {
   if (options.ttl) return tables.SetTimeToLive({.table = options.table, .attribute = *options.ttl});
   if (!options.no_ttl) return Done{};
   std::optional<std::string> attribute = TRY(tables.DescribeTable(options.table)).ttl_attribute;
@@ -58,7 +57,7 @@ Status AlterTimeToLive(EmbeddedTables& tables, const AlterOptions& options) {
   return tables.SetTimeToLive({.table = options.table, .attribute = *attribute, .enabled = false});
 }
 
-Result<ExitCode> PrintDescription(EmbeddedTables& tables, const std::string& table) {
+Result<ExitCode> PrintDescription(tables::Tables& tables, const std::string& table) {
   PrintLine(ToJson(TRY(InTable(table, tables.DescribeTable(table)))));
   return ExitCode::kOk;
 }
@@ -67,7 +66,7 @@ Result<ExitCode> PrintDescription(EmbeddedTables& tables, const std::string& tab
 
 Result<ExitCode> CreateTable(const CreateOptions& options) {
   tables::CreateTableRequest request = TRY(ToRequest(options));
-  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kCreate));
+  const TablesSource tables = TRY(OpenTables(options.source, Use::kCreate));
   TRY(InTable(options.table, tables->CreateTable(request)));
   if (options.ttl) {
     TRY(tables->SetTimeToLive({.table = options.table, .attribute = *options.ttl})
@@ -77,7 +76,7 @@ Result<ExitCode> CreateTable(const CreateOptions& options) {
 }
 
 Result<ExitCode> ListTables(const ListOptions& options) {
-  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kRead));
+  const TablesSource tables = TRY(OpenTables(options.source, Use::kRead));
   tables::ListTablesRequest request;
   do {
     tables::ListTablesReply reply = TRY(tables->ListTables(request));
@@ -90,14 +89,14 @@ Result<ExitCode> ListTables(const ListOptions& options) {
 }
 
 Result<ExitCode> DescribeTable(const TableOptions& options) {
-  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kRead));
+  const TablesSource tables = TRY(OpenTables(options.source, Use::kRead));
   return PrintDescription(*tables, options.table);
 }
 
 Result<ExitCode> DropTable(const TableOptions& options) {
-  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kWrite));
+  const TablesSource tables = TRY(OpenTables(options.source, Use::kWrite));
   PrintLine(ToJson(TRY(InTable(options.table, tables->DeleteTable(options.table)))));
-  TRY(tables->Maintain());
+  TRY(tables.Maintain());
   return ExitCode::kOk;
 }
 
@@ -108,7 +107,7 @@ Result<ExitCode> AlterTable(const AlterOptions& options) {
     return Invalid(
         "there is nothing to change: add a flag, for example --add-index by-email:email:S");
   }
-  std::unique_ptr<EmbeddedTables> tables = TRY(OpenDataFolder(options.folder, Use::kWrite));
+  const TablesSource tables = TRY(OpenTables(options.source, Use::kWrite));
   if (changes_table) TRY(InTable(options.table, tables->UpdateTable(request)));
   Status ttl = InTable(options.table, AlterTimeToLive(*tables, options));
   if (changes_table)
@@ -116,7 +115,7 @@ Result<ExitCode> AlterTable(const AlterOptions& options) {
         std::move(ttl).WithContext("the other changes were made, but time to live was not changed");
   TRY(std::move(ttl));
   // No background process runs here, so fill a new index or remove an old one now.
-  TRY(tables->Maintain());
+  TRY(tables.Maintain());
   return PrintDescription(*tables, options.table);
 }
 
@@ -124,8 +123,7 @@ Result<ExitCode> TagTable(const TagOptions& options) {
   tables::TagRequest request{.table = options.table, .remove = options.remove};
   request.set = TRY(ParseTags("--set", options.set));
   bool changes = !request.set.empty() || !request.remove.empty();
-  std::unique_ptr<EmbeddedTables> tables =
-      TRY(OpenDataFolder(options.folder, changes ? Use::kWrite : Use::kRead));
+  const TablesSource tables = TRY(OpenTables(options.source, changes ? Use::kWrite : Use::kRead));
   if (changes) TRY(InTable(options.table, tables->Tag(request)));
   PrintLine(ToJson(TRY(InTable(options.table, tables->ListTags(options.table)))));
   return ExitCode::kOk;

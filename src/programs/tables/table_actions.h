@@ -1,6 +1,6 @@
 // The commands of `tidemark tables` for tables: create, list, describe, alter, drop, tag.
 //
-// Each function runs one command: it opens the data folder, does the work, and prints JSON lines.
+// Each function runs one command: it opens the tables, does the work, and prints JSON lines.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "programs/data_folder.h"
+#include "programs/api_source.h"
 #include "programs/exit_code.h"
 
 namespace tidemark::programs {
 
 struct CreateOptions {
-  FolderOptions folder;
+  SourceOptions source;
   std::string table;
   std::string key;
   std::optional<std::string> sort;
@@ -28,19 +28,19 @@ struct CreateOptions {
 Result<ExitCode> CreateTable(const CreateOptions& options);
 
 struct ListOptions {
-  FolderOptions folder;
+  SourceOptions source;
 };
 Result<ExitCode> ListTables(const ListOptions& options);
 
 struct TableOptions {
-  FolderOptions folder;
+  SourceOptions source;
   std::string table;
 };
 Result<ExitCode> DescribeTable(const TableOptions& options);
 Result<ExitCode> DropTable(const TableOptions& options);
 
 struct AlterOptions {
-  FolderOptions folder;
+  SourceOptions source;
   std::string table;
   std::optional<std::string> add_index;
   std::optional<std::string> drop_index;
@@ -54,7 +54,7 @@ struct AlterOptions {
 Result<ExitCode> AlterTable(const AlterOptions& options);
 
 struct TagOptions {
-  FolderOptions folder;
+  SourceOptions source;
   std::string table;
   std::vector<std::string> set;
   std::vector<std::string> remove;

@@ -1,0 +1,138 @@
+// `tidemark tables … --server` and `tidemark backup … --server`: commands that ask a running
+// server.
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/programs/serve_fixture.h"
+
+namespace tidemark::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+class TablesServerTest : public ServeFixture {
+ protected:
+  void ServeWithToken(const Words& arguments = {}, const Words& environment = {}) {
+    token_ = CreateToken("tests");
+    Serve(arguments, environment);
+  }
+  Outcome AtServer(Words arguments) {
+    arguments.insert(arguments.end(), {"--server", url()});
+    return Run(arguments, {"TIDEMARK_API_TOKEN=" + token_});
+  }
+  Outcome Tables(Words arguments) {
+    arguments.insert(arguments.begin(), "tables");
+    return AtServer(std::move(arguments));
+  }
+  std::string DoTables(const Words& arguments) {
+    const Outcome outcome = Tables(arguments);
+    EXPECT_EQ(outcome.exit_code, kOk) << arguments[0] << ": " << outcome.err;
+    return outcome.out;
+  }
+
+  std::string token_;
+};
+
+// Review: D16
+TEST_F(TablesServerTest, EveryCommandWorksWhileTheServerServes) {
+  ServeWithToken();
+  EXPECT_THAT(DoTables({"create", "messages", "--key", "channel:S", "--sort", "ts:N", "--index",
+                        "by-user:user:S", "--stream", "new-and-old", "--ttl", "expires"}),
+              StartsWith(R"({"table":"messages",)"));
+  EXPECT_THAT(DoTables({"list"}), HasSubstr(R"({"table":"tidemark-events",)"));
+  const std::string key = R"({"channel":{"S":"c"},"ts":{"N":"1"}})";
+  const std::string item = R"({"channel":{"S":"c"},"ts":{"N":"1"},"user":{"S":"ann"}})";
+  EXPECT_EQ(DoTables({"put", "messages", "--item", item}), "{\"applied\":true}\n");
+  const Outcome refused =
+      Tables({"put", "messages", "--item", item, "--condition", "attribute_not_exists(channel)"});
+  EXPECT_EQ(refused.exit_code, kNotMet);
+  EXPECT_EQ(refused.out, R"({"applied":false,"item":)" + item + "}\n");
+  EXPECT_EQ(DoTables({"get", "messages", "--key", key}), item + "\n");
+  EXPECT_THAT(DoTables({"update", "messages", "--key", key, "--update", "ADD likes :one",
+                        "--values", R"({":one":{"N":"1"}})", "--return", "updated-new"}),
+              HasSubstr(R"("attributes":{"likes":{"N":"1"}})"));
+  EXPECT_THAT(DoTables({"query", "messages", "--index", "by-user", "--key-condition", "#u = :u",
+                        "--names", R"({"#u":"user"})", "--values", R"({":u":{"S":"ann"}})"}),
+              HasSubstr(R"("likes":{"N":"1"})"));
+  EXPECT_THAT(LinesOf(DoTables({"scan", "messages"})), SizeIs(1));
+  EXPECT_THAT(DoTables({"alter", "messages", "--no-ttl"}), Not(HasSubstr(R"("ttl")")));
+  EXPECT_EQ(DoTables({"tag", "messages", "--set", "team=search"}), "{\"team\":\"search\"}\n");
+  EXPECT_THAT(DoTables({"delete", "messages", "--key", key, "--return-old"}),
+              HasSubstr(R"("attributes":)"));
+  EXPECT_THAT(LinesOf(DoTables({"streams", "tail", "messages"})), SizeIs(3));
+  EXPECT_EQ(
+      DoTables({"call", "TransactWriteItems", "--request",
+                R"({"TransactItems":[{"Put":{"TableName":"messages","Item":)" + item + "}}]}"}),
+      "{}\n");
+  DoTables({"drop", "messages"});
+  EXPECT_EQ(Tables({"describe", "messages"}).exit_code, kInvalid);
+  EXPECT_EQ(StopServer(), kOk);
+}
+
+// What somebody writes there would be taken for a claim, or would give back attempts.
+// Review: D16
+TEST_F(TablesServerTest, TheTablesOfTheAppsCanOnlyBeRead) {
+  ServeWithToken();
+  for (const char* table : {"tidemark-events", "slack-classify-bot-processed-events",
+                            "tidemark-quarantine", "SlackArchive", "authentication-attempts"}) {
+    SCOPED_TRACE(table);
+    EXPECT_EQ(Tables({"scan", table}).exit_code, kOk);
+    for (const Words& change :
+         std::initializer_list<Words>{{"put", table, "--item", R"({"id":{"S":"a"}})"},
+                                      {"drop", table},
+                                      {"alter", table, "--no-stream"}}) {
+      const Outcome refused = Tables(change);
+      EXPECT_EQ(refused.exit_code, kEnvironment);
+      EXPECT_THAT(refused.err, HasSubstr("belongs to Tidemark and can only be read here"));
+    }
+  }
+}
+
+// Review: D16
+TEST_F(TablesServerTest, AMetricsTokenDoesNotGetIn) {
+  ServeWithToken();
+  token_ = Do({"token", "create", "prometheus", "--metrics-only"});
+  while (token_.ends_with('\n')) token_.pop_back();
+  EXPECT_THAT(Tables({"list"}).err, HasSubstr("may only read /metrics"));
+  EXPECT_THAT(AtServer({"backup", "monday"}).err, HasSubstr("may only read /metrics"));
+  EXPECT_FALSE(std::filesystem::exists(path("tidemark-backups")));
+}
+
+// Review: D16
+TEST_F(TablesServerTest, ABackupIsMadeWhileTheServerServes) {
+  ServeWithToken({}, {"TIDEMARK_DOCUMENTS_ENABLED=true"});
+  DoTables({"create", "users", "--key", "id:S"});
+  DoTables({"put", "users", "--item", R"({"id":{"S":"a"}})"});
+  std::ofstream(path("CHG-1.json"))
+      << R"({"object_type":"change","changeId":"CHG-1",)"
+      << R"("changeTitle":"New firewall","status":"submitted","createdAt":)" << clock_.NowSeconds()
+      << R"(,"customers":["hts"]})";
+  EXPECT_EQ(AtServer({"documents", "put", "CHG-1.json", "--new"}).exit_code, kOk);
+  const std::string document = AtServer({"documents", "get", "CHG-1"}).out;
+  const Outcome made = AtServer({"backup", "monday"});
+  EXPECT_EQ(made.exit_code, kOk) << made.err;
+  EXPECT_THAT(made.out, StartsWith(R"({"verified":true,"folder":"tidemark-backups/monday",)"));
+  EXPECT_THAT(made.out, HasSubstr(R"("objects":1,)"));
+  // A caller names no paths, and nothing is overwritten.
+  EXPECT_EQ(AtServer({"backup", "../elsewhere"}).exit_code, kInvalid);
+  EXPECT_THAT(AtServer({"backup", "monday"}).err, HasSubstr("is not empty"));
+  DoTables({"put", "users", "--item", R"({"id":{"S":"later"}})"});
+  EXPECT_EQ(StopServer(), kOk);
+
+  EXPECT_THAT(Do({"restore", "tidemark-backups/monday", "--data", "restored"}),
+              HasSubstr(R"("objects":1,)"));
+  EXPECT_EQ(Do({"tables", "scan", "users", "--data", "restored"}), "{\"id\":{\"S\":\"a\"}}\n");
+  const std::string restored = Do({"documents", "get", "CHG-1", "--data", "restored"});
+  EXPECT_EQ(TextAt(restored, {"etag"}), TextAt(document, {"etag"}));
+}
+
+}  // namespace
+}  // namespace tidemark::testing
