@@ -318,6 +318,33 @@ class DescriptorsTest : public ::testing::Test {
   TempFolder folder_;
 };
 
+// Descriptors are exhausted in the middle of a burst of writes, so that RocksDB cannot create its
+// next log. When they are there again, writes go on without a restart, and nothing acknowledged is
+// missing.
+// Review: F1
+TEST_F(DescriptorsTest, AcceptsWritesAgainWhenThereAreDescriptors) {
+  auto tables = Open();
+  int acknowledged = 0;
+  {
+    const NoDescriptors none;
+    acknowledged = PutUntilRefused(*tables, 0);
+    ASSERT_LT(acknowledged, 100);
+    (void)tables->Maintain().has_value();
+    const Status told = tables->Writable();
+    ASSERT_FALSE(told) << "a load balancer must be told";
+    EXPECT_THAT(told.error().message, HasSubstr("Too many open files"));
+    ExpectAll(*tables, acknowledged);
+  }
+  const Status recovered = tables->Maintain();
+  ASSERT_TRUE(recovered) << recovered.error().message;
+  EXPECT_TRUE(tables->Writable());
+  ExpectAll(*tables, acknowledged);
+  EXPECT_EQ(PutUntilRefused(*tables, acknowledged), acknowledged + 100);
+  tables.reset();
+  tables = Open();
+  ExpectAll(*tables, acknowledged + 100);
+}
+
 // The server may be told to stop in that state. RocksDB must not abort the process.
 // Review: F1
 TEST_F(DescriptorsTest, ClosesWithoutDescriptors) {

@@ -18,13 +18,15 @@ EngineMetrics::EngineMetrics(Metrics* metrics)
                                        .help = "Expired items that the sweeper found."})),
       housekeeping_failures(
           metrics->AddCounter({.name = "tidemark_tables_housekeeping_failures_total",
-                               .help = "Rounds of housekeeping that ended with an error."})),
+                               .help = "Rounds of housekeeping, or of the watch over the disk, "
+                                       "that ended with an error."})),
       writable(
           metrics->AddGauge({.name = "tidemark_tables_writable",
                              .help = "1 while writes are accepted, 0 while all are refused."})),
       recoveries(metrics->AddCounter(
           {.name = "tidemark_tables_recoveries_total",
-           .help = "Times that the store was opened again after a full disk."})) {
+           .help = "Times that the store was opened again after a full disk or exhausted "
+                   "descriptors."})) {
   writable.Set(1);
 }
 

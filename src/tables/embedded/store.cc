@@ -19,6 +19,7 @@
 
 #include "base/descriptor.h"
 #include "tables/embedded/durable_mark.h"
+#include "tables/embedded/log_files.h"
 #include "tables/embedded/log_tail.h"
 #include "tables/embedded/status.h"
 #include "tables/embedded/store_options.h"
@@ -52,7 +53,8 @@ bool Mentions(const rocksdb::Status& status, std::string_view words) {
 }
 
 rocksdb::Status Closed() {
-  return rocksdb::Status::TryAgain("the data folder is being opened again after a full disk");
+  return rocksdb::Status::TryAgain(
+      "the data folder is being opened again after a full disk or exhausted descriptors");
 }
 
 // Whether there are enough descriptors for an opening. The files that the store has open now do not
@@ -202,7 +204,8 @@ Status Cursor::status() const {
 
 struct Store::Rep {
   explicit Rep(const Options& given) : options(given) {
-    file_system = given.file_system ? given.file_system : rocksdb::FileSystem::Default();
+    file_system = std::make_shared<LogFiles>(given.file_system ? given.file_system
+                                                               : rocksdb::FileSystem::Default());
     env = rocksdb::NewCompositeEnv(file_system);
   }
   ~Rep() {
@@ -491,12 +494,7 @@ Result<std::unique_ptr<Store>> Store::Open(const Options& options) {
 }
 
 Store::Store(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
-Store::~Store() {
-  if (rep_->trouble->closable()) return;
-  // Left open for ever: the process ends soon, and everything acknowledged is in the log.
-  static auto& left_open = *new std::vector<std::unique_ptr<Rep>>();
-  left_open.push_back(std::move(rep_));
-}
+Store::~Store() = default;
 
 // ---- Reading ----
 
@@ -598,16 +596,16 @@ Status Store::Writable() const {
   if (rep_->trouble->stopped()) {
     return Error{
         ErrorCode::kUnavailable,
-        fmt::format("writes are stopped because the disk failed ({}); nothing was "
-                    "written. {}",
+        fmt::format("writes are stopped because the disk failed, or there was no file descriptor "
+                    "left ({}); nothing was written. {}",
                     rep_->trouble->reason(),
                     rep_->trouble->passes() ? "They go on by themselves once the cause is gone"
                                             : "Check the disk, then open the data folder again")};
   }
   if (rep_->reopening) {
     return Error{ErrorCode::kUnavailable,
-                 "the data folder is being opened again after a full disk; nothing was written, "
-                 "try again"};
+                 "the data folder is being opened again after a full disk or exhausted "
+                 "descriptors; nothing was written, try again"};
   }
   return Done{};
 }

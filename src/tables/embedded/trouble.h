@@ -2,10 +2,8 @@
 // flush. From then on the store refuses to write.
 //
 // Two causes pass: a full disk and exhausted descriptors. Once they are gone, the store is opened
-// again (Store::Reopen). The exception is a failure to begin a new log: RocksDB 7.8 then loses
-// count of its references, and aborts the process when it is closed. So it is not closed, and a
-// restart is needed. After every other error a person looks at the disk first. RocksDB must never
-// resume by itself: after a failed sync the kernel may have dropped what it could not write.
+// again (Store::Reopen). After every other error a person looks at the disk first. RocksDB must
+// never resume by itself: after a failed sync the kernel may have dropped what it could not write.
 //
 // Any thread may call it.
 #pragma once
@@ -21,8 +19,7 @@ namespace tidemark::embedded {
 
 class Trouble final : public rocksdb::EventListener {
  public:
-  void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
-    if (reason == rocksdb::BackgroundErrorReason::kMemTable) closable_ = false;
+  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* status) override {
     Note(status->ToString());
   }
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status,
@@ -48,9 +45,7 @@ class Trouble final : public rocksdb::EventListener {
 
   bool stopped() const { return stopped_; }
   // Stopped by a cause that passes.
-  bool passes() const { return passes_ && closable_; }
-  // False when RocksDB would abort if it were closed.
-  bool closable() const { return closable_; }
+  bool passes() const { return passes_; }
   std::string reason() const {
     std::lock_guard lock(mutex_);
     return reason_;
@@ -66,7 +61,6 @@ class Trouble final : public rocksdb::EventListener {
   mutable std::mutex mutex_;
   std::atomic<bool> stopped_ = false;
   std::atomic<bool> passes_ = false;
-  std::atomic<bool> closable_ = true;
   std::string reason_;
 };
 
