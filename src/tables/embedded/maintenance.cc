@@ -195,12 +195,21 @@ Result<Definition> TrimStep(StreamId id, uint64_t horizon, Group* group) {
 }  // namespace
 
 Status Maintenance::RunOnce() {
-  std::lock_guard lock(running_);
+  TRY(Watch());
+  return KeepHouse();
+}
+
+Status Maintenance::Watch() {
+  std::lock_guard lock(watching_);
   store_->CheckFreeSpace();
   const Status recovered = Recover();
   metrics_->writable.Set(store_->Writable().has_value() && store_->HasSpace().has_value() ? 1 : 0);
   TRY(recovered);
-  TRY(committer_->SyncNow());
+  return committer_->SyncNow();
+}
+
+Status Maintenance::KeepHouse() {
+  std::lock_guard lock(keeping_house_);
   // Filling uses disk space and the other work frees it. So the other work is done even when
   // filling fails because the disk is full.
   const Status filled = FillAll();
@@ -220,7 +229,7 @@ Status Maintenance::Recover() {
     recovery_pause_ = std::min(2 * recovery_pause_, kMaxRecoveryPause);
     return recovered;
   }
-  recovery_pause_ = kInterval;
+  recovery_pause_ = kFirstRecoveryPause;
   metrics_->recoveries.Add();
   runtime_.logger.Log(LogLevel::kWarning,
                       "the tables accept writes again: the data folder was opened again after a "
@@ -300,48 +309,23 @@ Status Maintenance::SweepTokens() {
   return cursor.status();
 }
 
-// ---- The thread ----
+// ---- The threads ----
 
 void Maintenance::Run() {
-  thread_ = std::thread([this] { Loop(); });
-}
-
-void Maintenance::Loop() {
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    wake_.wait_for(lock, kInterval, [&] { return poked_ || stopping_; });
-    // Cleared before the round, so that a Poke during the round starts another one.
-    poked_ = false;
-    lock.unlock();
-    // A step that fails is tried again a second later. When the disk has failed, writers get that
-    // error themselves.
-    const Status status = RunOnce();
-    if (!status.has_value()) metrics_->housekeeping_failures.Add();
-    failures_.Note(status);
-    lock.lock();
-  }
+  watch_.Start([this] { Note(Watch(), &watch_failures_); });
+  housekeeping_.Start([this] { Note(KeepHouse(), &failures_); });
 }
 
 void Maintenance::Stop() {
-  {
-    std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  housekeeping_.Stop();
+  watch_.Stop();
 }
 
-void Maintenance::Poke() {
-  {
-    std::lock_guard lock(mutex_);
-    poked_ = true;
-  }
-  wake_.notify_all();
-}
-
-bool Maintenance::stopping() {
-  std::lock_guard lock(mutex_);
-  return stopping_;
+// What failed is tried again a second later. When the disk has failed, writers get that error
+// themselves.
+void Maintenance::Note(const Status& outcome, FailureLog* failures) {
+  if (!outcome.has_value()) metrics_->housekeeping_failures.Add();
+  failures->Note(outcome);
 }
 
 }  // namespace tidemark::embedded

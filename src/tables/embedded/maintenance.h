@@ -1,17 +1,18 @@
 // Housekeeping: filling new indexes and expiry lists, sweeping expired items, trimming streams
-// and tokens, syncing in the every-second mode, watching the disk. All of it goes through the
-// committer in small steps, so that writers never wait long. After a crash the work continues with
-// the next step.
+// and tokens. All of it goes through the committer in small steps, so that writers never wait long.
+// After a crash the work continues with the next step.
 //
-// Run starts a thread that works every second, or at once after Poke. Without the thread, RunOnce
-// does all work that is due.
+// Beside it, the watch: it syncs in the every-second mode, checks the free space, and opens the
+// store again after a full disk. Housekeeping may take minutes. So the watch has a thread of its
+// own, and is never late.
+//
+// Run starts both threads, which work every second. Without them, RunOnce does all work that is
+// due.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <string>
-#include <thread>
 
 #include "base/failure_log.h"
 #include "base/result.h"
@@ -19,6 +20,7 @@
 #include "tables/embedded/catalog.h"
 #include "tables/embedded/committer.h"
 #include "tables/embedded/store.h"
+#include "tables/embedded/ticker.h"
 
 namespace tidemark::embedded {
 
@@ -31,22 +33,25 @@ class Maintenance {
         committer_(committer),
         runtime_(runtime),
         metrics_(metrics),
+        watch_failures_({.level = LogLevel::kError, .work = "the watch over the tables"}, runtime),
         failures_({.level = LogLevel::kError, .work = "housekeeping of the tables"}, runtime) {}
   ~Maintenance() { Stop(); }
 
-  // Does all work that is due and returns when it is complete. One caller at a time.
+  // Does all work that is due and returns when it is complete.
   Status RunOnce();
 
   void Run();
-  void Stop();  // Waits for the running step.
-  void Poke();  // There is something to fill.
+  void Stop();                           // Waits for the running step.
+  void Poke() { housekeeping_.Poke(); }  // There is something to fill.
 
  private:
-  static constexpr std::chrono::seconds kInterval{1};
+  static constexpr std::chrono::seconds kFirstRecoveryPause{1};
   static constexpr std::chrono::seconds kMaxRecoveryPause{64};
 
-  void Loop();
-  bool stopping();
+  Status Watch();
+  Status KeepHouse();
+  void Note(const Status& outcome, FailureLog* failures);
+  bool stopping() const { return housekeeping_.stopping(); }
   Status Recover();
   Status FillAll();
   Status FillTable(const std::string& table);
@@ -61,16 +66,15 @@ class Maintenance {
   Committer* committer_;
   const Runtime runtime_;
   EngineMetrics* metrics_;
-  FailureLog failures_;  // For the thread alone.
+  FailureLog watch_failures_;  // For the thread of the watch alone.
+  FailureLog failures_;        // For the thread of housekeeping alone.
 
-  std::mutex running_;
+  std::mutex watching_;
   std::chrono::nanoseconds next_recovery_{0};
-  std::chrono::seconds recovery_pause_ = kInterval;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool poked_ = false;
-  bool stopping_ = false;
-  std::thread thread_;
+  std::chrono::seconds recovery_pause_ = kFirstRecoveryPause;
+  std::mutex keeping_house_;
+  Ticker watch_;
+  Ticker housekeeping_;
 };
 
 }  // namespace tidemark::embedded

@@ -1,12 +1,18 @@
 #include "tables/embedded/maintenance.h"
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <memory>
+#include <semaphore>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/write_batch.h>
 
 #include "tables/embedded/group.h"
@@ -547,6 +553,87 @@ TEST_F(MaintenanceTest, TheThreadFillsWithoutBeingAsked) {
     std::this_thread::yield();
   }
   EXPECT_EQ(CountInIndex(), static_cast<uint64_t>(kMany));
+}
+
+// A file system on which one read of a table file does not return until the test says so.
+class StallingFiles final : public rocksdb::FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "StallingFiles"; }
+
+  rocksdb::IOStatus NewRandomAccessFile(const std::string& path,
+                                        const rocksdb::FileOptions& options,
+                                        std::unique_ptr<rocksdb::FSRandomAccessFile>* result,
+                                        rocksdb::IODebugContext* debug) override {
+    rocksdb::IOStatus opened = target()->NewRandomAccessFile(path, options, result, debug);
+    if (opened.ok()) *result = std::make_unique<Stalling>(std::move(*result), this);
+    return opened;
+  }
+
+  // The next read of a table file stalls.
+  void Stall() { stalls_ = true; }
+  // Returns when a read stalls.
+  void AwaitStalled() { stalled_.acquire(); }
+  void GoOn() { go_on_.release(); }
+
+ private:
+  class Stalling final : public rocksdb::FSRandomAccessFileOwnerWrapper {
+   public:
+    Stalling(std::unique_ptr<rocksdb::FSRandomAccessFile> file, StallingFiles* files)
+        : FSRandomAccessFileOwnerWrapper(std::move(file)), files_(files) {}
+    rocksdb::IOStatus Read(uint64_t offset, size_t length, const rocksdb::IOOptions& options,
+                           rocksdb::Slice* result, char* scratch,
+                           rocksdb::IODebugContext* debug) const override {
+      if (files_->stalls_.exchange(false)) {
+        files_->stalled_.release();
+        files_->go_on_.acquire();
+      }
+      return target()->Read(offset, length, options, result, scratch, debug);
+    }
+
+   private:
+    StallingFiles* const files_;
+  };
+
+  std::atomic<bool> stalls_ = false;
+  std::binary_semaphore stalled_{0};
+  std::binary_semaphore go_on_{0};
+};
+
+// Returns when the condition holds; false if it does not for half a minute.
+bool Await(const std::function<bool()>& holds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+// Sweeping or filling may take minutes. In the every-second mode the sync does not wait for that,
+// and neither does the check of the free space.
+// Review: E3
+TEST_F(MaintenanceTest, TheSyncAndTheCheckOfTheDiskDoNotWaitForHousekeeping) {
+  EnableTimeToLive();
+  PutExpiring("expired", now());
+  folder_.files().SetFreeBytes(uint64_t{1} << 30);
+  Options options = folder_.options();
+  const auto files = std::make_shared<StallingFiles>(options.file_system);
+  options.file_system = files;
+  options.durability = Durability::kEverySecond;
+  options.background = true;
+  tables_.reset();
+  tables_ = DataFolder::Open(options);
+  files->Stall();
+  files->AwaitStalled();
+  Put({{"id", "new"}});
+  const uint64_t syncs = folder_.files().Count(FileCallKind::kSync);
+  EXPECT_TRUE(Await([&] { return folder_.files().Count(FileCallKind::kSync) > syncs; }));
+  folder_.files().SetFreeBytes(1);
+  EXPECT_TRUE(Await([&] { return !tables_->Writable().has_value(); }));
+  folder_.files().SetFreeBytes(std::nullopt);
+  files->GoOn();
+  EXPECT_TRUE(Await([&] { return !Has("expired"); }));
 }
 
 }  // namespace
