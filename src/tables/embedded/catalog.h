@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "tables/embedded/row_key.h"
 #include "tables/embedded/store.h"
@@ -43,11 +44,30 @@ struct Index {
   std::shared_ptr<Counts> counts = std::make_shared<Counts>();
 };
 
+// Where the next sweep of an expiry list begins. No earlier row is left there, except deleted ones,
+// which RocksDB would step over one by one. It is not stored: the first sweep after a start begins
+// with the oldest rows.
+//
+// The sweeper takes it before it reads, and a writer lowers it after its commit. So the sweeper
+// either sees a row that is earlier than the others, or finds it in the next sweep.
+class SweepStart {
+ public:
+  EpochSeconds Take(EpochSeconds next) { return start_.exchange(next); }
+  void Lower(EpochSeconds ttl) {
+    EpochSeconds start = start_;
+    while (ttl < start && !start_.compare_exchange_weak(start, ttl)) continue;
+  }
+
+ private:
+  std::atomic<EpochSeconds> start_ = 0;
+};
+
 // The rows that list the items of a table by the time when they expire.
 struct ExpiryList {
   std::string attribute;
   Keyspace keyspace = 0;
   Fill fill;
+  std::shared_ptr<SweepStart> sweep_start = std::make_shared<SweepStart>();
 };
 
 using StreamId = uint32_t;

@@ -215,6 +215,7 @@ size_t Committer::CommitFrom(const Waiters& group, size_t first) {
   metrics_->changes.Add(static_cast<double>(end - first));
   metrics_->group_changes.Observe(static_cast<double>(end - first));
   const Status written = Write(&changes);
+  if (written.has_value()) changes.Committed();
   for (size_t i = first; i < end; ++i) {
     if (!group[i]->outcome.has_value()) continue;
     // A change that wrote nothing, such as a failed condition, gets this outcome too: its answer

@@ -18,8 +18,8 @@ EngineMetrics::EngineMetrics(Metrics* metrics)
                                        .help = "Expired items that the sweeper found."})),
       housekeeping_failures(
           metrics->AddCounter({.name = "tidemark_tables_housekeeping_failures_total",
-                               .help = "Rounds of housekeeping, or of the watch over the disk, "
-                                       "that ended with an error."})),
+                               .help = "Rounds of housekeeping or of the watch that ended with an "
+                                       "error."})),
       writable(
           metrics->AddGauge({.name = "tidemark_tables_writable",
                              .help = "1 while writes are accepted, 0 while all are refused."})),

@@ -1,5 +1,7 @@
 #include "tables/embedded/group.h"
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/expiry.h"
 #include "item/encoding.h"
@@ -38,12 +40,9 @@ std::string_view Encoded(const std::optional<item::Item>& item, std::string* buf
   return *buffer;
 }
 
-std::optional<std::string> ExpiryKeyOf(const ExpiryList& expiry, const std::string& row_key,
-                                       const std::optional<item::Item>& item) {
-  if (!item) return std::nullopt;
-  const std::optional<EpochSeconds> ttl = TimeToLive(expiry, *item);
-  if (!ttl) return std::nullopt;
-  return ExpiryRowKey(expiry.keyspace, *ttl, row_key);
+std::optional<EpochSeconds> TimeToLiveOf(const ExpiryList& expiry,
+                                         const std::optional<item::Item>& item) {
+  return item ? TimeToLive(expiry, *item) : std::nullopt;
 }
 
 }  // namespace
@@ -93,11 +92,19 @@ void Group::ChangeIndex(const Table& table, const Index& index, const ItemChange
 }
 
 void Group::ChangeExpiry(const ExpiryList& expiry, const ItemChange& change) {
-  const auto before = ExpiryKeyOf(expiry, change.row_key, *change.previous);
-  const auto after = ExpiryKeyOf(expiry, change.row_key, change.next);
+  const auto before = TimeToLiveOf(expiry, *change.previous);
+  const auto after = TimeToLiveOf(expiry, change.next);
   if (before == after) return;
-  if (before) batch_.Delete(Family::kRows, *before);
-  if (after) batch_.Put(Family::kRows, *after, "");
+  if (before) {
+    batch_.Delete(Family::kRows, ExpiryRowKey(expiry.keyspace, *before, change.row_key));
+  }
+  if (after) PutExpiryRow(expiry, change.row_key, *after);
+}
+
+void Group::PutExpiryRow(const ExpiryList& expiry, const std::string& row_key, EpochSeconds ttl) {
+  batch_.Put(Family::kRows, ExpiryRowKey(expiry.keyspace, ttl, row_key), "");
+  const auto [place, added] = listed_.try_emplace(expiry.sweep_start, ttl);
+  if (!added) place->second = std::min(place->second, ttl);
 }
 
 void Group::AddStreamRecord(const Stream& stream, const ItemChange& change,
@@ -124,7 +131,7 @@ void Group::AddIndexRow(const Table& table, const Index& index, const item::Key&
 
 void Group::AddExpiryRow(const ExpiryList& expiry, const std::string& row_key,
                          const item::Item& item) {
-  if (const auto key = ExpiryKeyOf(expiry, row_key, item)) batch_.Put(Family::kRows, *key, "");
+  if (const auto ttl = TimeToLive(expiry, item)) PutExpiryRow(expiry, row_key, *ttl);
 }
 
 void Group::PutItem(const std::string& key, const item::Item& item) {
@@ -148,6 +155,10 @@ void Group::Count(Keyspace keyspace, const std::shared_ptr<Counts>& counts,
 void Group::Finish() {
   for (const auto& [keyspace, counts] : counted_) Catalog::PutCounts(keyspace, *counts, &batch_);
   counted_.clear();
+}
+
+void Group::Committed() {
+  for (const auto& [sweep_start, ttl] : listed_) sweep_start->Lower(ttl);
 }
 
 Result<std::optional<TokenRecord>> Group::FindToken(const std::string& token) {

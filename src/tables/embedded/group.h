@@ -68,10 +68,13 @@ class Group {
   Batch& batch() { return batch_; }
   // Adds the counts that changed. The batch is complete after that.
   void Finish();
+  // Called after the batch was written: tells the sweeper of the new expiry rows.
+  void Committed();
 
  private:
   void ChangeIndex(const Table& table, const Index& index, const ItemChange& change);
   void ChangeExpiry(const ExpiryList& expiry, const ItemChange& change);
+  void PutExpiryRow(const ExpiryList& expiry, const std::string& row_key, EpochSeconds ttl);
   void AddStreamRecord(const Stream& stream, const ItemChange& change, std::string_view next_bytes);
   void PutItem(const std::string& key, const item::Item& item);
   void Count(Keyspace keyspace, const std::shared_ptr<Counts>& counts, const item::Item* previous,
@@ -85,6 +88,8 @@ class Group {
   Batch batch_;
   std::map<Keyspace, std::shared_ptr<Counts>> counted_;
   std::map<std::string, TokenRecord> tokens_;
+  // The earliest time of the rows that were added to each expiry list.
+  std::map<std::shared_ptr<SweepStart>, EpochSeconds> listed_;
   // Reused by every change, to save allocations.
   std::string buffer_;
   std::string previous_bytes_;

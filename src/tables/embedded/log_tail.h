@@ -14,7 +14,6 @@
 // compression.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -56,19 +55,6 @@ class LogTail {
   uint64_t first_sequence_ = 0;
   uint64_t next_sequence_ = 0;   // Of the batch that must follow the complete ones.
   uint64_t sequence_after_ = 0;  // Of the batch after the one being read.
-};
-
-// The last sequence number that the logs reach without a gap. RocksDB does not read what follows a
-// gap.
-struct LogChain {
-  uint64_t reach = 0;
-  bool broken = false;
-
-  void Add(const LogTail& tail) {
-    if (tail.first_sequence() == 0) return;
-    broken = broken || (reach > 0 && tail.first_sequence() > reach + 1);
-    if (!broken) reach = std::max(reach, tail.last_sequence());
-  }
 };
 
 }  // namespace tidemark::embedded

@@ -5,6 +5,7 @@
 
 #include "base/expiry.h"
 #include "item/encoding.h"
+#include "item/size.h"
 #include "tables/embedded/definition.h"
 #include "tables/embedded/expiry.h"
 #include "tables/embedded/stream_record.h"
@@ -94,20 +95,27 @@ Result<Definition> FillStep(const std::string& name, Group* group) {
 // committer, where no other write can come between.
 class SweepChange final : public Change {
  public:
-  SweepChange(TablePtr table, std::vector<std::string> row_keys)
-      : table_(std::move(table)), row_keys_(std::move(row_keys)) {}
+  SweepChange(TablePtr table, std::span<const std::string> row_keys)
+      : table_(std::move(table)), row_keys_(row_keys) {}
 
   Status Evaluate(Group* group) override {
     const TablePtr table = group->catalog().Find(table_->name);
+    handled_ = row_keys_.size();
     if (table == nullptr || table->keyspace != table_->keyspace || !table->expiry) return Done{};
     std::vector<ItemChange> removals;
-    for (const std::string& row_key : row_keys_) {
-      const std::optional<item::Item>* item = TRY(group->Find(row_key));
-      if (!item->has_value() || !IsExpired(*table->expiry, **item, group->now())) continue;
+    size_t bytes = 0;
+    for (handled_ = 0; handled_ < row_keys_.size() && bytes < kStepBytes; ++handled_) {
+      const std::optional<item::Item>* item = TRY(group->Find(row_keys_[handled_]));
+      if (!item->has_value()) continue;
+      bytes += item::SizeBytes(**item);
+      if (!IsExpired(*table->expiry, **item, group->now())) {
+        LookAgain(*table->expiry, **item);
+        continue;
+      }
       item::Key key = TRY(item::KeyOfItem(**item, table->keys));
       removals.push_back({.table = table,
                           .key = std::move(key),
-                          .row_key = row_key,
+                          .row_key = row_keys_[handled_],
                           .previous = item,
                           .next = std::nullopt,
                           .expired = true});
@@ -116,9 +124,18 @@ class SweepChange final : public Change {
     return Done{};
   }
 
+  // How many of the rows were looked at. Large items fill a step before its last row.
+  size_t handled() const { return handled_; }
+
  private:
+  // The clock went back, so the item stays, and so does its row in the list.
+  static void LookAgain(const ExpiryList& expiry, const item::Item& item) {
+    if (const auto ttl = TimeToLive(expiry, item)) expiry.sweep_start->Lower(*ttl);
+  }
+
   TablePtr table_;
-  std::vector<std::string> row_keys_;
+  std::span<const std::string> row_keys_;
+  size_t handled_ = 0;
 };
 
 // Removes the tokens that are still expired. After the sweeper found them, a transaction may have
@@ -259,10 +276,21 @@ Status Maintenance::SweepItems() {
 }
 
 Status Maintenance::SweepTable(const TablePtr& table) {
+  const EpochSeconds now = runtime_.clock.NowSeconds();
+  SweepStart& sweep_start = *table->expiry->sweep_start;
+  const EpochSeconds start = sweep_start.Take(now + 1);
+  // After the clock went back, rows of long ago may be due that were too old before.
+  Status swept = SweepFrom(start <= now + 1 ? start : 0, now, table);
+  if (!swept.has_value()) sweep_start.Lower(start);
+  return swept;
+}
+
+Status Maintenance::SweepFrom(EpochSeconds start, EpochSeconds now, const TablePtr& table) {
+  const Keyspace keyspace = table->expiry->keyspace;
+  Range due = ExpiredRange(keyspace, now, tables::kOldestTimeToLive.count());
+  due.low = std::min(std::max(due.low, ExpiryRowKey(keyspace, start, "")), due.high);
   // The cursor reads a snapshot, so the deletions below do not disturb it.
-  const Range expired = ExpiredRange(table->expiry->keyspace, runtime_.clock.NowSeconds(),
-                                     tables::kOldestTimeToLive.count());
-  Cursor cursor = store_->Iterate(Family::kRows, expired, Walk::kLong);
+  Cursor cursor = store_->Iterate(Family::kRows, due, Walk::kLong);
   cursor.SeekToFirst();
   while (cursor.valid() && !stopping()) {
     std::vector<std::string> row_keys;
@@ -271,10 +299,18 @@ Status Maintenance::SweepTable(const TablePtr& table) {
       row_keys.emplace_back(parts.item_row_key);
     }
     metrics_->swept_items.Add(static_cast<double>(row_keys.size()));
-    SweepChange step(table, std::move(row_keys));
-    TRY(committer_->Commit(&step, Reserve::kUse));
+    TRY(SweepRows(table, row_keys));
   }
   return cursor.status();
+}
+
+Status Maintenance::SweepRows(const TablePtr& table, std::span<const std::string> row_keys) {
+  while (!row_keys.empty() && !stopping()) {
+    SweepChange step(table, row_keys);
+    TRY(committer_->Commit(&step, Reserve::kUse));
+    row_keys = row_keys.subspan(step.handled());
+  }
+  return Done{};
 }
 
 Status Maintenance::TrimStreams() {
@@ -292,7 +328,11 @@ Status Maintenance::TrimStream(StreamId id) {
   return committer_->Commit(&step, Reserve::kUse);
 }
 
+// The sweep reads all tokens, because they are not ordered by time. So there is one sweep in each
+// life of a token, and it reads a live token at most once. Whether a token counts does not depend
+// on it.
 Status Maintenance::SweepTokens() {
+  if (runtime_.clock.Monotonic() < next_token_sweep_) return Done{};
   const EpochSeconds now = runtime_.clock.NowSeconds();
   Cursor cursor = store_->Iterate(Family::kCatalog, TokenRange(), Walk::kLong);
   cursor.SeekToFirst();
@@ -306,7 +346,9 @@ Status Maintenance::SweepTokens() {
     TokenSweep step(std::move(expired));
     TRY(committer_->Commit(&step, Reserve::kUse));
   }
-  return cursor.status();
+  TRY(cursor.status());
+  next_token_sweep_ = runtime_.clock.Monotonic() + tables::kTokenLife;
+  return Done{};
 }
 
 // ---- The threads ----

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <mutex>
+#include <span>
 #include <string>
 
 #include "base/failure_log.h"
@@ -57,6 +58,8 @@ class Maintenance {
   Status FillTable(const std::string& table);
   Status SweepItems();
   Status SweepTable(const TablePtr& table);
+  Status SweepFrom(EpochSeconds start, EpochSeconds now, const TablePtr& table);
+  Status SweepRows(const TablePtr& table, std::span<const std::string> row_keys);
   Status TrimStreams();
   Status TrimStream(StreamId id);
   Status SweepTokens();
@@ -73,6 +76,7 @@ class Maintenance {
   std::chrono::nanoseconds next_recovery_{0};
   std::chrono::seconds recovery_pause_ = kFirstRecoveryPause;
   std::mutex keeping_house_;
+  std::chrono::nanoseconds next_token_sweep_{0};
   Ticker watch_;
   Ticker housekeeping_;
 };

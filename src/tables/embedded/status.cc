@@ -27,6 +27,10 @@ Meaning MeaningOf(const rocksdb::Status& status) {
 
 }  // namespace
 
+bool Mentions(const rocksdb::Status& status, std::string_view words) {
+  return status.ToString().find(words) != std::string::npos;
+}
+
 Error ToError(const rocksdb::Status& status, std::string_view doing) {
   const Meaning meaning = MeaningOf(status);
   return {meaning.code, fmt::format("{}: {} ({})", doing, status.ToString(), meaning.advice)};

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdio>
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,8 +19,9 @@
 #include "base/descriptor.h"
 #include "tables/embedded/durable_mark.h"
 #include "tables/embedded/log_files.h"
-#include "tables/embedded/log_tail.h"
+#include "tables/embedded/logs.h"
 #include "tables/embedded/status.h"
+#include "tables/embedded/store_folder.h"
 #include "tables/embedded/store_options.h"
 #include "tables/embedded/trouble.h"
 #include "tables/embedded/visitors.h"
@@ -31,8 +31,6 @@ namespace tidemark::embedded {
 namespace {
 
 constexpr std::array<const char*, 3> kFamilyNames = {"default", "rows", "streams"};
-constexpr const char* kMarkerFile = "/TIDEMARK";
-constexpr const char* kTablesFolder = "/tables";
 constexpr const char* kDurableMarkFile = "/SYNCED";
 
 rocksdb::Slice ToSlice(std::string_view text) { return {text.data(), text.size()}; }
@@ -42,14 +40,6 @@ std::string_view ToView(const rocksdb::Slice& slice) { return {slice.data(), sli
 bool HasOnePrefix(const Range& range) {
   return range.low.size() >= kPartitionPrefixBytes && range.high.size() >= kPartitionPrefixBytes &&
          range.low.compare(0, kPartitionPrefixBytes, range.high, 0, kPartitionPrefixBytes) == 0;
-}
-
-// RocksDB makes its files readable to everybody, so the folder keeps other users out. If this
-// fails, as on a file system without permissions, `tidemark doctor` says so.
-void MakePrivate(const std::string& folder) { (void)!::chmod(folder.c_str(), S_IRWXU); }
-
-bool Mentions(const rocksdb::Status& status, std::string_view words) {
-  return status.ToString().find(words) != std::string::npos;
 }
 
 rocksdb::Status Closed() {
@@ -67,52 +57,6 @@ bool HasDescriptors() {
     if (!probes.back().is_open()) return false;
   }
   return true;
-}
-
-Error OpenError(const rocksdb::Status& status, const std::string& folder) {
-  const std::string doing = fmt::format("opening the data folder '{}'", folder);
-  // The error texts of RocksDB's file system when this process or another one holds the lock.
-  if (Mentions(status, "lock hold by current process") ||
-      Mentions(status, "Resource temporarily unavailable")) {
-    return {ErrorCode::kInUse,
-            fmt::format("{}: another process has it open (stop that process, or name another "
-                        "folder): {}",
-                        doing, status.ToString())};
-  }
-  if (Mentions(status, "Permission denied") || Mentions(status, "Read-only file system")) {
-    return {ErrorCode::kDenied, fmt::format("{}: {} (make the folder writable, or name another)",
-                                            doing, status.ToString())};
-  }
-  // RocksDB reports a file that it cannot read as a wrong option.
-  if (status.IsInvalidArgument())
-    return ToError(rocksdb::Status::IOError(status.ToString()), doing);
-  return ToError(status, doing);
-}
-
-std::string MarkerText() {
-  return fmt::format("tidemark data folder, format {}\n", Store::kFormat);
-}
-
-Status CheckMarkerText(const std::string& text, const std::string& folder) {
-  uint32_t format = 0;
-  if (std::sscanf(text.c_str(), "tidemark data folder, format %u", &format) != 1) {
-    return Error{ErrorCode::kCorrupt, fmt::format("the data folder '{}' has a TIDEMARK file that "
-                                                  "does not say its format; restore a backup",
-                                                  folder)};
-  }
-  if (format == 0) {
-    return Error{ErrorCode::kCorrupt,
-                 fmt::format("the data folder '{}' has a TIDEMARK file with format 0, which no "
-                             "version writes; restore a backup",
-                             folder)};
-  }
-  if (format > Store::kFormat) {
-    return Invalid(
-        fmt::format("the data folder '{}' has format {}, and this version reads up to {}; "
-                    "use the version that wrote it, or a newer one",
-                    folder, format, Store::kFormat));
-  }
-  return Done{};
 }
 
 }  // namespace
@@ -203,11 +147,12 @@ Status Cursor::status() const {
 // ---- Opening ----
 
 struct Store::Rep {
-  explicit Rep(const Options& given) : options(given) {
-    file_system = std::make_shared<LogFiles>(given.file_system ? given.file_system
-                                                               : rocksdb::FileSystem::Default());
-    env = rocksdb::NewCompositeEnv(file_system);
-  }
+  explicit Rep(const Options& given)
+      : options(given),
+        file_system(std::make_shared<LogFiles>(given.file_system ? given.file_system
+                                                                 : rocksdb::FileSystem::Default())),
+        env(rocksdb::NewCompositeEnv(file_system)),
+        folder(env.get(), given.folder) {}
   ~Rep() {
     mark.Sync();
     Close();
@@ -215,26 +160,20 @@ struct Store::Rep {
   }
 
   bool read_only() const { return options.access == Access::kReadOnly; }
-  std::string database_folder() const { return options.folder + kTablesFolder; }
-  std::string marker_file() const { return options.folder + kMarkerFile; }
+  std::string database_folder() const { return folder.database(); }
   rocksdb::ColumnFamilyHandle* handle(Family family) const {
     return families[static_cast<size_t>(family)];
   }
 
-  Status PrepareFolder();
-  // The name of one entry of the folder; empty when the folder is missing or empty.
-  Result<std::string> FirstChild() const;
-  Status MakeFolder();
-  Status MakeOne(const std::string& folder);
-  Status WriteMarker();
-  rocksdb::Status Sync(const std::string& folder) const;
-  rocksdb::Status SyncDatabase() const;
   std::string durable_mark_file() const { return database_folder() + kDurableMarkFile; }
   Status Lock();
   void Unlock();
   // The last sequence number that the logs hold; 0 when they are empty.
-  Result<uint64_t> ExamineLogs();
-  rocksdb::Status ExamineLog(const std::string& path, LogTail* tail);
+  Result<uint64_t> CheckLogs();
+  Result<uint64_t> FirstNeededLog();
+  Status EndLogs(std::span<const ExaminedLog> logs, const LogChain& chain);
+  // The last sequence number that was on disk, or was acknowledged by this process.
+  Result<uint64_t> Promised() const;
   Status CheckReach(uint64_t in_logs);
   Status OpenDatabase();
   std::vector<rocksdb::ColumnFamilyDescriptor> Descriptors() const;
@@ -251,6 +190,7 @@ struct Store::Rep {
   Options options;
   std::shared_ptr<rocksdb::FileSystem> file_system;
   std::unique_ptr<rocksdb::Env> env;
+  const StoreFolder folder;
   std::shared_ptr<Trouble> trouble = std::make_shared<Trouble>();
   std::unique_ptr<rocksdb::DB> database;
   Families families;
@@ -263,99 +203,6 @@ struct Store::Rep {
   std::atomic<bool> reopening = false;
   std::atomic<uint64_t> free_bytes = UINT64_MAX;
 };
-
-Status Store::Rep::PrepareFolder() {
-  const rocksdb::Status marked = env->FileExists(marker_file());
-  if (!marked.ok() && !marked.IsNotFound()) return OpenError(marked, options.folder);
-  if (marked.ok()) {
-    std::string text;
-    const rocksdb::Status read = rocksdb::ReadFileToString(env.get(), marker_file(), &text);
-    if (!read.ok()) return OpenError(read, options.folder);
-    return CheckMarkerText(text, options.folder);
-  }
-  const std::string child = TRY(FirstChild());
-  if (!child.empty()) {
-    return Invalid(
-        fmt::format("the folder '{}' is not empty and not a data folder of tidemark "
-                    "(it holds '{}', perhaps of a backup that was cut short); name another",
-                    options.folder, child));
-  }
-  if (!options.create_if_missing || read_only()) {
-    return Error{ErrorCode::kNotFound,
-                 fmt::format("there is no data folder '{}'; create a table to make it, or name "
-                             "another",
-                             options.folder)};
-  }
-  TRY(MakeFolder());
-  return WriteMarker();
-}
-
-Result<std::string> Store::Rep::FirstChild() const {
-  std::vector<std::string> children;
-  const rocksdb::Status listed = env->GetChildren(options.folder, &children);
-  const bool missing = listed.IsNotFound() || Mentions(listed, "No such file");
-  if (!listed.ok() && !missing) return OpenError(listed, options.folder);
-  for (const std::string& child : children) {
-    // A crash while the folder was made leaves this file. The folder of objects may be there before
-    // the first table.
-    if (child == "." || child == ".." || child == "TIDEMARK.new" || child == "objects") continue;
-    return child;
-  }
-  return std::string();
-}
-
-// Creates a folder and syncs its parent, so that the folder's name is on disk.
-Status Store::Rep::MakeOne(const std::string& folder) {
-  const size_t slash = folder.rfind('/');
-  const std::string parent =
-      slash == std::string::npos ? "." : folder.substr(0, std::max<size_t>(slash, 1));
-  const bool is_new = !env->FileExists(folder).ok();
-  rocksdb::Status status = env->CreateDirIfMissing(folder);
-  if (status.ok() && is_new) MakePrivate(folder);
-  if (status.ok()) status = Sync(parent);
-  if (!status.ok()) return OpenError(status, options.folder);
-  return Done{};
-}
-
-Status Store::Rep::MakeFolder() {
-  // Parents first: a user may name "data/here" when there is no "data" yet.
-  for (size_t slash = options.folder.find('/', 1); slash != std::string::npos;
-       slash = options.folder.find('/', slash + 1)) {
-    const std::string parent = options.folder.substr(0, slash);
-    if (!env->FileExists(parent).ok()) TRY(MakeOne(parent));
-  }
-  return MakeOne(options.folder);
-}
-
-Status Store::Rep::WriteMarker() {
-  // Written aside and renamed, so that a crash leaves a whole marker or none.
-  const std::string aside = marker_file() + ".new";
-  rocksdb::Status status = rocksdb::WriteStringToFile(env.get(), MarkerText(), aside, true);
-  if (status.ok()) status = env->RenameFile(aside, marker_file());
-  if (status.ok()) status = Sync(options.folder);
-  if (!status.ok()) return OpenError(status, options.folder);
-  return Done{};
-}
-
-rocksdb::Status Store::Rep::Sync(const std::string& folder) const {
-  std::unique_ptr<rocksdb::Directory> directory;
-  const rocksdb::Status status = env->NewDirectory(folder, &directory);
-  return status.ok() ? directory->Fsync() : status;
-}
-
-// Syncs every file of the database, and the folders, so that the names are on disk too.
-rocksdb::Status Store::Rep::SyncDatabase() const {
-  std::vector<std::string> names;
-  rocksdb::Status status = env->GetChildren(database_folder(), &names);
-  for (const std::string& name : names) {
-    std::unique_ptr<rocksdb::WritableFile> file;
-    if (name == "." || name == "..") continue;
-    if (status.ok()) status = env->ReopenWritableFile(database_folder() + "/" + name, &file, {});
-    if (status.ok()) status = file->Fsync();
-  }
-  if (status.ok()) status = Sync(database_folder());
-  return status.ok() ? Sync(options.folder) : status;
-}
 
 void Store::Rep::Promise(uint64_t sequence) {
   mark.Advance(sequence);
@@ -386,43 +233,70 @@ void Store::Rep::Unlock() {
   lock = nullptr;
 }
 
-Result<uint64_t> Store::Rep::ExamineLogs() {
-  std::vector<std::string> names;
-  const rocksdb::Status listed = env->GetChildren(database_folder(), &names);
-  if (listed.IsNotFound() || Mentions(listed, "No such file")) return 0;
-  if (!listed.ok()) return OpenError(listed, options.folder);
-  std::erase_if(names, [](const std::string& name) { return !name.ends_with(".log"); });
-  // Sorted by number. A number of more than six digits makes a longer name, so the length comes
-  // first.
-  std::sort(names.begin(), names.end(), [](const std::string& one, const std::string& other) {
-    return std::pair(one.size(), one) < std::pair(other.size(), other);
-  });
-  LogChain chain;
-  for (const std::string& name : names) {
-    LogTail tail;
-    const rocksdb::Status status = ExamineLog(database_folder() + "/" + name, &tail);
-    if (!status.ok()) return OpenError(status, options.folder);
-    chain.Add(tail);
-    if (tail.end() != LogEnd::kDamaged) continue;
+Result<uint64_t> Store::Rep::CheckLogs() {
+  std::vector<ExaminedLog> logs;
+  const rocksdb::Status read = ExamineLogs(env.get(), database_folder(), &logs);
+  if (!read.ok()) return OpenError(read, options.folder);
+  for (const ExaminedLog& log : logs) {
+    if (log.tail.end() != LogEnd::kDamaged) continue;
     return Error{
         ErrorCode::kCorrupt,
         fmt::format("opening the data folder '{}': the log '{}' is damaged in front of "
                     "acknowledged writes; restore a backup, and keep this folder for analysis",
-                    options.folder, name)};
+                    options.folder, log.name)};
   }
+  if (ChainOf(logs).logs < logs.size()) {
+    // RocksDB deletes the newest of the logs that it no longer needs first. So after a crash an
+    // older one may be left, and the gap behind it means nothing.
+    const uint64_t first_needed = TRY(FirstNeededLog());
+    std::erase_if(logs, [&](const ExaminedLog& log) { return log.number() < first_needed; });
+  }
+  const LogChain chain = ChainOf(logs);
+  if (chain.logs < logs.size()) TRY(EndLogs(logs, chain));
   return chain.reach;
 }
 
-rocksdb::Status Store::Rep::ExamineLog(const std::string& path, LogTail* tail) {
-  std::unique_ptr<rocksdb::SequentialFile> file;
-  rocksdb::Status status = env->NewSequentialFile(path, &file, rocksdb::EnvOptions());
-  std::string scratch(LogTail::kBlockBytes, '\0');
-  rocksdb::Slice block;
-  do {
-    if (status.ok()) status = file->Read(scratch.size(), &block, scratch.data());
-    if (status.ok()) tail->Add(ToView(block));
-  } while (status.ok() && block.size() == scratch.size());
-  return status;
+Result<uint64_t> Store::Rep::FirstNeededLog() {
+  TRY(OpenForReading());
+  uint64_t number = 0;
+  const bool known =
+      database->GetIntProperty(rocksdb::DB::Properties::kMinLogNumberToKeep, &number);
+  Close();
+  Unlock();
+  return known ? number : 0;
+}
+
+// Changes are missing between two logs. With synced writes somebody was told that they are on disk.
+// In the every-second mode a power cut may take back changes that were not synced: then all that
+// follows them is taken back too, so that what is left is the state at one moment.
+Status Store::Rep::EndLogs(std::span<const ExaminedLog> logs, const LogChain& chain) {
+  const ExaminedLog& after = logs[chain.logs];
+  const uint64_t promised = TRY(Promised());
+  const bool may_end = options.durability == Durability::kEverySecond && promised <= chain.reach;
+  if (!may_end || read_only()) {
+    return Error{
+        ErrorCode::kCorrupt,
+        fmt::format(
+            "opening the data folder '{}': the changes {} to {} are missing in front of the log "
+            "'{}'. {}",
+            options.folder, chain.reach + 1, after.tail.first_sequence() - 1, after.name,
+            may_end ? "A power cut took them back. Open the folder for writing once, which puts "
+                      "the later logs aside"
+                    : "Put the missing log back, or restore a backup. To go on with the state "
+                      "before them, move this log and all later ones away")};
+  }
+  for (const ExaminedLog& log : logs.subspan(chain.logs)) {
+    const rocksdb::Status aside = PutAside(env.get(), database_folder(), log);
+    if (!aside.ok()) return OpenError(aside, options.folder);
+  }
+  const rocksdb::Status synced = folder.Sync(database_folder());
+  if (!synced.ok()) return OpenError(synced, options.folder);
+  return Done{};
+}
+
+Result<uint64_t> Store::Rep::Promised() const {
+  const std::optional<uint64_t> marked = TRY(DurableMark::Read(durable_mark_file()));
+  return std::max(marked.value_or(0), acknowledged);
 }
 
 // Checks that every write up to the durable mark is present. Usually the logs already show it.
@@ -430,8 +304,7 @@ rocksdb::Status Store::Rep::ExamineLog(const std::string& path, LogTail* tail) {
 // database is first opened read-only, which changes nothing. Opening it for writing would delete
 // the logs that it has read.
 Status Store::Rep::CheckReach(uint64_t in_logs) {
-  const std::optional<uint64_t> marked = TRY(DurableMark::Read(durable_mark_file()));
-  const uint64_t promised = std::max(marked.value_or(0), acknowledged);
+  const uint64_t promised = TRY(Promised());
   if (promised <= in_logs) return Done{};
   TRY(OpenForReading());
   const uint64_t reached = database->GetLatestSequenceNumber();
@@ -447,7 +320,7 @@ Status Store::Rep::CheckReach(uint64_t in_logs) {
 }
 
 Status Store::Rep::OpenDatabase() {
-  const uint64_t in_logs = TRY(ExamineLogs());
+  const uint64_t in_logs = TRY(CheckLogs());
   TRY(CheckReach(in_logs));
   return read_only() ? OpenForReading() : OpenForWriting();
 }
@@ -470,7 +343,7 @@ Status Store::Rep::OpenForReading() {
 }
 
 Status Store::Rep::OpenForWriting() {
-  if (!env->FileExists(database_folder()).ok()) TRY(MakeOne(database_folder()));
+  if (!env->FileExists(database_folder()).ok()) TRY(folder.MakeOne(database_folder()));
   MakePrivate(database_folder());  // An earlier version left it open.
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status status = rocksdb::DB::Open(
@@ -486,7 +359,7 @@ Status Store::Rep::OpenForWriting() {
 Result<std::unique_ptr<Store>> Store::Open(const Options& options) {
   if (options.folder.empty()) return Invalid("the data folder has no name; give one with --data");
   auto rep = std::make_unique<Rep>(options);
-  TRY(rep->PrepareFolder());
+  TRY(rep->folder.Prepare(options));
   TRY(rep->OpenDatabase());
   std::unique_ptr<Store> store(new Store(std::move(rep)));
   store->CheckFreeSpace();
@@ -671,19 +544,19 @@ Status Store::Checkpoint(const std::string& folder) const {
   const std::string doing = fmt::format("copying to '{}'", folder);
   const Visit visit = rep_->visitors.Enter();
   if (!visit) return ToError(Closed(), doing);
-  Rep target({.folder = folder, .file_system = rep_->options.file_system});
+  const StoreFolder target(rep_->env.get(), folder);
   const std::string child = TRY(target.FirstChild().WithContext(doing));
   if (!child.empty()) {
     return Invalid(
         fmt::format("{}: the folder is not empty (it holds '{}'); name another", doing, child));
   }
-  TRY(target.MakeFolder().WithContext(doing));
+  TRY(target.Make().WithContext(doing));
   rocksdb::Checkpoint* made = nullptr;
   rocksdb::Status status = rocksdb::Checkpoint::Create(rep_->database.get(), &made);
   const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
   // Zero means that the memtables are flushed first, so that the copy needs no log.
-  if (status.ok()) status = checkpoint->CreateCheckpoint(target.database_folder(), 0);
-  if (status.ok()) MakePrivate(target.database_folder());
+  if (status.ok()) status = checkpoint->CreateCheckpoint(target.database(), 0);
+  if (status.ok()) MakePrivate(target.database());
   if (status.ok()) status = target.SyncDatabase();
   if (!status.ok()) return ToError(status, doing);
   // The marker is written last. If the copying is interrupted, the copy must not open as an empty

@@ -51,7 +51,7 @@ rocksdb::DBOptions DatabaseOptions(rocksdb::Env* env, const std::shared_ptr<Trou
   options.paranoid_checks = true;
   // A power cut may leave any part of the last batch. This mode stops at the first unreadable place
   // and drops the rest. Damage in front of acknowledged writes is found before RocksDB recovers
-  // (ExamineLogs, CheckReach).
+  // (CheckLogs, CheckReach).
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   options.track_and_verify_wals_in_manifest = true;
   options.recycle_log_file_num = 0;

@@ -77,25 +77,50 @@ void EncodeStreamRecord(const NewRecord& record, std::string* out) {
   out->append(record.new_image);
 }
 
-Result<tables::StreamRecord> DecodeStreamRecord(std::string_view row_key, std::string_view value) {
-  tables::StreamRecord record;
-  record.sequence = SequenceText(TRY(SequenceOfRowKey(row_key)));
-  Reader reader(value);
-  const uint8_t version = reader.Byte();
-  const uint8_t kind = reader.Byte();
-  const uint8_t view = reader.Byte();
-  const uint8_t flags = reader.Byte();
+namespace {
+
+struct RecordHead {
+  tables::ChangeKind kind;
+  tables::StreamView view;
+  uint8_t flags;
+  EpochSeconds created_at;
+};
+
+Result<RecordHead> ReadHead(Reader* reader) {
+  const uint8_t version = reader->Byte();
+  const uint8_t kind = reader->Byte();
+  const uint8_t view = reader->Byte();
+  const uint8_t flags = reader->Byte();
   if (version != kVersion || kind > static_cast<uint8_t>(tables::ChangeKind::kRemove) ||
       view > static_cast<uint8_t>(tables::StreamView::kNewAndOldImages) || flags > 7) {
     return DamagedRecord();
   }
-  record.kind = static_cast<tables::ChangeKind>(kind);
-  record.view = static_cast<tables::StreamView>(view);
-  record.expired = (flags & kExpired) != 0;
-  record.created_at = static_cast<EpochSeconds>(reader.Varint());
+  return RecordHead{.kind = static_cast<tables::ChangeKind>(kind),
+                    .view = static_cast<tables::StreamView>(view),
+                    .flags = flags,
+                    .created_at = static_cast<EpochSeconds>(reader->Varint())};
+}
+
+}  // namespace
+
+Result<EpochSeconds> CreationTimeOf(std::string_view value) {
+  Reader reader(value);
+  const RecordHead head = TRY(ReadHead(&reader));
+  if (!reader.ok()) return DamagedRecord();
+  return head.created_at;
+}
+
+Result<tables::StreamRecord> DecodeStreamRecord(std::string_view row_key, std::string_view value) {
+  Reader reader(value);
+  const RecordHead head = TRY(ReadHead(&reader));
+  tables::StreamRecord record{.sequence = SequenceText(TRY(SequenceOfRowKey(row_key))),
+                              .kind = head.kind,
+                              .view = head.view,
+                              .created_at = head.created_at,
+                              .expired = (head.flags & kExpired) != 0};
   record.keys = item::DecodeItem(&reader);
-  if ((flags & kHasOld) != 0) record.old_image = item::DecodeItem(&reader);
-  if ((flags & kHasNew) != 0) record.new_image = item::DecodeItem(&reader);
+  if ((head.flags & kHasOld) != 0) record.old_image = item::DecodeItem(&reader);
+  if ((head.flags & kHasNew) != 0) record.new_image = item::DecodeItem(&reader);
   if (!reader.AtEnd()) return DamagedRecord();
   return record;
 }

@@ -37,6 +37,8 @@ struct NewRecord {
   std::string_view new_image;
 };
 void EncodeStreamRecord(const NewRecord& record, std::string* out);
+// When the record was made, without decoding its images.
+Result<EpochSeconds> CreationTimeOf(std::string_view value);
 Result<tables::StreamRecord> DecodeStreamRecord(std::string_view row_key, std::string_view value);
 
 }  // namespace tidemark::embedded

@@ -90,8 +90,8 @@ Result<uint64_t> Horizon(const Store& store, const Stream& stream, EpochSeconds 
   uint64_t horizon = stream.trimmed_through + 1;
   Cursor cursor = store.Iterate(Family::kStreams, StreamRange(stream.id), Walk::kLong);
   for (cursor.Seek(StreamRowKey(stream.id, horizon)); cursor.valid(); cursor.Next()) {
-    const tables::StreamRecord record = TRY(DecodeStreamRecord(cursor.key(), cursor.value()));
-    if (IsLive(record.created_at + tables::kStreamRetention.count(), now)) break;
+    const EpochSeconds created_at = TRY(CreationTimeOf(cursor.value()));
+    if (IsLive(created_at + tables::kStreamRetention.count(), now)) break;
     horizon = TRY(SequenceOfRowKey(cursor.key())) + 1;
   }
   TRY(cursor.status());

@@ -1,0 +1,40 @@
+// The write-ahead logs of a folder, read before RocksDB reads them. RocksDB does not check that
+// each log continues the one before it: it would skip the changes that are missing between them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tables/embedded/log_tail.h"
+
+namespace rocksdb {
+class Env;
+class Status;
+}  // namespace rocksdb
+
+namespace tidemark::embedded {
+
+struct ExaminedLog {
+  std::string name;  // Such as "000012.log".
+  LogTail tail;
+
+  uint64_t number() const;
+};
+
+// Reads all logs, in the order of their numbers. A missing folder has none.
+rocksdb::Status ExamineLogs(rocksdb::Env* env, const std::string& folder,
+                            std::vector<ExaminedLog>* logs);
+
+// The logs from the first one up to the first that does not continue the one before it.
+struct LogChain {
+  size_t logs = 0;
+  uint64_t reach = 0;  // The last sequence number; 0 when the logs are empty.
+};
+LogChain ChainOf(std::span<const ExaminedLog> logs);
+
+// Renames the log, so that RocksDB does not read it.
+rocksdb::Status PutAside(rocksdb::Env* env, const std::string& folder, const ExaminedLog& log);
+
+}  // namespace tidemark::embedded
