@@ -1,13 +1,16 @@
 // `tidemark serve`, `token` and `manifest` from end to end: the built program on loopback.
 #include <algorithm>
+#include <arpa/inet.h>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
 #include <list>
+#include <netinet/in.h>
 #include <string>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -43,6 +46,17 @@ class ServeCommandsTest : public ServeFixture {
       if (deadline.HasPassed()) return false;
     }
     return true;
+  }
+  // The status of the answer.
+  int PutDocument(const std::string& id, size_t bytes, const std::string& token) {
+    http::OutgoingRequest request{.method = http::Method::kPut,
+                                  .url = fmt::format("{}/api/v1/documents/{}", url(), id)};
+    request.headers.Add("Authorization", "Bearer " + token);
+    request.body =
+        fmt::format(R"({{"object_type":"change","changeId":"{}","changeTitle":"{}","status":"new",)"
+                    R"("createdAt":{},"customers":["hts"]}})",
+                    id, std::string(bytes, 'x'), clock_.NowSeconds());
+    return client_.Send(request, Deadline::After(clock_, seconds(30))).response.status;
   }
 };
 
@@ -415,6 +429,68 @@ TEST_F(ServeCommandsTest, ClientsDoNotTakeTheDescriptorsOfTheStores) {
     ASSERT_EQ(connections.back().ReadReply().status, 200) << i;
   }
   EXPECT_EQ(RawConnection(port).ReadReply().status, 503);
+}
+
+// Connections from one address that send nothing.
+class IdleConnections {
+ public:
+  IdleConnections(const std::string& from, const std::string& server, size_t count) {
+    const size_t colon = server.rfind(':');
+    const sockaddr_in source = AddressOf(from, 0);
+    const auto port = static_cast<uint16_t>(std::stoi(server.substr(colon + 1)));
+    const sockaddr_in target = AddressOf(server.substr(0, colon), port);
+    for (size_t i = 0; i < count; ++i) {
+      const int one = sockets_.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      const bool bound = bind(one, reinterpret_cast<const sockaddr*>(&source), sizeof source) == 0;
+      connected_ +=
+          bound && connect(one, reinterpret_cast<const sockaddr*>(&target), sizeof target) == 0;
+    }
+  }
+  ~IdleConnections() {
+    for (const int one : sockets_) close(one);
+  }
+  IdleConnections(const IdleConnections&) = delete;
+  IdleConnections& operator=(const IdleConnections&) = delete;
+
+  size_t connected() const { return connected_; }
+
+ private:
+  static sockaddr_in AddressOf(const std::string& host, uint16_t port) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    EXPECT_EQ(inet_pton(AF_INET, host.c_str(), &address.sin_addr), 1);
+    return address;
+  }
+
+  std::vector<int> sockets_;
+  size_t connected_ = 0;
+};
+
+// Somebody opens more connections than the default limit of descriptors, and sends nothing. Others
+// write beside them, so much that the store begins a new log.
+// Review: E8, F1
+TEST_F(ServeCommandsTest, IdleConnectionsDoNotStopWrites) {
+  constexpr size_t kIdle = 1'300;
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_GT(before.rlim_max, 2 * kIdle);
+  const std::string token = CreateToken("test");
+  const rlimit low{.rlim_cur = 1'024, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+  Serve({}, {"TIDEMARK_ARCHIVE_ENABLED=false", "TIDEMARK_DOCUMENTS_ENABLED=true"});
+  const rlimit high{.rlim_cur = before.rlim_max, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &high), 0);
+  {
+    const IdleConnections idle("127.201.1.1", address_, kIdle);
+    EXPECT_EQ(idle.connected(), kIdle);
+    for (int i = 0; i < 45; ++i) {
+      ASSERT_EQ(PutDocument(fmt::format("CHG-{}", i), 200'000, token), 200) << server_->err();
+    }
+    EXPECT_EQ(Get("/readyz", token), 200);
+  }
+  EXPECT_EQ(StopServer(), kOk);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 // Messages and attempts are for the user of the server alone, also with the usual umask.
