@@ -1,7 +1,10 @@
 #include "base/random.h"
 
+#include <array>
 #include <map>
 #include <set>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -66,6 +69,25 @@ TEST(SystemRandomTest, DoesNotRepeatItself) {
   std::set<std::string> nonces;
   for (int i = 0; i < 1000; ++i) nonces.insert(random.Hex(16));
   EXPECT_EQ(nonces.size(), 1000u);
+}
+
+// Bits are drawn in advance. Two processes must not use the same ones.
+TEST(SystemRandomTest, AChildProcessDrawsItsOwnBits) {
+  SystemRandom random;
+  (void)random.Next();
+  std::array<int, 2> ends = {};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const uint64_t drawn = random.Next();
+    _exit(write(ends[1], &drawn, sizeof drawn) == sizeof drawn ? 0 : 1);
+  }
+  uint64_t of_child = 0;
+  ASSERT_EQ(read(ends[0], &of_child, sizeof of_child), static_cast<ssize_t>(sizeof of_child));
+  EXPECT_NE(of_child, random.Next());
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  for (const int end : ends) close(end);
 }
 
 }  // namespace
