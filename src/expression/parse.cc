@@ -393,12 +393,22 @@ Result<syntax::Condition> ParseConditionSyntax(std::string_view text) {
   return Parser(text).WholeCondition();
 }
 
-Result<std::shared_ptr<const syntax::Condition>> RecallConditionSyntax(std::string_view text) {
+Result<syntax::Update> ParseUpdateSyntax(std::string_view text) {
+  TRY(VerifySize(text));
+  return Parser(text).WholeUpdate();
+}
+
+namespace {
+
+// The syntax of a text, from the last ones that this thread has parsed if it is there.
+template <typename Syntax>
+Result<std::shared_ptr<const Syntax>> Recall(std::string_view text,
+                                             Result<Syntax> (*parse)(std::string_view)) {
   struct Parsed {
     std::string text;
-    syntax::Condition condition = {};  // With views into the text.
+    Syntax syntax = {};  // With views into the text.
   };
-  // A program uses few different conditions, so a short list is enough. Each thread has its own
+  // A program uses few different expressions, so a short list is enough. Each thread has its own
   // list, so no lock is needed. A text that does not parse is not kept.
   constexpr size_t kKept = 8;
   thread_local std::array<std::shared_ptr<const Parsed>, kKept> kept;
@@ -408,18 +418,23 @@ Result<std::shared_ptr<const syntax::Condition>> RecallConditionSyntax(std::stri
   std::shared_ptr<const Parsed> parsed = known != kept.end() ? *known : nullptr;
   if (parsed == nullptr) {
     auto fresh = std::make_shared<Parsed>(Parsed{.text = std::string(text)});
-    fresh->condition = TRY(ParseConditionSyntax(fresh->text));
+    fresh->syntax = TRY(parse(fresh->text));
     parsed = kept[oldest++ % kKept] = std::move(fresh);
   }
-  // The result owns `parsed` as a whole, because the condition has views into its text. It stays
-  // valid when the list drops the entry.
-  const syntax::Condition* condition = &parsed->condition;
-  return std::shared_ptr<const syntax::Condition>(std::move(parsed), condition);
+  // The result owns `parsed` as a whole, because the syntax has views into its text. It stays valid
+  // when the list drops the entry.
+  const Syntax* syntax = &parsed->syntax;
+  return std::shared_ptr<const Syntax>(std::move(parsed), syntax);
 }
 
-Result<syntax::Update> ParseUpdateSyntax(std::string_view text) {
-  TRY(VerifySize(text));
-  return Parser(text).WholeUpdate();
+}  // namespace
+
+Result<std::shared_ptr<const syntax::Condition>> RecallConditionSyntax(std::string_view text) {
+  return Recall(text, ParseConditionSyntax);
+}
+
+Result<std::shared_ptr<const syntax::Update>> RecallUpdateSyntax(std::string_view text) {
+  return Recall(text, ParseUpdateSyntax);
 }
 
 Result<std::vector<syntax::Path>> ParseProjectionSyntax(std::string_view text) {

@@ -16,10 +16,12 @@
 namespace tidemark::expression {
 
 Result<syntax::Condition> ParseConditionSyntax(std::string_view text);
-// The same, but the result owns a copy of the text. Callers send the same few conditions again and
-// again, so each thread keeps the last ones and does not parse them again.
-Result<std::shared_ptr<const syntax::Condition>> RecallConditionSyntax(std::string_view text);
 Result<syntax::Update> ParseUpdateSyntax(std::string_view text);
 Result<std::vector<syntax::Path>> ParseProjectionSyntax(std::string_view text);
+
+// The same, but the result owns a copy of the text. Callers send the same few conditions and
+// updates again and again, so each thread keeps the last ones and does not parse them again.
+Result<std::shared_ptr<const syntax::Condition>> RecallConditionSyntax(std::string_view text);
+Result<std::shared_ptr<const syntax::Update>> RecallUpdateSyntax(std::string_view text);
 
 }  // namespace tidemark::expression

@@ -340,5 +340,21 @@ TEST(ParseTest, KeepsParsedConditionsApart) {
   EXPECT_FALSE(RecallConditionSyntax("a ="));
 }
 
+// The same for updates.
+TEST(ParseTest, KeepsParsedUpdatesApart) {
+  const auto changed_by = [](const syntax::Update& update) {
+    return std::string(std::get<syntax::Name>(update.actions[0].path.steps[0]).text);
+  };
+  for (int i = 10; i < 40; ++i) {
+    const std::string name = "name" + std::to_string(i);
+    for (int again = 0; again < 2; ++again) {
+      const auto recalled = RecallUpdateSyntax("SET " + name + " = :v");
+      ASSERT_TRUE(recalled);
+      EXPECT_EQ(changed_by(**recalled), name);
+    }
+  }
+  EXPECT_FALSE(RecallUpdateSyntax("SET a ="));
+}
+
 }  // namespace
 }  // namespace tidemark::expression

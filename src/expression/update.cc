@@ -313,8 +313,8 @@ Status Application::Charge(const Value& value) {
 
 Result<std::shared_ptr<const UpdateTree>> ParseUpdateTree(std::string_view text,
                                                           Bindings* bindings) {
-  const syntax::Update parsed = TRY(ParseUpdateSyntax(text));
-  return ResolveUpdate(parsed, bindings);
+  const std::shared_ptr<const syntax::Update> parsed = TRY(RecallUpdateSyntax(text));
+  return ResolveUpdate(*parsed, bindings);
 }
 
 }  // namespace
