@@ -411,4 +411,11 @@ std::string Settings::Describe() const {
   return lines;
 }
 
+Result<int64_t> IntegerBetween(const Settings& settings, std::string_view name, int64_t least,
+                               int64_t most) {
+  const int64_t value = settings.Integer(name);
+  if (value >= least && value <= most) return value;
+  return Invalid(fmt::format("{} must be between {} and {}, not {}", name, least, most, value));
+}
+
 }  // namespace tidemark

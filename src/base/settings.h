@@ -115,4 +115,8 @@ class Settings {
   std::vector<Value> values_;
 };
 
+// The value of an integer setting; kInvalid when it is not within these bounds.
+Result<int64_t> IntegerBetween(const Settings& settings, std::string_view name, int64_t least,
+                               int64_t most);
+
 }  // namespace tidemark

@@ -34,13 +34,6 @@ constexpr int64_t kMaxDiskBytes = int64_t{1} << 60;
 constexpr int64_t kMinShardBytes = 1 << 10;
 constexpr int64_t kMaxShardBytes = 390 << 10;
 
-Result<int64_t> IntegerBetween(const Settings& settings, std::string_view name, int64_t least,
-                               int64_t most) {
-  const int64_t value = settings.Integer(name);
-  if (value >= least && value <= most) return value;
-  return Invalid(fmt::format("{} must be between {} and {}, not {}", name, least, most, value));
-}
-
 // As it is written in the settings, in the largest unit that fits: 30d, 1500ms.
 std::string ToText(milliseconds duration) {
   constexpr std::pair<milliseconds, const char*> kUnits[] = {{std::chrono::days(1), "d"},
