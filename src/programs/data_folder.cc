@@ -30,12 +30,23 @@ Error Explain(Error error, const std::string& folder) {
   return HeldByAnother(std::move(error));
 }
 
-embedded::Options StoreOptions(const Settings& settings) {
+// A setting in MB, as bytes.
+Result<size_t> Megabytes(const Settings& settings, std::string_view name, int64_t least) {
+  constexpr int64_t kMost = 1 << 20;
+  return static_cast<size_t>(TRY(IntegerBetween(settings, name, least, kMost))) << 20;
+}
+
+Result<embedded::Options> StoreOptions(const Settings& settings) {
   const bool every_second = settings.Text("durability") == "every-second";
-  return {.folder = settings.Text("data"),
-          .durability =
-              every_second ? embedded::Durability::kEverySecond : embedded::Durability::kSynced,
-          .region = settings.Text("aws.region")};
+  embedded::Options options{.folder = settings.Text("data"),
+                            .durability = every_second ? embedded::Durability::kEverySecond
+                                                       : embedded::Durability::kSynced,
+                            .region = settings.Text("aws.region")};
+  const size_t block_cache = TRY(Megabytes(settings, "tables.block-cache-mb", 0));
+  if (block_cache > 0) options.block_cache_bytes = block_cache;
+  options.working_set_bytes = TRY(Megabytes(settings, "tables.working-set-mb", 1));
+  options.partition_cache_bytes = TRY(Megabytes(settings, "tables.partition-cache-mb", 0));
+  return options;
 }
 
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenPatiently(const embedded::Options& store) {
@@ -63,7 +74,7 @@ Result<std::string> FindDataFolder(const FolderOptions& options) {
 
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOptions& options,
                                                                  Use use) {
-  embedded::Options store = StoreOptions(TRY(LoadSettings(options)));
+  embedded::Options store = TRY(StoreOptions(TRY(LoadSettings(options))));
   store.access = use == Use::kRead ? embedded::Access::kReadOnly : embedded::Access::kReadWrite;
   store.create_if_missing = use == Use::kCreate;
   store.background = false;
@@ -73,7 +84,7 @@ Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOpt
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenForServing(const Settings& settings,
                                                                  const Logger* logger,
                                                                  Metrics* metrics) {
-  embedded::Options store = StoreOptions(settings);
+  embedded::Options store = TRY(StoreOptions(settings));
   store.logger = logger;
   store.metrics = metrics;
   return OpenPatiently(store);

@@ -15,6 +15,20 @@ const Setting kProgramSettings[] = {
      .help = "When a write is on disk. synced: before it is answered. every-second: up to a second "
              "later; a power failure may lose that second.",
      .choices = {"synced", "every-second"}},
+    {.name = "tables.block-cache-mb",
+     .kind = SettingKind::kInteger,
+     .default_value = "0",
+     .help = "Memory for blocks of the tables' files, in MB; 0 means a quarter of the memory that "
+             "the program may use."},
+    {.name = "tables.working-set-mb",
+     .kind = SettingKind::kInteger,
+     .default_value = "64",
+     .help = "Memory for items that are written often, in MB."},
+    {.name = "tables.partition-cache-mb",
+     .kind = SettingKind::kInteger,
+     .default_value = "64",
+     .help = "Memory for small partitions that are read often, such as the rows of one person's "
+             "attempts, in MB."},
     {.name = "aws.region",
      .kind = SettingKind::kText,
      .default_value = "us-east-1",

@@ -8,7 +8,6 @@ namespace tidemark::embedded {
 
 namespace {
 
-constexpr size_t kWorkingSetBytes = 16 << 20;
 // Limits of one group. Without them the first caller of a large burst would wait for the last one.
 constexpr size_t kMaxGroupChanges = 1'024;
 constexpr size_t kMaxGroupBytes = 8 << 20;
@@ -40,14 +39,15 @@ struct Committer::Waiter {
   std::function<void(Status)> done = nullptr;
 };
 
-Committer::Committer(Store* store, Catalog* catalog, const Clock& clock, Durability durability,
-                     EngineMetrics* metrics)
+Committer::Committer(Store* store, Catalog* catalog, PartitionCache* partitions, const Clock& clock,
+                     const CommitterOptions& options, EngineMetrics* metrics)
     : store_(store),
       catalog_(catalog),
+      partitions_(partitions),
       clock_(clock),
-      durability_(durability),
+      durability_(options.durability),
       metrics_(metrics),
-      items_(*store, kWorkingSetBytes) {}
+      items_(*store, options.working_set_bytes) {}
 
 Committer::~Committer() {
   {
@@ -229,17 +229,27 @@ size_t Committer::CommitFrom(const Waiters& group, size_t first) {
 Status Committer::Write(Group* group) {
   group->Finish();
   if (group->batch().empty()) return Done{};
+  partitions_->BeginWrite(group->touched());
+  Status written = WriteBatch(group);
+  if (written.has_value()) {
+    partitions_->EndWrite(group->touched(),
+                          [&](const std::string& row_key) { return items_.Peek(row_key); });
+    return written;
+  }
+  metrics_->failed_commits.Add();
+  partitions_->AbandonWrite(group->touched());
+  // The working set holds the items as this group changed them, but the changes were not written.
+  items_.Clear();
+  return written;
+}
+
+Status Committer::WriteBatch(Group* group) {
   const bool sync = durability_ == Durability::kSynced || sync_wanted_.exchange(false);
   unsynced_ = !sync;
   const std::chrono::nanoseconds start = clock_.Monotonic();
   Status written = store_->Write(&group->batch(), sync ? Store::Sync::kYes : Store::Sync::kNo);
   metrics_->commit_seconds.Observe(
       std::chrono::duration<double>(clock_.Monotonic() - start).count());
-  if (!written.has_value()) {
-    metrics_->failed_commits.Add();
-    // The working set holds the items as this group changed them, but the changes were not written.
-    items_.Clear();
-  }
   return written;
 }
 
@@ -257,14 +267,16 @@ class SyncMark final : public Change {
 };
 
 // Opens the store again. What is in memory may contain writes that failed, so the catalog is read
-// again and the working set is dropped.
+// again, and what is kept of items is dropped.
 class Reopening final : public Change {
  public:
-  Reopening(Store* store, WorkingSet* items) : store_(store), items_(items) {}
+  Reopening(Store* store, WorkingSet* items, PartitionCache* partitions)
+      : store_(store), items_(items), partitions_(partitions) {}
 
   Status Evaluate(Group* group) override {
     TRY(store_->Reopen());
     items_->Clear();
+    partitions_->Clear();
     Status reloaded = group->catalog().Reload(*store_);
     store_->EndReopening(reloaded);
     return reloaded;
@@ -274,12 +286,13 @@ class Reopening final : public Change {
  private:
   Store* store_;
   WorkingSet* items_;
+  PartitionCache* partitions_;
 };
 
 }  // namespace
 
 Status Committer::Recover() {
-  Reopening reopening(store_, &items_);
+  Reopening reopening(store_, &items_, partitions_);
   return CommitAdmitted(&reopening);
 }
 

@@ -24,6 +24,7 @@
 #include "base/result.h"
 #include "tables/embedded/change.h"
 #include "tables/embedded/engine_metrics.h"
+#include "tables/embedded/partition_cache.h"
 
 namespace tidemark::embedded {
 
@@ -31,10 +32,15 @@ namespace tidemark::embedded {
 // Housekeeping may, because it frees more space than it uses.
 enum class Reserve { kKeep, kUse };
 
+struct CommitterOptions {
+  Durability durability = Durability::kSynced;
+  size_t working_set_bytes = 64 << 20;
+};
+
 class Committer {
  public:
-  Committer(Store* store, Catalog* catalog, const Clock& clock, Durability durability,
-            EngineMetrics* metrics);
+  Committer(Store* store, Catalog* catalog, PartitionCache* partitions, const Clock& clock,
+            const CommitterOptions& options, EngineMetrics* metrics);
   // Waits until all submitted changes are answered.
   ~Committer();
 
@@ -69,9 +75,11 @@ class Committer {
   void Process(const Waiters& group);
   size_t CommitFrom(const Waiters& group, size_t first);
   Status Write(Group* group);
+  Status WriteBatch(Group* group);
 
   Store* store_;
   Catalog* catalog_;
+  PartitionCache* partitions_;
   const Clock& clock_;
   const Durability durability_;
   EngineMetrics* metrics_;

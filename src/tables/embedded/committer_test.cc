@@ -251,11 +251,12 @@ class CommitterPartsTest : public CommitterTest {
   }
 
   Committer NewCommitter() {
-    return {store_.get(), catalog_.get(), folder_.clock(), Durability::kSynced, &engine_metrics_};
+    return {store_.get(), catalog_.get(), &partitions_, folder_.clock(), {}, &engine_metrics_};
   }
 
   Metrics metrics_;
   EngineMetrics engine_metrics_{&metrics_};
+  PartitionCache partitions_{1 << 20};
   std::unique_ptr<Store> store_;
   std::unique_ptr<Catalog> catalog_;
 };

@@ -13,6 +13,7 @@
 #include "tables/embedded/committer.h"
 #include "tables/embedded/definition.h"
 #include "tables/embedded/maintenance.h"
+#include "tables/embedded/partition_cache.h"
 #include "tables/embedded/read.h"
 #include "tables/embedded/store.h"
 #include "tables/embedded/streams.h"
@@ -72,7 +73,10 @@ class EmbeddedTables::Engine {
         store(std::move(opened)),
         catalog(std::move(loaded)),
         metrics(&runtime.metrics),
-        committer(store.get(), catalog.get(), runtime.clock, given.durability, &metrics),
+        partitions(given.partition_cache_bytes),
+        committer(store.get(), catalog.get(), &partitions, runtime.clock,
+                  {.durability = given.durability, .working_set_bytes = given.working_set_bytes},
+                  &metrics),
         maintenance(store.get(), catalog.get(), &committer, runtime, &metrics) {}
 
   // The table after a change of the catalog.
@@ -128,6 +132,7 @@ class EmbeddedTables::Engine {
   // write may still submit a read. That read is refused.
   std::once_flag readers_started;
   std::unique_ptr<WorkerPool> readers;
+  PartitionCache partitions;
   Committer committer;
   Maintenance maintenance;
 };
@@ -262,7 +267,7 @@ Later<tables::Page> EmbeddedTables::Submit(tables::QueryRequest request,
 
 Later<tables::WriteReply> EmbeddedTables::Submit(WriteRequest request,
                                                  std::optional<Deadline> deadline) {
-  Write write = TRY(std::visit([](const auto& one) { return Prepare(one); }, request));
+  Write write = TRY(std::visit([](auto& one) { return Prepare(std::move(one)); }, request));
   return engine_->Submit<tables::WriteReply>(std::make_unique<WriteChange>(std::move(write)),
                                              deadline);
 }
@@ -276,13 +281,13 @@ Later<tables::BatchWriteReply> EmbeddedTables::Submit(tables::BatchWriteRequest 
 
 Later<tables::TransactWriteReply> EmbeddedTables::Submit(tables::TransactWriteRequest request,
                                                          std::optional<Deadline> deadline) {
-  TransactChange change = TRY(TransactChange::Prepare(request));
+  TransactChange change = TRY(TransactChange::Prepare(std::move(request)));
   return engine_->Submit<tables::TransactWriteReply>(
       std::make_unique<TransactChange>(std::move(change)), deadline);
 }
 
 Result<tables::Page> EmbeddedTables::Query(const tables::QueryRequest& request) {
-  return RunQuery(*engine_->store, *engine_->catalog, request);
+  return RunQuery(*engine_->store, *engine_->catalog, &engine_->partitions, request);
 }
 
 Result<tables::Page> EmbeddedTables::Scan(const tables::ScanRequest& request) {
@@ -335,6 +340,8 @@ Result<tables::RecordsReply> EmbeddedTables::GetRecords(const tables::RecordsReq
 }
 
 // ---- The folder ----
+
+FileShape EmbeddedTables::Shape() const { return engine_->store->Shape(); }
 
 Status EmbeddedTables::Maintain() { return engine_->maintenance.RunOnce(); }
 

@@ -53,7 +53,11 @@ struct Options {
   bool background = true;
   // Part of the ARNs; it may be another one at the next opening.
   std::string region = "local";
-  size_t block_cache_bytes = 64 << 20;
+  // Memory for blocks of files; nullopt means a quarter of the memory that the process may use.
+  std::optional<size_t> block_cache_bytes = std::nullopt;
+  // Memory for items that are written often, and for small partitions that are read often.
+  size_t working_set_bytes = 64 << 20;
+  size_t partition_cache_bytes = 64 << 20;
   // Writes are refused while the disk has less free space than this, so that a full disk cannot
   // tear a write.
   uint64_t disk_reserve_bytes = 64 << 20;
@@ -76,6 +80,12 @@ struct VerifyReport {
   uint64_t index_rows = 0;
   uint64_t stream_records = 0;
   std::vector<std::string> problems;  // Empty: every row has the right key and content.
+};
+
+// How RocksDB has arranged the rows in files. A read looks into each sorted run.
+struct FileShape {
+  uint64_t sorted_runs = 0;
+  bool settled = true;  // Nothing is being written into files or compacted.
 };
 
 class EmbeddedTables final : public tables::Tables {
@@ -125,6 +135,7 @@ class EmbeddedTables final : public tables::Tables {
 
   // Does all housekeeping that is due, and returns when it is complete.
   Status Maintain();
+  FileShape Shape() const;
 
   // Reads every row and checks that they agree: items and their index rows, counts, stream records
   // and their order. Fails only when a row cannot be read.

@@ -26,7 +26,10 @@ EngineMetrics::EngineMetrics(Metrics* metrics)
       recoveries(metrics->AddCounter(
           {.name = "tidemark_tables_recoveries_total",
            .help = "Times that the store was opened again after a full disk or exhausted "
-                   "descriptors."})) {
+                   "descriptors."})),
+      sorted_runs(
+          metrics->AddGauge({.name = "tidemark_tables_sorted_runs",
+                             .help = "Sorted runs of files that a read may have to look into."})) {
   writable.Set(1);
 }
 

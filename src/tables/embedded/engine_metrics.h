@@ -17,6 +17,7 @@ class EngineMetrics {
   Counter& housekeeping_failures;
   Gauge& writable;
   Counter& recoveries;
+  Gauge& sorted_runs;
 };
 
 }  // namespace tidemark::embedded

@@ -72,6 +72,7 @@ void Group::Add(ItemChange change) {
   // This comes last, because `previous` points into the working set and this call replaces the item
   // there. Later changes of this group are decided against the new item.
   items_->Set(change.row_key, std::move(change.next));
+  touched_.push_back(std::move(change.row_key));
 }
 
 void Group::ChangeIndex(const Table& table, const Index& index, const ItemChange& change) {

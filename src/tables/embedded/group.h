@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -68,6 +69,8 @@ class Group {
   Batch& batch() { return batch_; }
   // Adds the counts that changed. The batch is complete after that.
   void Finish();
+  // The keys of the item rows that change, some of them several times.
+  const std::vector<std::string>& touched() const { return touched_; }
   // Called after the batch was written: tells the sweeper of the new expiry rows.
   void Committed();
 
@@ -90,6 +93,7 @@ class Group {
   std::map<std::string, TokenRecord> tokens_;
   // The earliest time of the rows that were added to each expiry list.
   std::map<std::shared_ptr<SweepStart>, EpochSeconds> listed_;
+  std::vector<std::string> touched_;
   // Reused by every change, to save allocations.
   std::string buffer_;
   std::string previous_bytes_;

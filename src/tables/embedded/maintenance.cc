@@ -221,6 +221,7 @@ Status Maintenance::Watch() {
   store_->CheckFreeSpace();
   const Status recovered = Recover();
   metrics_->writable.Set(store_->Writable().has_value() && store_->HasSpace().has_value() ? 1 : 0);
+  metrics_->sorted_runs.Set(static_cast<double>(store_->Shape().sorted_runs));
   TRY(recovered);
   return committer_->SyncNow();
 }

@@ -17,6 +17,7 @@
 #include <rocksdb/utilities/checkpoint.h>
 
 #include "base/descriptor.h"
+#include "base/memory_limit.h"
 #include "tables/embedded/durable_mark.h"
 #include "tables/embedded/log_files.h"
 #include "tables/embedded/logs.h"
@@ -326,7 +327,7 @@ Status Store::Rep::OpenDatabase() {
 }
 
 std::vector<rocksdb::ColumnFamilyDescriptor> Store::Rep::Descriptors() const {
-  const auto cache = rocksdb::NewLRUCache(options.block_cache_bytes);
+  const auto cache = rocksdb::NewLRUCache(options.block_cache_bytes.value_or(MemoryBytes() / 4));
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
   for (const char* name : kFamilyNames) descriptors.emplace_back(name, FamilyOptions(cache));
   return descriptors;
@@ -531,6 +532,31 @@ void Store::EndReopening(const Status& outcome) {
 }
 
 // ---- Verifying and copying ----
+
+FileShape Store::Shape() const {
+  FileShape shape;
+  const Visit visit = rep_->visitors.Enter();
+  if (!visit) return shape;
+  using Properties = rocksdb::DB::Properties;
+  for (rocksdb::ColumnFamilyHandle* family : rep_->families) {
+    const auto number = [&](const std::string& property) {
+      std::string text;
+      return rep_->database->GetProperty(family, property, &text) ? std::stoull(text) : 0;
+    };
+    // Each file of level 0 is a run, and each other level is one.
+    shape.sorted_runs += number(Properties::kNumFilesAtLevelPrefix + "0");
+    for (int level = 1; level < rep_->database->NumberLevels(family); ++level) {
+      const std::string files = Properties::kNumFilesAtLevelPrefix + std::to_string(level);
+      shape.sorted_runs += number(files) > 0 ? 1 : 0;
+    }
+    for (const std::string& busy :
+         {Properties::kMemTableFlushPending, Properties::kNumRunningFlushes,
+          Properties::kCompactionPending, Properties::kNumRunningCompactions}) {
+      shape.settled = shape.settled && number(busy) == 0;
+    }
+  }
+  return shape;
+}
 
 Status Store::VerifyFiles() const {
   const Visit visit = rep_->visitors.Enter();

@@ -132,6 +132,8 @@ class Store {
   // Allows writes, unless the outcome is an error.
   void EndReopening(const Status& outcome);
 
+  FileShape Shape() const;
+
   // Reads every block of every file against its checksum.
   Status VerifyFiles() const;
   // Copies everything as of now into a folder that is missing or empty, and syncs it. Only the last

@@ -135,19 +135,30 @@ Status CheckPutSize(const tables::TransactAction& action) {
 
 }  // namespace
 
-Result<TransactChange> TransactChange::Prepare(const tables::TransactWriteRequest& request) {
+// `request` is constant or not; what is moved from a constant one is copied.
+template <typename Request>
+Result<TransactChange> TransactChange::PrepareActions(Request& request) {
   TRY(ValidateTransaction(request));
   TransactChange change;
+  change.token_ = request.token;
+  if (request.token) change.fingerprint_ = Fingerprint(request);
   change.writes_.reserve(request.actions.size());
-  for (const tables::TransactAction& action : request.actions) {
+  for (auto& action : request.actions) {
     TRY(CheckPutSize(action));
-    Write write = TRY(std::visit([](const auto& one) { return embedded::Prepare(one); }, action));
+    Write write =
+        TRY(std::visit([](auto& one) { return embedded::Prepare(std::move(one)); }, action));
     write.return_values = tables::ReturnValues::kNone;
     change.writes_.push_back(std::move(write));
   }
-  change.token_ = request.token;
-  if (request.token) change.fingerprint_ = Fingerprint(request);
   return change;
+}
+
+Result<TransactChange> TransactChange::Prepare(const tables::TransactWriteRequest& request) {
+  return PrepareActions(request);
+}
+
+Result<TransactChange> TransactChange::Prepare(tables::TransactWriteRequest&& request) {
+  return PrepareActions(request);
 }
 
 Result<bool> TransactChange::AnsweredByToken(Group* group) {

@@ -17,6 +17,8 @@ namespace tidemark::embedded {
 class TransactChange final : public Change {
  public:
   static Result<TransactChange> Prepare(const tables::TransactWriteRequest& request);
+  // Takes the items out of the request instead of copying them.
+  static Result<TransactChange> Prepare(tables::TransactWriteRequest&& request);
 
   Status Evaluate(Group* group) override;
   tables::TransactWriteReply TakeReply() { return std::move(reply_); }
@@ -24,6 +26,8 @@ class TransactChange final : public Change {
  private:
   TransactChange() = default;
 
+  template <typename Request>
+  static Result<TransactChange> PrepareActions(Request& request);
   Result<bool> AnsweredByToken(Group* group);
   Result<std::vector<Target>> FindTargets(const Catalog& catalog);
   void Cancel(size_t action, tables::CancellationReason reason);

@@ -363,10 +363,66 @@ Result<tables::Page> RunWalk(const Store& store, const WalkPlan& plan) {
   return page;
 }
 
+// ---- Whole partitions ----
+
+// Whether the query asks for all items of one partition of the table, as they are.
+bool IsWholePartition(const tables::QueryRequest& request) {
+  return request.partition && request.key_condition.empty() && !request.index && !request.filter &&
+         !request.projection && request.names.empty() && request.values.empty() &&
+         !request.select && request.forward && !request.limit && !request.start_after;
+}
+
+// The rows from the store; nullopt when there are more than the cache keeps.
+Result<std::optional<PartitionCache::Rows>> ReadSmall(const Store& store, const Range& range) {
+  PartitionCache::Rows rows;
+  size_t bytes = 0;
+  Cursor cursor = store.Iterate(Family::kRows, range);
+  for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
+    bytes += cursor.value().size();
+    if (rows.size() == PartitionCache::kMaxRows || bytes > PartitionCache::kMaxBytes) {
+      return std::optional<PartitionCache::Rows>();
+    }
+    rows.push_back({std::string(cursor.key()), TRY(item::DecodeItem(cursor.value()))});
+  }
+  TRY(cursor.status());
+  return std::optional(std::move(rows));
+}
+
+tables::Page PageOf(std::vector<Item> items) {
+  const uint64_t count = items.size();
+  return {.items = std::move(items), .count = count, .scanned = count};
+}
+
+// nullopt when the partition is not a small one.
+Result<std::optional<tables::Page>> QuerySmallPartition(const Store& store, const Catalog& catalog,
+                                                        PartitionCache* partitions,
+                                                        const tables::QueryRequest& request) {
+  TRY(ValidateTableName(request.table));
+  TRY(item::ValidateValue(request.partition->value));
+  const TablePtr table = TRY(catalog.Need(request.table));
+  const auto condition =
+      TRY(expression::MatchKeySchema(expression::WholePartition(*request.partition), table->keys));
+  const Range range = ConditionRange(table->keyspace, condition);
+  if (auto items = partitions->Find(range.low)) return std::optional(PageOf(*std::move(items)));
+  const PartitionCache::Ticket ticket = partitions->BeginRead(range.low);
+  std::optional<PartitionCache::Rows> rows = TRY(ReadSmall(store, range));
+  if (!rows) return std::optional<tables::Page>();
+  std::vector<Item> items;
+  items.reserve(rows->size());
+  for (const PartitionCache::Row& row : *rows) items.push_back(row.item);
+  partitions->Insert(range.low, ticket, *std::move(rows));
+  return std::optional(PageOf(std::move(items)));
+}
+
 }  // namespace
 
 Result<tables::Page> RunQuery(const Store& store, const Catalog& catalog,
-                              const tables::QueryRequest& request) {
+                              PartitionCache* partitions, const tables::QueryRequest& request) {
+  if (IsWholePartition(request)) {
+    std::optional<tables::Page> page =
+        TRY(QuerySmallPartition(store, catalog, partitions, request));
+    if (page) return *std::move(page);
+  }
   const WalkPlan plan = TRY(PlanQuery(catalog, request));
   return RunWalk(store, plan);
 }

@@ -3,13 +3,15 @@
 
 #include "base/result.h"
 #include "tables/embedded/catalog.h"
+#include "tables/embedded/partition_cache.h"
 #include "tables/embedded/store.h"
 #include "tables/requests.h"
 
 namespace tidemark::embedded {
 
+// `partitions` answers a query of a whole small partition, or learns it.
 Result<tables::Page> RunQuery(const Store& store, const Catalog& catalog,
-                              const tables::QueryRequest& request);
+                              PartitionCache* partitions, const tables::QueryRequest& request);
 Result<tables::Page> RunScan(const Store& store, const Catalog& catalog,
                              const tables::ScanRequest& request);
 

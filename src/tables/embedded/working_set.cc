@@ -7,15 +7,19 @@ namespace tidemark::embedded {
 
 namespace {
 
-// An estimate of the memory of an entry. The item's size by DynamoDB's rules is the smaller part.
-size_t MemoryOf(const std::string& row_key, const std::optional<item::Item>& item) {
-  constexpr size_t kEntryBytes = 128;
-  const size_t key_bytes = kEntryBytes + row_key.size();
-  return item ? key_bytes + item->size() * sizeof(item::Attribute) + item::SizeBytes(*item)
-              : key_bytes;
+const item::Item* ItemOrNull(const std::optional<item::Item>& item) {
+  return item ? &*item : nullptr;
 }
 
 }  // namespace
+
+// The item's size by DynamoDB's rules is the smaller part.
+size_t MemoryOf(const std::string& row_key, const item::Item* item) {
+  constexpr size_t kEntryBytes = 128;
+  const size_t key_bytes = kEntryBytes + row_key.size();
+  if (item == nullptr) return key_bytes;
+  return key_bytes + item->size() * sizeof(item::Attribute) + item::SizeBytes(*item);
+}
 
 Result<const std::optional<item::Item>*> WorkingSet::Find(const std::string& row_key) {
   auto place = entries_.find(row_key);
@@ -32,8 +36,14 @@ void WorkingSet::Set(const std::string& row_key, std::optional<item::Item> item)
   Entry& entry = entries_[row_key];
   Use(row_key, &entry);
   // The difference may be negative. Unsigned numbers wrap, so adding it gives the right sum.
-  recent_bytes_ += MemoryOf(row_key, item) - MemoryOf(row_key, entry.item);
+  recent_bytes_ += MemoryOf(row_key, ItemOrNull(item)) - MemoryOf(row_key, ItemOrNull(entry.item));
   entry.item = std::move(item);
+}
+
+const item::Item* WorkingSet::Peek(const std::string& row_key) const {
+  const auto place = entries_.find(row_key);
+  CHECK(place != entries_.end());
+  return ItemOrNull(place->second.item);
 }
 
 Result<std::optional<item::Item>> WorkingSet::Read(const std::string& row_key) {
@@ -45,7 +55,7 @@ Result<std::optional<item::Item>> WorkingSet::Read(const std::string& row_key) {
 void WorkingSet::Use(const std::string& row_key, Entry* entry) {
   if (entry->generation == generation_) return;
   entry->generation = generation_;
-  recent_bytes_ += MemoryOf(row_key, entry->item);
+  recent_bytes_ += MemoryOf(row_key, ItemOrNull(entry->item));
 }
 
 // Must not be called during a group, because its changes hold pointers into the entries.

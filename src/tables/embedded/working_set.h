@@ -17,6 +17,9 @@
 
 namespace tidemark::embedded {
 
+// An estimate of the memory that a row and its item take; null is no item.
+size_t MemoryOf(const std::string& row_key, const item::Item* item);
+
 class WorkingSet {
  public:
   WorkingSet(const Store& store, size_t capacity_bytes)
@@ -25,6 +28,8 @@ class WorkingSet {
   // The item of the row; nullopt when there is none. The pointer is valid until Trim or Clear.
   Result<const std::optional<item::Item>*> Find(const std::string& row_key);
   void Set(const std::string& row_key, std::optional<item::Item> item);
+  // The item of a row that Find or Set has used since the last Trim; null when there is none.
+  const item::Item* Peek(const std::string& row_key) const;
 
   // Called between groups. When there is too much, drops the items that were not used for the
   // longest time.

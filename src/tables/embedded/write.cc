@@ -1,6 +1,7 @@
 #include "tables/embedded/write.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -54,14 +55,14 @@ Status ParseConditionInto(const Request& request, Bindings* bindings, Write* wri
 
 // A write whose only expression is its condition.
 template <typename Request>
-Result<Write> PrepareConditional(const Request& request, const Item& source) {
+Result<Write> PrepareConditional(const Request& request, Item source) {
   Write write = TRY(PrepareCommon(request));
   TRY(item::ValidateItem(source));
   const bool has_expression = Pointer(request.condition) != nullptr;
   Bindings bindings = TRY(Bindings::Make(request.names, request.values, has_expression));
   TRY(ParseConditionInto(request, &bindings, &write));
   TRY(bindings.AllUsed());
-  write.source = source;
+  write.source = std::move(source);
   return write;
 }
 
@@ -130,16 +131,25 @@ MaybeItem Returned(const Write& write, const MaybeItem& previous, const MaybeIte
   return std::nullopt;
 }
 
-}  // namespace
-
-Result<Write> Prepare(const tables::PutRequest& request) {
+Result<Write> PreparePut(const tables::PutRequest& request, Item source) {
   TRY(OnlyOldValues(request.return_values));
-  Write write = TRY(PrepareConditional(request, request.item));
+  Write write = TRY(PrepareConditional(request, std::move(source)));
   write.whole_item = true;
   write.apply = ReplaceBySource;
   write.too_large = kPutTooLarge;
   write.return_values = request.return_values;
   return write;
+}
+
+}  // namespace
+
+Result<Write> Prepare(const tables::PutRequest& request) {
+  return PreparePut(request, request.item);
+}
+
+Result<Write> Prepare(tables::PutRequest&& request) {
+  Item source = std::move(request.item);
+  return PreparePut(request, std::move(source));
 }
 
 Result<Write> Prepare(const tables::UpdateRequest& request) {

@@ -41,6 +41,8 @@ Result<Write> Prepare(const tables::PutRequest& request);
 Result<Write> Prepare(const tables::UpdateRequest& request);
 Result<Write> Prepare(const tables::DeleteRequest& request);
 Result<Write> Prepare(const tables::ConditionCheck& request);
+// Takes the item out of the request instead of copying it.
+Result<Write> Prepare(tables::PutRequest&& request);
 
 // The target of a write: the table as it is now, and the row.
 struct Target {
