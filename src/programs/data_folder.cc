@@ -74,7 +74,8 @@ Result<std::string> FindDataFolder(const FolderOptions& options) {
 
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOptions& options,
                                                                  Use use) {
-  embedded::Options store = TRY(StoreOptions(TRY(LoadSettings(options))));
+  const Settings settings = TRY(LoadSettings(options));
+  embedded::Options store = TRY(StoreOptions(settings));
   store.access = use == Use::kRead ? embedded::Access::kReadOnly : embedded::Access::kReadWrite;
   store.create_if_missing = use == Use::kCreate;
   store.background = false;

@@ -47,6 +47,13 @@ class ServeCommandsTest : public ServeFixture {
     }
     return true;
   }
+  int Claim(const std::string& key, size_t bytes, const std::string& token) {
+    http::OutgoingRequest request{.method = http::Method::kPost, .url = url() + "/api/v1/claims"};
+    request.headers.Add("Authorization", "Bearer " + token);
+    request.body =
+        fmt::format(R"({{"key":"{}","metadata":{{"text":"{}"}}}})", key, std::string(bytes, 'x'));
+    return client_.Send(request, Deadline::After(clock_, seconds(30))).response.status;
+  }
   // The status of the answer.
   int PutDocument(const std::string& id, size_t bytes, const std::string& token) {
     http::OutgoingRequest request{.method = http::Method::kPut,
@@ -494,6 +501,51 @@ TEST_F(ServeCommandsTest, IdleConnectionsDoNotStopWrites) {
   }
   EXPECT_EQ(StopServer(), kOk);
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+// While this lives, the server cannot open anything. What it has open stays open.
+class NoDescriptors {
+ public:
+  explicit NoDescriptors(pid_t server) : server_(server) {
+    EXPECT_EQ(prlimit(server_, RLIMIT_NOFILE, nullptr, &before_), 0);
+    const rlimit none{.rlim_cur = 1, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(prlimit(server_, RLIMIT_NOFILE, &none, nullptr), 0);
+  }
+  ~NoDescriptors() { prlimit(server_, RLIMIT_NOFILE, &before_, nullptr); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  const pid_t server_;
+  rlimit before_ = {};
+};
+
+// The store cannot begin its next log, so writes are refused, and whoever asks is told why. They go
+// on by themselves, and the server also ends in order while they are refused.
+// Review: F1
+TEST_F(ServeCommandsTest, WritesGoOnOnceThereAreDescriptorsAgain) {
+  const std::string token = CreateToken("test");
+  Serve({}, {"TIDEMARK_ARCHIVE_ENABLED=false"});
+  int claims = 0;
+  const auto claim_until_refused = [&] {
+    for (const int last = claims + 100; claims < last; ++claims) {
+      if (Claim(fmt::format("key {}", claims), 300'000, token) >= 300) return true;
+    }
+    return false;
+  };
+  ASSERT_EQ(Get("/readyz", token), 200);
+  {
+    const NoDescriptors none(server_->pid());
+    ASSERT_TRUE(claim_until_refused());
+    const http::Response ready = Ask("/readyz", token);
+    EXPECT_EQ(ready.status, 503);
+    EXPECT_THAT(ready.body, HasSubstr("Too many open files"));
+  }
+  ASSERT_TRUE(Becomes(200, "/readyz", token)) << server_->err();
+  EXPECT_LT(Claim("another", 1, token), 300) << server_->err();
+  const NoDescriptors none(server_->pid());
+  ASSERT_TRUE(claim_until_refused());
+  EXPECT_EQ(StopServer(), kOk) << server_->err();
 }
 
 // Messages and attempts are for the user of the server alone, also with the usual umask.
