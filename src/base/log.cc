@@ -27,6 +27,8 @@ std::string_view NameOf(LogLevel level) {
       return "warning";
     case LogLevel::kError:
       return "error";
+    case LogLevel::kAudit:
+      return "audit";
   }
   return "error";
 }

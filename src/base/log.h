@@ -26,7 +26,9 @@ class logger;
 
 namespace tidemark {
 
-enum class LogLevel { kDebug, kInfo, kWarning, kError };
+// kAudit is for lines that must exist whatever log.level says: who changed what. No setting is
+// above it.
+enum class LogLevel { kDebug, kInfo, kWarning, kError, kAudit };
 enum class LogFormat { kText, kJson };
 
 // From the values of the settings log.level and log.format.

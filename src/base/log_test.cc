@@ -54,9 +54,11 @@ TEST_F(LogTest, LeavesOutLinesBelowItsLevel) {
   EXPECT_EQ(out.str(), "");
   logger.Log(LogLevel::kWarning, "disk is nearly full");
   logger.Log(LogLevel::kError, "disk is full");
+  logger.Log(LogLevel::kAudit, "lock lifted");
   EXPECT_EQ(out.str(),
             "2023-11-14T22:13:20.000Z warning disk is nearly full\n"
-            "2023-11-14T22:13:20.000Z error disk is full\n");
+            "2023-11-14T22:13:20.000Z error disk is full\n"
+            "2023-11-14T22:13:20.000Z audit lock lifted\n");
 }
 
 // Field values come from outside: none may begin a line or a field of its own.

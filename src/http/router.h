@@ -41,6 +41,9 @@ namespace tidemark::http {
 struct RoutedRequest {
   Request request;
   std::map<std::string, std::string, std::less<>> parameters;  // By the names in the pattern.
+  // The name of the caller's token, once the check of the token has found it, on the thread that
+  // runs the handler; empty before that, and where no token is needed.
+  mutable std::string caller = {};
 };
 
 enum class Run {

@@ -91,6 +91,7 @@ http::RouteHandler WithToken(TokenFile* tokens, http::RouteHandler handler, Toke
              const http::RoutedRequest& request) -> Later<http::Response> {
     const auto caller = tokens->Authenticate(request.request.headers.FindAll("Authorization"));
     if (auto refusal = RefusalOf(caller, needed)) return *std::move(refusal);
+    request.caller = caller->name;
     return handler(request).Then(
         [caller = *caller](Result<http::Response> response) -> Result<http::Response> {
           if (!response) return response;

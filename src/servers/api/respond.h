@@ -27,8 +27,9 @@ http::RouteHandler AnswerWith(
     std::function<Result<http::Response>(const http::RoutedRequest&)> work);
 
 // Runs the handler for callers with a token, and answers all others with 401. A token that is good
-// for less than `needed` gets 403. The access log names the token. Caches must not keep the answer,
-// and browsers must not guess its type. The tokens outlive what is returned.
+// for less than `needed` gets 403. The access log names the token, and the handler finds its name
+// in the request. Caches must not keep the answer, and browsers must not guess its type. The tokens
+// outlive what is returned.
 http::RouteHandler WithToken(TokenFile* tokens, http::RouteHandler handler,
                              TokenScope needed = TokenScope::kEverything);
 
