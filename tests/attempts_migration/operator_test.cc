@@ -10,6 +10,7 @@ namespace {
 using attempts::kPassword;
 using attempts::NumberIn;
 using attempts::Verdict;
+using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -110,6 +111,52 @@ TEST(AdvanceTest, IsNotHeldByWritesUnderWay) {
   };
   EXPECT_EQ(Advance(&stage).held_by, "");
   EXPECT_EQ(writes, 5);
+}
+
+// Review: T14
+TEST(AdvanceTest, GoesOnWhereTheLastCallEnded) {
+  MoveStage stage(Phase::kDualNewDecides);
+  for (int i = 0; i < 500; ++i) {
+    const auto subject = attempts::SubjectOf("subject-" + std::to_string(i));
+    ASSERT_TRUE(stage.process.attempts.SetLock(subject, {.name = attempts::kPasswordLock}, 900s));
+  }
+  stage.Pass(kLongest);
+  // Each call visits one page: the old store has one, the table has several.
+  constexpr auto kNoTime = std::chrono::milliseconds(0);
+  uint64_t visited = 0;
+  int calls = 0;
+  stage.old_store.calls = 0;
+  for (;;) {
+    const Move move = *stage.process.migration.Advance(kNoTime);
+    EXPECT_GE(move.status.visited, visited);
+    visited = move.status.visited;
+    if (++calls == 2) {
+      // A store that fails in between ends nothing.
+      stage.OldIsAway(true);
+      EXPECT_FALSE(stage.process.migration.Advance(kNoTime).has_value());
+      stage.OldIsAway(false);
+    }
+    if (!move.is_more) {
+      EXPECT_EQ(move.held_by, "");
+      break;
+    }
+  }
+  EXPECT_GT(calls, 3);
+  EXPECT_EQ(visited, 500u);
+  EXPECT_EQ(stage.PhaseNow(), Phase::kNewOldReadable);
+}
+
+// Review: T14
+TEST(AdvanceTest, HoldsADifferenceThatAnEarlierCallFound) {
+  MoveStage stage(Phase::kDualNewDecides);
+  stage.Fail(1);
+  stage.Pass(kLongest);
+  stage.old_store.Store(attempts::SubjectOf("quiet"), LockFor(&stage, 9'000));
+  Move move = *stage.process.migration.Advance(std::chrono::milliseconds(0));
+  ASSERT_TRUE(move.is_more);
+  while (move.is_more) move = *stage.process.migration.Advance(std::chrono::milliseconds(0));
+  EXPECT_THAT(move.held_by, HasSubstr("1 of 2 subjects differed, for example quiet"));
+  EXPECT_EQ(stage.PhaseNow(), Phase::kDualNewDecides);
 }
 
 // A store that cannot be read cannot be compared.

@@ -66,6 +66,7 @@ TEST(MigrationRoutesTest, MoveAndSayWhyNot) {
               HasSubstr(R"("moved":true,"held_by":"","phase":"dual-old-decides","epoch":2)"));
   EXPECT_THAT(server.Post("advance"), HasSubstr(R"("moved":false,"held_by":"3660 more seconds)"));
   EXPECT_THAT(server.Post("verify", R"({"copy":true})"), HasSubstr(R"("differing":0)"));
+  EXPECT_THAT(server.Post("advance", R"({"for_seconds":0})"), HasSubstr("between 1 and 60"));
   EXPECT_THAT(server.Post("back", R"({"force":true})"), HasSubstr(R"("phase":"old","epoch":3)"));
   EXPECT_THAT(server.Post("back", R"({"forse":true})"), HasSubstr("forse"));
 }

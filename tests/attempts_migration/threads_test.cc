@@ -49,5 +49,41 @@ TEST(ThreadsTest, GivesSixSlotsWhileThePhaseChanges) {
   EXPECT_EQ(stage.VerdictOf(), Verdict::kBusy);
 }
 
+// Review: T14
+TEST(ThreadsTest, AdvancesWhileServersWriteAllTheTime) {
+  MoveStage stage(Phase::kDualNewDecides);
+  stage.Pass(LongestLife(attempts::Policy::Default()).count());
+  constexpr int kSubjects = 50;
+  std::atomic<bool> is_over = false;
+  std::atomic<int> writes = 0;
+  std::vector<std::unique_ptr<Process>> processes;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) processes.push_back(stage.Another());
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&, i] {
+      for (int guess = 0; !is_over; ++guess) {
+        const auto victim = attempts::SubjectOf("victim-" + std::to_string(guess % kSubjects));
+        const std::string id = std::to_string(i) + "-" + std::to_string(guess);
+        const auto reserved = processes[i]->attempts.Reserve(
+            {.subject = victim, .name = attempts::kMfaCode, .attempt_id = id});
+        if (!reserved || reserved->verdict != Verdict::kPermitted) continue;
+        // Right, so that no lock ends the writing.
+        if (processes[i]->attempts.Settle(
+                {.subject = victim, .name = attempts::kMfaCode, .attempt_id = id, .right = true})) {
+          ++writes;
+        }
+      }
+    });
+  }
+  while (writes < kSubjects) std::this_thread::yield();
+  const auto move = stage.process.migration.Advance();
+  const int written = writes;
+  is_over = true;
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_TRUE(move.has_value()) << move.error().message;
+  EXPECT_EQ(move->held_by, "") << written;
+  EXPECT_EQ(stage.PhaseNow(), Phase::kNewOldReadable);
+}
+
 }  // namespace
 }  // namespace tidemark::moving

@@ -13,7 +13,7 @@ namespace tidemark::programs {
 namespace {
 
 constexpr const char* kPath = "/api/v1/attempts/migration";
-// The server copies and compares all subjects of both stores before it answers.
+// The first step from the phase `old` copies all subjects before it is answered.
 constexpr std::chrono::hours kPatience(24);
 
 struct MigrateOptions {
@@ -48,22 +48,28 @@ Result<ExitCode> ShowStatus(const MigrateOptions& options) {
   return ExitCode::kOk;
 }
 
-// Standard error says so because it may take minutes.
-void SayThatItVisitsAll() {
-  PrintMessage(
-      "tidemark: visiting all subjects; 'tidemark attempts migrate status' shows how many it has "
-      "visited");
+// Visiting all subjects may take minutes. The server answers every few seconds how far it is, and
+// goes on with the next call: so does a command that is started again after it was interrupted.
+Result<JsonDocument> AskUntilDone(ApiSource& source, const std::string& step,
+                                  std::string_view flag) {
+  constexpr int kSliceSeconds = 5;
+  for (;;) {
+    JsonDocument answer =
+        TRY(source.Send({.method = http::Method::kPost,
+                         .path = fmt::format("{}/{}", kPath, step),
+                         .body = fmt::format(R"({{{}"for_seconds":{}}})", flag, kSliceSeconds),
+                         .patience = kPatience}));
+    const auto more = answer.root().Find("more");
+    if (!more || !more->AsBool().value_or(false)) return answer;
+    PrintMessage(fmt::format("tidemark: {} subjects visited", CellOf(answer.root(), "visited")));
+  }
 }
 
 // kNotMet when the phase has not changed; the reason is on standard error.
 Result<ExitCode> Move(const MigrateOptions& options, const std::string& step,
-                      const std::string& body) {
-  SayThatItVisitsAll();
+                      std::string_view flag) {
   const auto source = TRY(OpenAttemptsSource(options.source, Use::kWrite));
-  const JsonDocument moved = TRY(source->Send({.method = http::Method::kPost,
-                                               .path = fmt::format("{}/{}", kPath, step),
-                                               .body = body,
-                                               .patience = kPatience}));
+  const JsonDocument moved = TRY(AskUntilDone(*source, step, flag));
   PrintStatus(options.output, moved.root());
   const std::string held_by = CellOf(moved.root(), "held_by");
   if (held_by.empty()) return ExitCode::kOk;
@@ -71,21 +77,17 @@ Result<ExitCode> Move(const MigrateOptions& options, const std::string& step,
   return ExitCode::kNotMet;
 }
 
-Result<ExitCode> Advance(const MigrateOptions& options) { return Move(options, "advance", "{}"); }
+Result<ExitCode> Advance(const MigrateOptions& options) { return Move(options, "advance", ""); }
 
 Result<ExitCode> Back(const MigrateOptions& options) {
-  return Move(options, "back", fmt::format(R"({{"force":{}}})", options.force));
+  return Move(options, "back", fmt::format(R"("force":{},)", options.force));
 }
 
 // kNotMet when the stores differ.
 Result<ExitCode> Verify(const MigrateOptions& options) {
-  SayThatItVisitsAll();
   const auto source = TRY(OpenAttemptsSource(options.source, Use::kWrite));
   const JsonDocument compared =
-      TRY(source->Send({.method = http::Method::kPost,
-                        .path = fmt::format("{}/verify", kPath),
-                        .body = fmt::format(R"({{"copy":{}}})", options.copy),
-                        .patience = kPatience}));
+      TRY(AskUntilDone(*source, "verify", fmt::format(R"("copy":{},)", options.copy)));
   Printer printer(
       options.output, {{"SUBJECTS"}, {"ROWS"}, {"PERMANENT"}, {"DIFFERING"}, {"FOR EXAMPLE"}},
       [](const Json& one) {

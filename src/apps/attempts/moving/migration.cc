@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,9 @@ constexpr int64_t kSettleSeconds = 3 * kPhaseAge.count();
 
 // How often the log says how far a visit of all subjects is.
 constexpr uint64_t kSubjectsPerLine = 10'000;
+
+// A tour that nobody continues for so long is forgotten: what it saw may have changed.
+constexpr EpochSeconds kTourSeconds = 600;
 
 Error Stopped() {
   return {ErrorCode::kUnavailable,
@@ -71,7 +75,14 @@ Result<Move> Migration::ChangeTo(const PhaseRecord& from, Phase to) {
   return Report("");
 }
 
-Result<Move> Migration::Advance() {
+Move Migration::AskAgain(MigrationStatus status) {
+  Move move;
+  move.status = std::move(status);
+  move.is_more = true;
+  return move;
+}
+
+Result<Move> Migration::Advance(Slice slice) {
   const MigrationStatus status = TRY(GetStatus());
   const PhaseRecord& record = status.record;
   const auto next = NextOf(record.phase);
@@ -79,26 +90,28 @@ Result<Move> Migration::Advance() {
   TRY(stores_.CheckOldKeepsRows());
   if (record.phase == Phase::kOld) return BeginDual(record, *next);
   const EpochSeconds now = stores_.Now();
-  if (now < status.ready_at) {
+  // A tour that is under way may have found differences itself. It says so at its end.
+  if (now < status.ready_at && !(slice && IsTouring(record))) {
     return Report(fmt::format(
         "{} more seconds without a difference are needed, because rows that only one store has may "
         "live so long ({} differences seen in this phase)",
         status.ready_at - now, status.drift.count));
   }
-  const Comparison found = TRY(Verify(Copying::kYes));
+  const auto found = TRY(Verify(Copying::kYes, slice));
+  if (!found) return AskAgain(TRY(GetStatus()));
   // Copying repairs a difference but must not hide it: the program that writes only one store is
   // still running.
-  if (std::string held_by = DescribeDifferences(found); !held_by.empty()) {
+  if (std::string held_by = DescribeDifferences(*found); !held_by.empty()) {
     return Report(std::move(held_by));
   }
   // Checked once more: servers were at work during the copy and may have met a difference.
-  if (TRY(stores_.GetDrift()) != status.drift) {
+  if (stores_.Now() < TRY(GetStatus()).ready_at) {
     return Report("servers saw a difference between the stores during the copy");
   }
   return ChangeTo(record, *next);
 }
 
-Result<Move> Migration::Back(Force force) {
+Result<Move> Migration::Back(Force force, Slice slice) {
   const PhaseRecord record = TRY(stores_.CurrentPhase());
   const auto previous = PreviousOf(record.phase);
   if (!previous) return Report("this is the first phase");
@@ -118,8 +131,9 @@ Result<Move> Migration::Back(Force force) {
   }
   if (IsDual(record.phase) && force == Force::kNo) {
     // A difference is no reason to stay: it is copied, and the phase before expects differences.
-    const Comparison found = TRY(Verify(Copying::kYes));
-    if (found.changing > 0) return Report(DescribeChanging(found));
+    const auto found = TRY(Verify(Copying::kYes, slice));
+    if (!found) return AskAgain(TRY(GetStatus()));
+    if (found->changing > 0) return Report(DescribeChanging(*found));
   }
   return ChangeTo(record, *previous);
 }
@@ -151,31 +165,26 @@ Status Migration::ForAll(Side side, const Visit& visit) {
   return Done{};
 }
 
-template <typename Visit>
-Status Migration::ForAllOnce(const Visit& visit) {
+void Migration::CountVisited() {
+  if (++visited_ % kSubjectsPerLine != 0) return;
+  stores_.runtime().logger.Log(LogLevel::kInfo, "the move of attempts visits all subjects",
+                               {{"visited", visited_.load()}});
+}
+
+Status Migration::CopyAll() {
   visited_ = 0;
   std::set<attempts::Subject> seen;
   for (const Side side : {Side::kOld, Side::kNew}) {
     TRY(ForAll(side, [&](const attempts::Subject& subject) -> Status {
       if (!seen.insert(subject).second) return Done{};
-      TRY(visit(subject));
-      if (++visited_ % kSubjectsPerLine == 0) {
-        stores_.runtime().logger.Log(LogLevel::kInfo, "the move of attempts visits all subjects",
-                                     {{"visited", visited_.load()}});
-      }
-      return Done{};
+      CountVisited();
+      if (TRY(CopyOne(subject))) return Done{};
+      return Error{
+          ErrorCode::kUnavailable,
+          fmt::format("{} kept changing while it was copied; try again later", subject.ForLog())};
     }));
   }
   return Done{};
-}
-
-Status Migration::CopyAll() {
-  return ForAllOnce([&](const attempts::Subject& subject) -> Status {
-    if (TRY(CopyOne(subject))) return Done{};
-    return Error{ErrorCode::kUnavailable, fmt::format("{} kept changing while it was copied; try "
-                                                      "again later",
-                                                      subject.ForLog())};
-  });
 }
 
 Result<bool> Migration::CopyOne(const attempts::Subject& subject) {
@@ -218,18 +227,69 @@ Status Migration::VisitOne(const attempts::Subject& subject, const PhaseRecord& 
   return Done{};
 }
 
-Result<Comparison> Migration::Verify(Copying copying) {
+Status Migration::VisitPage(Tour* tour) {
+  SubjectPage page = TRY(stores_.StoreOf(tour->side).ListSubjects(tour->cursor));
+  for (const attempts::Subject& subject : page.subjects) {
+    if (is_stopping_) return Stopped();
+    if (!tour->seen.insert(subject).second) continue;
+    TRY(VisitOne(subject, tour->record, tour->copying, &tour->found));
+    CountVisited();
+  }
+  tour->cursor = std::move(page.next);
+  if (tour->cursor) return Done{};
+  tour->is_done = tour->side == Side::kNew;
+  tour->side = Side::kNew;
+  return Done{};
+}
+
+Status Migration::Continue(const PhaseRecord& record, Copying copying, Slice slice) {
+  const EpochSeconds now = stores_.Now();
+  const Drift drift = TRY(stores_.GetDrift());
+  // A server has seen a difference since the tour began: what was compared before says little.
+  const bool goes_on = slice && tour_ && tour_->record == record && tour_->copying == copying &&
+                       tour_->drift == drift && now - tour_->last_step < kTourSeconds;
+  if (!goes_on) {
+    tour_ = Tour{.record = record, .copying = copying, .drift = drift, .last_step = now};
+    visited_ = 0;
+  }
+  const Clock& clock = stores_.runtime().clock;
+  const auto began = clock.Monotonic();
+  do {
+    TRY(VisitPage(&*tour_));
+  } while (!tour_->is_done && (!slice || clock.Monotonic() - began < *slice));
+  tour_->last_step = stores_.Now();
+  // Differences that the tour itself has found are drift by now.
+  tour_->drift = TRY(stores_.GetDrift());
+  return Done{};
+}
+
+Result<std::optional<Comparison>> Migration::Verify(Copying copying, Slice slice) {
   const PhaseRecord record = TRY(stores_.CurrentPhase());
   if (record.phase == Phase::kOld || record.phase == Phase::kNew) {
     return Invalid(
         fmt::format("in the phase {} only one store is in use, so there is nothing to compare",
                     ToString(record.phase)));
   }
-  Comparison comparison;
-  TRY(ForAllOnce([&](const attempts::Subject& subject) {
-    return VisitOne(subject, record, copying, &comparison);
-  }));
-  return comparison;
+  const std::unique_lock lock(touring_, std::try_to_lock);
+  if (!lock) {
+    return Error{ErrorCode::kInUse,
+                 "another call is visiting all subjects; 'tidemark attempts migrate status' shows "
+                 "how far it is"};
+  }
+  // After an error the tour is kept: the next call goes on with the page that failed.
+  TRY(Continue(record, copying, slice));
+  if (!tour_->is_done) return std::optional<Comparison>();
+  return std::optional(std::exchange(tour_, std::nullopt)->found);
+}
+
+bool Migration::IsTouring(const PhaseRecord& record) {
+  const std::unique_lock lock(touring_, std::try_to_lock);
+  return lock && tour_ && tour_->record == record && tour_->copying == Copying::kYes &&
+         stores_.Now() - tour_->last_step < kTourSeconds;
+}
+
+Result<Comparison> Migration::Verify(Copying copying) {
+  return *TRY(Verify(copying, std::nullopt));
 }
 
 std::string Migration::DescribeDifferences(const Comparison& found) const {

@@ -11,14 +11,20 @@
 // copies too, so that nothing is lost. Going back from `new` empties the old store first: all that
 // is still in it is out of date.
 //
-// For one caller at a time; a second one is refused by the epoch. Servers may work at the same
-// time. A visit of all subjects takes as long as there are subjects. Stop, from any thread, ends
-// it.
+// A visit of all subjects takes as long as there are subjects. A caller that gives it a time gets
+// an answer after that time, and goes on where it was with the next call: `is_more` says so.
+// Nothing is kept of a visit that nobody continues for ten minutes, or after a restart.
+//
+// May be called from any thread. Only one visit is made at a time: another caller is refused, and
+// by the epoch one in another process too. Servers may work at the same time. Stop ends a visit.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "apps/attempts/moving/two_stores.h"
@@ -50,8 +56,12 @@ struct Comparison {
 
 struct Move {
   MigrationStatus status = {};  // After the call.
-  std::string held_by = {};     // Why the phase has not changed; empty: it has.
+  std::string held_by = {};     // Why the phase has not changed; empty: it has, or there is more.
+  bool is_more = false;         // Not all subjects are visited yet: call again.
 };
+
+// How long a call visits subjects before it answers; nullopt: until all are visited.
+using Slice = std::optional<std::chrono::milliseconds>;
 
 enum class Force { kNo, kYes };
 enum class Copying { kNo, kYes };
@@ -66,11 +76,13 @@ class Migration {
   // move that begins with both stores first copies the old one into the table.
   Status Start(Phase phase);
   Result<MigrationStatus> GetStatus();
-  Result<Move> Advance();
+  Result<Move> Advance(Slice slice = std::nullopt);
   // With force nothing is copied, for when a store is lost; what only that store knew is lost then.
-  Result<Move> Back(Force force);
+  Result<Move> Back(Force force, Slice slice = std::nullopt);
   // Compares all subjects, and notes each difference as drift: advance waits from then on. With
-  // kYes each subject is copied after it was compared.
+  // kYes each subject is copied after it was compared. nullopt: there is more to visit.
+  Result<std::optional<Comparison>> Verify(Copying copying, Slice slice);
+  // The same for all subjects at once.
   Result<Comparison> Verify(Copying copying);
   // Copies every subject: joins the rows of both stores into each store that the phase writes.
   Status CopyAll();
@@ -86,11 +98,29 @@ class Migration {
   std::string DescribeDifferences(const Comparison& found) const;
   static std::string DescribeChanging(const Comparison& found);
   Result<Move> ChangeTo(const PhaseRecord& from, Phase to);
+  // A comparison of all subjects of both stores, as far as it is.
+  struct Tour {
+    PhaseRecord record = {};
+    Copying copying = Copying::kNo;
+    Drift drift = {};  // As it was at the last step.
+    Side side = Side::kOld;
+    std::optional<std::string> cursor = std::nullopt;  // Of the next page on this side.
+    bool is_done = false;
+    std::set<attempts::Subject> seen = {};  // Each subject is visited once.
+    Comparison found = {};
+    EpochSeconds last_step = 0;
+  };
+
   template <typename Visit>
   Status ForAll(Side side, const Visit& visit);
-  // The subjects of both stores, each once.
-  template <typename Visit>
-  Status ForAllOnce(const Visit& visit);
+  // Continues the tour of this phase, or begins one.
+  Status Continue(const PhaseRecord& record, Copying copying, Slice slice);
+  // Whether a call with a slice would go on.
+  bool IsTouring(const PhaseRecord& record);
+  // Visits the next page of subjects.
+  Status VisitPage(Tour* tour);
+  void CountVisited();
+  static Move AskAgain(MigrationStatus status);
   // False when servers kept changing it.
   Result<bool> CopyOne(const attempts::Subject& subject);
   Result<Sighting> LookAtRest(const attempts::Subject& subject);
@@ -101,6 +131,8 @@ class Migration {
   const std::chrono::seconds longest_life_;
   std::atomic<bool> is_stopping_ = false;
   std::atomic<uint64_t> visited_ = 0;
+  std::mutex touring_;  // Held by the caller that makes a visit; guards the tour.
+  std::optional<Tour> tour_;
 };
 
 }  // namespace tidemark::moving

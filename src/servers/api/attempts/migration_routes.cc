@@ -1,6 +1,9 @@
 #include "servers/api/attempts/migration_routes.h"
 
+#include <chrono>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/json_body.h"
 #include "servers/api/respond.h"
@@ -42,10 +45,12 @@ std::string MoveJson(const moving::Move& move) {
   JsonWriter writer(&text);
   writer.BeginObject();
   writer.Key("moved");
-  writer.Bool(move.held_by.empty());
+  writer.Bool(move.held_by.empty() && !move.is_more);
   writer.Key("held_by");
   writer.String(move.held_by);
   WriteStatus(move.status, &writer);
+  writer.Key("more");
+  writer.Bool(move.is_more);
   writer.EndObject();
   return text;
 }
@@ -65,30 +70,49 @@ std::string ComparisonJson(const moving::Comparison& comparison) {
   return text;
 }
 
-// A boolean field of the body. Field and body may be missing; the default is false.
-Result<bool> FlagIn(const RoutedRequest& routed, std::string_view field) {
-  if (routed.request.body.empty()) return false;
-  const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {field}));
-  return body.BoolOr(field, false);
+// What a step may be told.
+struct StepOptions {
+  bool flag = false;
+  moving::Slice slice = std::nullopt;
+};
+
+// From a body that may be missing. `flag` is the name of the boolean field; "" when there is none.
+Result<StepOptions> ParseStep(const RoutedRequest& routed, std::string_view flag) {
+  constexpr int64_t kMaxSeconds = 60;
+  StepOptions options;
+  if (routed.request.body.empty()) return options;
+  const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {flag, "for_seconds"}));
+  options.flag = TRY(body.BoolOr(flag, false));
+  if (!body.Has("for_seconds")) return options;
+  const int64_t seconds = TRY(body.Integer("for_seconds"));
+  if (seconds < 1 || seconds > kMaxSeconds) {
+    return Invalid(fmt::format("'for_seconds' should be between 1 and {}", kMaxSeconds));
+  }
+  options.slice = std::chrono::seconds(seconds);
+  return options;
 }
 
 Answer ShowStatus(moving::Migration& migration, const RoutedRequest&) {
   return StatusJson(TRY(migration.GetStatus()));
 }
 
-Answer Advance(moving::Migration& migration, const RoutedRequest&) {
-  return MoveJson(TRY(migration.Advance()));
+Answer Advance(moving::Migration& migration, const RoutedRequest& routed) {
+  const StepOptions options = TRY(ParseStep(routed, ""));
+  return MoveJson(TRY(migration.Advance(options.slice)));
 }
 
 Answer Back(moving::Migration& migration, const RoutedRequest& routed) {
-  const bool by_force = TRY(FlagIn(routed, "force"));
-  return MoveJson(TRY(migration.Back(by_force ? moving::Force::kYes : moving::Force::kNo)));
+  const StepOptions options = TRY(ParseStep(routed, "force"));
+  return MoveJson(
+      TRY(migration.Back(options.flag ? moving::Force::kYes : moving::Force::kNo, options.slice)));
 }
 
 Answer Verify(moving::Migration& migration, const RoutedRequest& routed) {
-  const bool copies = TRY(FlagIn(routed, "copy"));
-  return ComparisonJson(
-      TRY(migration.Verify(copies ? moving::Copying::kYes : moving::Copying::kNo)));
+  const StepOptions options = TRY(ParseStep(routed, "copy"));
+  const auto found = TRY(
+      migration.Verify(options.flag ? moving::Copying::kYes : moving::Copying::kNo, options.slice));
+  if (found) return ComparisonJson(*found);
+  return MoveJson({.status = TRY(migration.GetStatus()), .is_more = true});
 }
 
 }  // namespace
