@@ -303,12 +303,23 @@ const Setting kProgramSettings[] = {
      .kind = SettingKind::kSecret,
      .default_value = "",
      .help = "The key of the hash that replaces an e-mail address; file:PATH reads it from a file. "
-             "Without it addresses are refused. If you change it, every address gets another id."},
-    {.name = "attempts.max-yearly-odds",
+             "Without it addresses are refused. If you change it, every address gets another id: "
+             "put the old key into attempts.previous-email-key."},
+    {.name = "attempts.previous-email-key",
+     .kind = SettingKind::kSecret,
+     .default_value = "",
+     .help = "The key before the last change of attempts.email-key. What is stored under the id of "
+             "an address by this key is copied to its new id when the address is used."},
+    {.name = "attempts.max-odds",
      .kind = SettingKind::kDecimal,
      .default_value = "0.01",
-     .help = "The highest allowed probability that somebody who guesses all year is right at least "
-             "once. If a rule of the policy exceeds it, the server does not start."},
+     .help = "The highest allowed probability that somebody guesses a secret between two successes "
+             "of its owner. If a rule of the policy exceeds it, the server does not start."},
+    {.name = "attempts.max-yearly-odds",
+     .kind = SettingKind::kDecimal,
+     .default_value = "0.05",
+     .help = "The same for a whole year in which the owner succeeds every day from devices that "
+             "are not known, and each success allows as many guesses again."},
     {.name = "attempts.migration",
      .kind = SettingKind::kChoice,
      .default_value = "new",
@@ -320,6 +331,11 @@ const Setting kProgramSettings[] = {
      .default_value = "",
      .help = "The old store of attempts, a Redis: redis://HOST:PORT, redis://HOST:PORT/DATABASE or "
              "unix:PATH; empty if there is none."},
+    {.name = "attempts.old.plainly",
+     .kind = SettingKind::kBool,
+     .default_value = "false",
+     .help = "Connect to an old store on another machine without encryption. Everybody in the "
+             "network between can read and change attempts and the password."},
     {.name = "attempts.old.user",
      .kind = SettingKind::kText,
      .default_value = "",

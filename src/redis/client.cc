@@ -144,6 +144,14 @@ Status CheckAddress(const std::string& address) {
   return Done{};
 }
 
+bool IsOnThisMachine(const std::string& text) {
+  const auto address = ParseAddress(text);
+  if (!address) return false;
+  const std::string& host = address->host;
+  return !address->path.empty() || host == "localhost" || host == "::1" || host == "[::1]" ||
+         host.starts_with("127.");
+}
+
 // One connection, for one thread at a time.
 class Client::Connection {
  public:

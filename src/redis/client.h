@@ -54,6 +54,8 @@ enum class Repeat { kNo, kYes };
 
 // Fails with kInvalid if the address has none of these forms.
 Status CheckAddress(const std::string& address);
+// Whether a connection stays on this machine: a unix socket, or a loopback address.
+bool IsOnThisMachine(const std::string& address);
 
 class Client {
  public:

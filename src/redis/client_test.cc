@@ -28,6 +28,17 @@ TEST(AddressTest, RefusesAPasswordWithoutShowingIt) {
   EXPECT_THAT(status.error().message, Not(HasSubstr("hunter2")));
 }
 
+TEST(AddressTest, SaysWhetherItIsOnThisMachine) {
+  for (const char* address : {"unix:/run/redis.sock", "redis://127.0.0.1:6379", "redis://127.9.0.1",
+                              "redis://localhost", "redis://::1:6379"}) {
+    EXPECT_TRUE(IsOnThisMachine(address)) << address;
+  }
+  for (const char* address : {"redis://10.0.0.1", "redis://localhost.example.com", "redis://::2:1",
+                              "redis://12.7.0.1", "nonsense"}) {
+    EXPECT_FALSE(IsOnThisMachine(address)) << address;
+  }
+}
+
 TEST(ClientTest, FailsWithUnavailableIfNobodyListens) {
   Client client({.address = "unix:/nonexistent/redis.sock"});
   const auto reply = client.Run({"PING"});

@@ -578,6 +578,21 @@ TEST(LocksTest, UsesTheLengthThatTheCallerGives) {
           .has_value());
 }
 
+// The stored end has whole seconds.
+// Review: T16
+TEST(LocksTest, AreNotShorterThanTheirLength) {
+  Stage stage;
+  stage.clock.Advance(900ms);
+  stage.Fail(kPassword, 6);
+  const item::Item row = *stage.Stored("SIGN_IN#LOCK#PASSWORD_RESET");
+  EXPECT_EQ(NumberIn(row, "ttl"), kLocksStart + 901);
+  EXPECT_EQ(NumberIn(row, "ttl") - NumberIn(row, "last_updated"), 900);
+  stage.clock.Advance(899'500ms);
+  EXPECT_EQ(stage.VerdictOf(kPassword), Verdict::kTemporarilyLocked);
+  stage.clock.Advance(600ms);
+  EXPECT_EQ(stage.VerdictOf(kPassword), Verdict::kPermitted);
+}
+
 // Spec: 003-61
 TEST(LocksTest, AuditsALockWithoutSecrets) {
   Stage stage;

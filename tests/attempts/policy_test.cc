@@ -22,7 +22,7 @@ std::string WithRule(const std::string& fields, const std::string& others = "") 
 Odds OddsOf(const std::string& fields, const std::string& others = "") {
   const auto policy = Policy::Parse(WithRule(fields, others));
   EXPECT_TRUE(policy.has_value()) << policy.error().message;
-  const std::vector<Odds> odds = policy->YearlyOdds();
+  const std::vector<Odds> odds = policy->GuessOdds();
   EXPECT_EQ(odds.size(), 1u);
   return odds.at(0);
 }
@@ -34,8 +34,27 @@ TEST(PolicyTest, ParsesTheDefaultTextToTheDefault) {
   EXPECT_EQ(parsed->rules().size(), Policy::Default().rules().size());
   EXPECT_EQ(Policy::Default().ceiling(), 100u);
   for (const Rule& rule : Policy::Default().rules()) {
-    EXPECT_TRUE(rule.limit == 6 || rule.limit == 999'999) << rule.journey;
+    const uint32_t limit = rule.journey == kSourceJourney ? 100 : 6;
+    EXPECT_TRUE(rule.limit == limit || rule.limit == 999'999) << rule.journey;
   }
+}
+
+// Otherwise a stranger who guesses for some hours could lock the owner out for good.
+// Review: T5
+TEST(PolicyTest, HasAJourneyThatLiftsEachCeiling) {
+  const Policy& policy = Policy::Default();
+  std::set<std::string> with_ceiling;
+  std::set<std::string> lifted;
+  for (const Rule& rule : policy.rules()) {
+    if (rule.HasCeiling()) with_ceiling.insert(rule.classifier);
+    for (const Rule& of_journey : policy.rules()) {
+      const Name lock{.journey = rule.journey, .count = "LOCK", .classifier = rule.lock_classifier};
+      if (of_journey.journey != rule.journey && policy.IsLifted(lock, of_journey.journey)) {
+        lifted.insert(rule.classifier);
+      }
+    }
+  }
+  EXPECT_THAT(with_ceiling, ::testing::IsSubsetOf(lifted));
 }
 
 TEST(PolicyTest, NamesTheFieldOfEveryFault) {
@@ -73,6 +92,11 @@ TEST(PolicyTest, NamesTheFieldOfEveryFault) {
       {WithRule(R"("lifts": ["A#LOCK#C#m"])"), "lifts should name locks"},
       {WithRule(R"("lifts": ["A#LOCK#D"])"), "lifts"},
       {WithRule(R"("lifts": ["X#LOCK#C"])"), "lifts"},
+      {WithRule(R"("lifts": ["A#LOCK#C"], "on_limit": "reset")"), "which no rule sets"},
+      {WithRule(R"("on_limit": "cry")"), "one of lock, reset, hold, not \"cry\""},
+      {WithRule(R"("limit": 5, "limit": 6)"), "has the key \"limit\" twice"},
+      {R"({"ceiling": 5, "ceiling": 6, "rules": []})", "has the key \"ceiling\" twice"},
+      {R"({"states": {"HAPPY": []}, "rules": []})", "they are BLOCKED SUSPENDED"},
       {WithRule(R"("method_type": "a#b")"), "method_type"},
       {WithRule(R"("mystery": 1)"), "mystery"},
       {R"({"journeys": ["A"], "counts": ["B"], "classifiers": ["C"],
@@ -125,8 +149,16 @@ TEST(OddsTest, AssumesAGuesserWhoWaitsForEachLock) {
 
 TEST(OddsTest, AreBoundedByTheCeiling) {
   const Odds odds = OddsOf(R"("space": 1000000)");
-  EXPECT_DOUBLE_EQ(odds.guesses_a_year, 100);
-  EXPECT_NEAR(odds.a_year, 0.000099995, 1e-9);
+  EXPECT_DOUBLE_EQ(odds.guesses_between_successes, 100);
+  EXPECT_NEAR(odds.between_successes, 0.000099995, 1e-9);
+}
+
+// Each success of the owner allows a hundred guesses more.
+// Review: T17
+TEST(OddsTest, OfAYearAreThoseOfAnOwnerWhoSucceedsEveryDay) {
+  const Odds odds = OddsOf(R"("space": 1000000)");
+  EXPECT_DOUBLE_EQ(odds.guesses_a_year, 36'500);
+  EXPECT_NEAR(odds.a_year, 0.03584, 0.00001);
 }
 
 // A long lock is not waited for: five in each life of the count, 35,040 times.
@@ -166,15 +198,18 @@ TEST(OddsTest, AreNearlyOneForASmallSpace) {
 }
 
 TEST(OddsTest, AreRefusedAboveTheBound) {
-  EXPECT_TRUE(CheckOdds(Policy::Default(), 0.01).has_value());
+  EXPECT_TRUE(CheckOdds(Policy::Default(), {}).has_value());
   const auto policy = Policy::Parse(WithRule(R"("space": 1000)"));
-  const Status checked = CheckOdds(*policy, 0.01);
+  const Status checked = CheckOdds(*policy, {});
   ASSERT_FALSE(checked.has_value());
   EXPECT_EQ(checked.error().code, ErrorCode::kInvalid);
   EXPECT_THAT(checked.error().message, HasSubstr("A#B#C"));
   EXPECT_THAT(checked.error().message, HasSubstr("0.0952"));
   EXPECT_THAT(checked.error().message, HasSubstr("lower its limit"));
-  EXPECT_TRUE(CheckOdds(*policy, 0.1).has_value());
+  // The yearly odds have a bound of their own.
+  EXPECT_THAT(CheckOdds(*policy, {.between_successes = 0.1}).error().message,
+              HasSubstr("above attempts.max-yearly-odds = 0.05"));
+  EXPECT_TRUE(CheckOdds(*policy, {.between_successes = 0.1, .a_year = 1}).has_value());
 }
 
 }  // namespace

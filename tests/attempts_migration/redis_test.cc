@@ -132,6 +132,41 @@ TEST(RedisBesideTest, FollowsCountsAndClearsOfOtherPrograms) {
   EXPECT_EQ(stage.VerdictOf(), Verdict::kPermitted);
 }
 
+// The program that used this Redis before is still in charge: what it sets holds, and what it
+// clears is clear, whatever the table has. Spec: 003-51
+TEST(RedisBesideTest, WhereTheStoresDisagreeTheOldOneDecides) {
+  RedisStage stage(Phase::kDualOldDecides);
+  const auto in_table = [&](const std::string& sort_key) {
+    return *stage.model.Get({.table = attempts::kDefaultTable,
+                             .key = {{"subject_id", stage.person.text()}, {"sk", sort_key}}});
+  };
+  EXPECT_EQ(stage.Fail(6).verdict, Verdict::kTemporarilyLocked);
+  EXPECT_EQ(stage.Ask({"EXISTS", "code-blocked:subject-a"}), "1");
+  ASSERT_TRUE(in_table(kLockKey).has_value());
+  stage.Ask({"DEL", "code-blocked:subject-a"});
+  EXPECT_EQ(stage.VerdictOf(), Verdict::kPermitted);
+  EXPECT_TRUE(in_table(kLockKey).has_value()) << "the table alone would have refused";
+  EXPECT_EQ(stage.Fail(1).count, 1u);
+  EXPECT_EQ(NumberIn(*in_table(kCountKey), "count"), 1);
+  // And the other way round: five of the six are known to the old store only.
+  stage.Ask({"SET", "multiple-incorrect-passwords:subject-a", "5", "EX", "600"});
+  EXPECT_EQ(NumberIn(*in_table(kCountKey), "count"), 1);
+  EXPECT_EQ(stage.Fail(1).verdict, Verdict::kTemporarilyLocked);
+  EXPECT_TRUE(in_table(kLockKey).has_value());
+}
+
+// Review: T18
+TEST(RedisStoreTest, IsRefusedWhenItIsANodeOfACluster) {
+  testing::RedisServer server("", {"--cluster-enabled", "yes"});
+  const ManualClock clock;
+  RedisStore store{*KeyMap::Make({.single = kSingle}, KnownSortKeys(attempts::Policy::Default())),
+                   server.options(), &clock, Eviction::kAccepted};
+  const Status refused = store.CheckKeepsRows();
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+  EXPECT_THAT(refused.error().message, HasSubstr("node of a cluster"));
+}
+
 // Review: T2
 TEST(RedisBesideTest, EvictionLiftsNoLockWhereTheTableDecides) {
   for (const Phase phase : {Phase::kDualNewDecides, Phase::kNewOldReadable}) {

@@ -22,6 +22,7 @@ namespace tidemark::testing {
 namespace {
 
 using http::Method;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -324,12 +325,21 @@ TEST(TokenScopeTest, AMetricsTokenReadsMetricsOnlyAndTheLogNamesIt) {
 // Review: F9
 TEST(TokenScopeTest, TheAuditLogNamesTheTokenThatLiftedALock) {
   FrontDoor door(FrontDoor::WithAttempts);
-  EXPECT_EQ(
-      door.Call(http::Method::kDelete, "/api/v1/subjects/ann/locks/SIGN_IN/PASSWORD_ENTRY").status,
-      200);
+  const std::string locks = "/api/v1/subjects/ann/locks";
+  ASSERT_EQ(door.Call(http::Method::kPost, locks,
+                      R"({"journey":"SIGN_IN","classifier":"PASSWORD_RESET"})")
+                .status,
+            200);
+  ASSERT_EQ(door.Call(http::Method::kDelete, locks + "/SIGN_IN/PASSWORD_RESET",
+                      R"({"reason":"ticket 7"})")
+                .status,
+            200);
   door.service().Stop(std::chrono::milliseconds(0));
-  EXPECT_THAT(door.log(), HasSubstr("attempts audit event=\"changed by a token\""));
-  EXPECT_THAT(door.log(), HasSubstr("token=test method=DELETE"));
+  const std::string log = door.log();
+  const size_t at = log.find("attempts audit event=\"lock lifted\"");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_THAT(log.substr(at, log.find('\n', at) - at),
+              AllOf(HasSubstr("reason=\"ticket 7\""), HasSubstr("actor=test request_id=")));
 }
 
 }  // namespace

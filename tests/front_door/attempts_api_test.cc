@@ -119,6 +119,72 @@ TEST_F(AttemptsApiTest, AMethodTypeThatThePolicyDoesNotListIsRefused) {
             400);
 }
 
+// A wrong password for each of many people reaches the limit of nobody.
+// Review: T5
+TEST_F(AttemptsApiTest, ASourceThatTriesManyPeopleIsLocked) {
+  const std::string source = R"(,"source":"203.0.113.7")";
+  for (int i = 0; i < 100; ++i) {
+    const std::string victim = fmt::format("victim-{}", i);
+    ASSERT_THAT(Post(Of(victim, "/attempts/reserve"), Password("a", source)).body,
+                HasSubstr(R"("verdict":"permitted")"));
+    ASSERT_EQ(Settle("a", false, victim).status, 200);
+  }
+  for (const std::string call : {"reserve", "decide"}) {
+    EXPECT_THAT(Post(Of("ann", "/attempts/" + call), Password("a", source)).body,
+                AllOf(HasSubstr(R"("verdict":"temporarily_locked")"),
+                      HasSubstr(R"("journey":"SOURCE")"), HasSubstr(R"("just_reached":false)")));
+  }
+  EXPECT_THAT(Reserve("b").body, HasSubstr(R"("verdict":"permitted")"));
+  EXPECT_THAT(Stored(), AllOf(HasSubstr("source~"), Not(HasSubstr("203.0.113"))));
+  EXPECT_EQ(Post(Of("ann", "/attempts/reserve"), Password("c", R"(,"source":"")")).status, 400);
+  EXPECT_EQ(Post(Of("ann", "/attempts/spend"), Password("c", source)).status, 400);
+}
+
+// Review: T11
+TEST_F(AttemptsApiTest, APersonWithTwoIdsHasSixSlots) {
+  const auto reserve = [&](const std::string& id, const std::string& also, int attempt) {
+    return Post(Of(id, "/attempts/reserve"),
+                fmt::format(R"({{"journey":"REAUTHENTICATION","count_type":"ERROR_COUNT",)"
+                            R"("classifier":"PASSWORD_ENTRY","attempt_id":"{}","also":["{}"]}})",
+                            attempt, also))
+        .body;
+  };
+  for (int i = 0; i < 6; ++i) {
+    const std::string body =
+        i % 2 == 0 ? reserve("ann", "pairwise~p", i) : reserve("pairwise~p", "ann", i);
+    EXPECT_THAT(body, HasSubstr(R"("verdict":"permitted")")) << i;
+  }
+  EXPECT_THAT(reserve("ann", "pairwise~p", 7), HasSubstr(R"("verdict":"busy")"));
+  EXPECT_THAT(reserve("pairwise~p", "ann", 8), HasSubstr(R"("verdict":"busy")"));
+}
+
+// Zero is no length. A page that sends it must not get the policy's.
+// Review: T16
+TEST_F(AttemptsApiTest, ALockOfNoSecondsIsRefused) {
+  ASSERT_EQ(Reserve("a").status, 200);
+  const http::Response refused =
+      Post(Of("ann", "/attempts/settle"), Password("a", R"(,"right":false,"lock_seconds":0)"));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("between 1 and"));
+}
+
+// Review: T16
+TEST_F(AttemptsApiTest, ShowsReasonsDevicesAndTheWayToTheCeiling) {
+  ASSERT_EQ(Post(Of("ann", "/attempts/reserve"), Password("a", R"(,"device":"d")")).status, 200);
+  ASSERT_EQ(
+      Post(Of("ann", "/attempts/settle"), Password("a", R"(,"device":"d","right":true)")).status,
+      200);
+  Fail(2);
+  ASSERT_EQ(Post(Of("ann", "/states"), R"({"state":"SUSPENDED","reason":"ticket 7"})").status, 200);
+  EXPECT_THAT(
+      Get(Of("ann", "")),
+      AllOf(HasSubstr(R"("states":["SUSPENDED"])"),
+            HasSubstr(R"("state_details":[{"state":"SUSPENDED","reason":"ticket 7","since":)"),
+            HasSubstr(R"("succeeded_at":["PASSWORD_ENTRY"],"until":)"),
+            HasSubstr(R"("failures_in_a_row":[{"classifier":"PASSWORD_ENTRY","failures":2}])"),
+            HasSubstr(R"("ceiling":100)")));
+}
+
 TEST_F(AttemptsApiTest, DecidingTakesNoSlot) {
   for (int i = 0; i < 20; ++i) {
     EXPECT_THAT(Post(Of("ann", "/attempts/decide"), Password("")).body,
@@ -268,7 +334,8 @@ TEST_F(AttemptsApiTest, ShowsAllThatIsKnown) {
   // The answer for an unknown person is the same as for a person without failures.
   EXPECT_EQ(Get(Of("nobody", "")),
             R"({"id":"nobody","counts":[],"locks":[],"states":[],"indefinitely_locked":[],)"
-            R"("email_fraud":"PENDING"})");
+            R"("email_fraud":"PENDING","state_details":[],"devices":[],"failures_in_a_row":[],)"
+            R"("ceiling":100})");
 }
 
 // An address appears in no key, no row and no log line.

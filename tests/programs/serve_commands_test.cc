@@ -292,7 +292,8 @@ TEST_F(ServeCommandsTest, NamesTheWrongSetting) {
 
 // Spec: 001-72
 TEST_F(ServeCommandsTest, DoesNotStartBeforeTheWorkspaceHasAgreed) {
-  const Outcome refused = Run({"serve"}, {"TIDEMARK_ARCHIVE_CONSENT=false"});
+  const Outcome refused = Run(
+      {"serve"}, {"TIDEMARK_ARCHIVE_CONSENT=false", "TIDEMARK_SLACK_SIGNING_SECRET=0123456789"});
   EXPECT_EQ(refused.exit_code, kInvalid);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("archive.consent is false"), HasSubstr("agreed")));
   EXPECT_FALSE(std::filesystem::exists(path("tidemark-data")));

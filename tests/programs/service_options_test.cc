@@ -138,10 +138,18 @@ TEST(ServiceOptionsTest, RefusesTwoPlacesForTheBotToken) {
 
 // Spec: 001-72
 TEST(ServiceOptionsTest, TheArchiveRequiresConsent) {
-  EXPECT_THAT(ErrorOf({{"archive.enabled", "true"}}),
+  EXPECT_THAT(ErrorOf({{"archive.enabled", "true"}, {"slack.signing-secret", "s"}}),
               AllOf(HasSubstr("archive.consent"), HasSubstr("agreed")));
   EXPECT_TRUE(Read({{"archive.enabled", "true"}, {"archive.consent", "true"}})->archive);
   EXPECT_FALSE(Read({{"archive.enabled", "false"}})->archive);
+}
+
+// Nothing can be archived without the secret, so there is nothing to agree to.
+// Review: T18
+TEST(ServiceOptionsTest, NeedsNoConsentWithoutASigningSecret) {
+  const ServiceOptions options = Read({{"archive.enabled", "true"}}).value();
+  EXPECT_FALSE(options.archive);
+  EXPECT_TRUE(options.attempts);
 }
 
 TEST(ServiceOptionsTest, ReadsTheSettingsOfTheArchive) {
@@ -197,9 +205,12 @@ TEST(ServiceOptionsTest, ReadsTheSettingsOfDocuments) {
 
 // The server must not start with a policy under which guessing is likely to succeed.
 TEST(ServiceOptionsTest, RefusesAPolicyThatMakesGuessingLikely) {
-  EXPECT_THAT(ErrorOf({{"attempts.max-yearly-odds", "0.00005"}}),
+  EXPECT_THAT(ErrorOf({{"attempts.max-yearly-odds", "0.001"}}),
               AllOf(HasSubstr("attempts.max-yearly-odds"), HasSubstr("MFA_CODE_ENTRY")));
-  EXPECT_EQ(ErrorOf({{"attempts.max-yearly-odds", "0.0001"}}), "read");
+  EXPECT_EQ(ErrorOf({{"attempts.max-yearly-odds", "0.04"}}), "read");
+  EXPECT_THAT(ErrorOf({{"attempts.max-odds", "0.00005"}}),
+              AllOf(HasSubstr("attempts.max-odds"), HasSubstr("MFA_CODE_ENTRY")));
+  EXPECT_EQ(ErrorOf({{"attempts.max-odds", "0.0001"}}), "read");
   EXPECT_EQ(ErrorOf({{"attempts.max-yearly-odds", "0"}, {"attempts.enabled", "false"}}), "read");
   EXPECT_THAT(ErrorOf({{"attempts.max-yearly-odds", "1.5"}}), HasSubstr("between 0 and 1"));
 }

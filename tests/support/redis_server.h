@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,11 @@ namespace tidemark::testing {
 
 class RedisServer {
  public:
-  explicit RedisServer(std::string password = "") : password_(std::move(password)) { Start(); }
+  // `more` are further arguments of the server.
+  explicit RedisServer(std::string password = "", std::vector<std::string> more = {})
+      : password_(std::move(password)), more_(std::move(more)) {
+    Start();
+  }
   ~RedisServer() { Stop(); }
   RedisServer(const RedisServer&) = delete;
   RedisServer& operator=(const RedisServer&) = delete;
@@ -40,9 +45,14 @@ class RedisServer {
       ::dup2(log[1], STDOUT_FILENO);
       // redis-check-rdb is the same program as redis-server, and acts by the name it is called
       // with. Its package does not start a server on this machine, unlike the package redis-server.
-      ::execlp("redis-check-rdb", "redis-server", "--port", "0", "--unixsocket", socket().c_str(),
-               "--dir", folder.c_str(), "--save", "", "--appendonly", "yes",
-               password_.empty() ? nullptr : "--requirepass", password_.c_str(), nullptr);
+      std::vector<std::string> words = {"redis-server", "--port", "0", "--unixsocket", socket()};
+      words.insert(words.end(), {"--dir", folder, "--save", "", "--appendonly", "yes"});
+      if (!password_.empty()) words.insert(words.end(), {"--requirepass", password_});
+      words.insert(words.end(), more_.begin(), more_.end());
+      std::vector<char*> arguments;
+      for (std::string& word : words) arguments.push_back(word.data());
+      arguments.push_back(nullptr);
+      ::execvp("redis-check-rdb", arguments.data());
       ::_exit(1);
     }
     ::close(log[1]);
@@ -71,6 +81,7 @@ class RedisServer {
   std::string socket() const { return (std::filesystem::path(folder_.path()) / "s").string(); }
 
   const std::string password_;
+  const std::vector<std::string> more_;
   TempFolder folder_;
   pid_t process_ = -1;
   int log_ = -1;

@@ -20,10 +20,16 @@ constexpr std::string_view kStateCount = "STATE";
 constexpr std::string_view kDevicePrefix = "DEVICE#KNOWN#";
 constexpr std::string_view kSucceededAt = "succeeded_at";
 constexpr size_t kMaxIds = 128;
-constexpr size_t kMaxSettled = 16;
+// So long, and so many at most, it is remembered how attempts ended: a caller whose reply was lost
+// asks again within this time.
+constexpr EpochSeconds kSettledSeconds = 900;
+constexpr size_t kMaxSettled = 128;
 constexpr size_t kMaxDevices = 32;
-// How long the head row stays after the last other row has ended.
-constexpr EpochSeconds kHeadGraceSeconds = 86'400;
+constexpr size_t kMaxCopied = 90;
+constexpr EpochSeconds kDaySeconds = 86'400;
+// How long the head row stays after the last change. More than a year, which is the span for which
+// the odds of guessing are computed: waiting for the end of the row gains a guesser nothing.
+constexpr EpochSeconds kHeadLifeSeconds = 400 * kDaySeconds;
 // Stored numbers are clamped to this: another program may have written any number there, and sums
 // of clamped numbers cannot overflow.
 constexpr int64_t kMostOfAnything = 1'000'000'000'000;
@@ -90,29 +96,36 @@ std::optional<OpenAttempt> DecodeOpen(const item::Map& map) {
                      .at = BoundedIntIn(map, "at").value_or(0),
                      .name = *std::move(name),
                      .notification_type = TextIn(map, "notification_type"),
-                     .method_type = TextIn(map, "mfa_method_type")};
+                     .method_type = TextIn(map, "mfa_method_type"),
+                     .source = TextIn(map, "source")};
 }
 
 item::Map EncodeOpen(const OpenAttempt& open) {
   item::Map map{{"id", open.id}, {"at", Number::FromInt(open.at)}, {"sk", KeyOf(open.name)}};
   SetText("notification_type", open.notification_type, &map);
   SetText("mfa_method_type", open.method_type, &map);
+  SetText("source", open.source, &map);
   return map;
 }
 
-std::optional<Settled> DecodeSettled(const item::Map& map) {
+// An entry without a time is from before times were stored. It counts from now on.
+std::optional<Settled> DecodeSettled(const item::Map& map, EpochSeconds now) {
   auto name = ParseSortKey(TextIn(map, "sk"));
   if (!name) return std::nullopt;
   const std::string outcome = TextIn(map, "outcome");
   return Settled{.id = TextIn(map, "id"),
                  .name = *std::move(name),
                  .right = outcome == "right",
-                 .reached = outcome == "reached"};
+                 .reached = outcome == "reached",
+                 .at = BoundedIntIn(map, "at").value_or(now)};
 }
 
 item::Map EncodeSettled(const Settled& settled) {
   const char* outcome = settled.right ? "right" : settled.reached ? "reached" : "wrong";
-  return {{"id", settled.id}, {"sk", KeyOf(settled.name)}, {"outcome", outcome}};
+  return {{"id", settled.id},
+          {"sk", KeyOf(settled.name)},
+          {"outcome", outcome},
+          {"at", Number::FromInt(settled.at)}};
 }
 
 // ---- Rows ----
@@ -140,6 +153,7 @@ LockRow DecodeLock(const Name& name, const item::Item& row) {
       .last_updated = BoundedIntIn(row, "last_updated").value_or(0),
       .notification_type = TextIn(row, "notification_type"),
       .method_type = TextIn(row, "mfa_method_type")};
+  decoded.lock.since = decoded.last_updated;
   const std::string kind = TextIn(row, "block_type");
   // A lock of an unknown kind still holds. If it has no end, it is permanent.
   if (kind == ToString(LockKind::kReduced)) decoded.lock.kind = LockKind::kReduced;
@@ -235,6 +249,11 @@ const std::string& StateKey(AccountState state) {
   return keys.at(state);
 }
 
+EpochSeconds EndOfHead(EpochSeconds now) {
+  const EpochSeconds end = now + kHeadLifeSeconds;
+  return (end + kDaySeconds - 1) / kDaySeconds * kDaySeconds;
+}
+
 // ---- Reading ----
 
 Account Account::Decode(const Subject& subject, const std::vector<item::Item>& rows,
@@ -260,6 +279,9 @@ void Account::DecodeHead(const item::Item& row) {
   const EpochSeconds seen_at = BoundedIntIn(row, "seen_at").value_or(0);
   if (seen_at - now_ > kMaxLeadSeconds) excessive_lead_ = seen_at - now_;
   if (excessive_lead_ == 0) now_ = std::max(now_, seen_at);
+  // An expired head counts as absent, but a write still has to name the version that is stored.
+  const auto end = BoundedIntIn(row, "ttl");
+  if (end && !tidemark::IsLive(*end, now_)) return;
   failures_in_a_row_ = DecodeFailures(row);
   for (const item::Value& one : ListIn(row, "open")) {
     const auto* map = one.As<item::Map>();
@@ -267,7 +289,7 @@ void Account::DecodeHead(const item::Item& row) {
   }
   for (const item::Value& one : ListIn(row, "settled")) {
     const auto* map = one.As<item::Map>();
-    if (auto settled = map ? DecodeSettled(*map) : std::nullopt) {
+    if (auto settled = map ? DecodeSettled(*map, now_) : std::nullopt) {
       settled_.push_back(*std::move(settled));
     }
   }
@@ -411,7 +433,8 @@ void Account::Set(CountRow row) {
 }
 
 void Account::Set(LockRow row) {
-  row.last_updated = now_;
+  row.last_updated = row.lock.until ? *row.lock.until - row.length : now_;
+  row.lock.since = row.last_updated;
   row.lock.name.count = kLockCount;
   const std::string sort_key = KeyOf(row.lock.name);
   Put(sort_key, std::move(row));
@@ -428,10 +451,14 @@ void Account::Open(OpenAttempt attempt) {
   head_changed_ = true;
 }
 
+void Account::Withdraw(std::string_view id, const Name& name) {
+  const auto removed = std::erase_if(
+      open_, [&](const OpenAttempt& one) { return one.id == id && IsSameCount(one.name, name); });
+  head_changed_ |= removed > 0;
+}
+
 void Account::Close(const Settled& settled) {
-  std::erase_if(open_, [&](const OpenAttempt& one) {
-    return one.id == settled.id && IsSameCount(one.name, settled.name);
-  });
+  Withdraw(settled.id, settled.name);
   Remember(settled);
 }
 
@@ -439,6 +466,8 @@ void Account::Remember(Settled settled) {
   // A caller settles by id and count alone: FindSettled ignores method and lane.
   settled.name.method.clear();
   settled.name.lane.clear();
+  settled.at = now_;
+  std::erase_if(settled_, [&](const Settled& one) { return one.at + kSettledSeconds <= now_; });
   settled_.push_back(std::move(settled));
   if (settled_.size() > kMaxSettled) settled_.erase(settled_.begin());
   head_changed_ = true;
@@ -447,6 +476,9 @@ void Account::Remember(Settled settled) {
 void Account::RememberDevice(const std::string& lane, const std::string& classifier,
                              EpochSeconds until) {
   const DeviceRow* known = FindDevice(lane);
+  // Written again once a day at most: a success of a known device is a write of the head alone.
+  const bool is_recent = known != nullptr && known->until + kDaySeconds > until;
+  if (is_recent && known->succeeded_at.contains(classifier)) return;
   DeviceRow device = known ? *known : DeviceRow{.lane = lane};
   device.until = until;
   device.succeeded_at.insert(classifier);
@@ -519,20 +551,6 @@ void Account::RemoveState(const std::string& sort_key) { Remove(sort_key); }
 
 // ---- Writing ----
 
-// When the last row ends. nullopt: something never ends by itself. An open attempt is such a thing,
-// because it must be booked as a failure before it is forgotten; failures in a row are another,
-// because otherwise waiting would forgive them.
-std::optional<EpochSeconds> Account::EndOfAll() const {
-  if (!failures_in_a_row_.empty() || !open_.empty()) return std::nullopt;
-  EpochSeconds end = now_;
-  for (const auto& [sort_key, row] : rows_) {
-    const auto of_row = std::visit([](const auto& kind) { return EndOf(kind); }, row);
-    if (!of_row) return std::nullopt;
-    end = std::max(end, *of_row);
-  }
-  return end;
-}
-
 item::Item Account::EncodeHead(const std::string& version) const {
   item::Item head{{std::string(kPartitionAttribute), subject_.text()},
                   {std::string(kSortAttribute), std::string(kHeadKey)},
@@ -545,7 +563,7 @@ item::Item Account::EncodeHead(const std::string& version) const {
   item::List settled;
   for (const Settled& one : settled_) settled.emplace_back(EncodeSettled(one));
   if (!settled.empty()) head.Set("settled", std::move(settled));
-  if (const auto end = EndOfAll()) SetInt("ttl", *end + kHeadGraceSeconds, &head);
+  SetInt("ttl", EndOfHead(now_), &head);
   return head;
 }
 
@@ -559,8 +577,10 @@ item::Item Account::Encode(const std::string& sort_key, const Row& row) const {
 // The head row is part of every change, even when only another row differs. Its new version makes
 // the write of another decision that was made from the same rows fail, so that it is made again.
 AccountChange Account::ChangeTo(const std::string& version) const {
-  AccountChange change{
-      .subject = subject_, .loaded_version = version_, .head = EncodeHead(version)};
+  AccountChange change{.subject = subject_,
+                       .loaded_version = version_,
+                       .head = EncodeHead(version),
+                       .required = required_};
   for (const std::string& sort_key : touched_) {
     const auto row = rows_.find(sort_key);
     if (row != rows_.end()) {
@@ -570,6 +590,21 @@ AccountChange Account::ChangeTo(const std::string& version) const {
     }
   }
   return change;
+}
+
+AccountChange Account::CopyFor(const Subject& subject, const std::string& version) const {
+  Account copy(subject, now_);
+  copy.failures_in_a_row_ = failures_in_a_row_;
+  copy.open_ = open_;
+  copy.settled_ = settled_;
+  for (const auto& [sort_key, row] : rows_) {
+    const bool is_of_device = sort_key.starts_with(kDevicePrefix) ||
+                              sort_key.substr(0, sort_key.find('#')).find('@') != std::string::npos;
+    // A transaction has room for a hundred rows. No person has so many.
+    if (is_of_device || !IsLive(row) || copy.touched_.size() == kMaxCopied) continue;
+    copy.Put(sort_key, row);
+  }
+  return copy.ChangeTo(version);
 }
 
 }  // namespace tidemark::attempts

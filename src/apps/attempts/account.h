@@ -13,6 +13,7 @@
 // A value; one thread at a time.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -44,6 +45,8 @@ struct OpenAttempt {
   Name name;
   std::string notification_type = {};
   std::string method_type = {};
+  // The text of the source that the attempt came from, where it has a slot too; empty: none.
+  std::string source = {};
 };
 
 // How an attempt ended. It is remembered so that a repeated call gets the same answer.
@@ -52,6 +55,7 @@ struct Settled {
   Name name;  // Journey, count and classifier; method and lane are empty.
   bool right = false;
   bool reached = false;  // This attempt reached the limit.
+  EpochSeconds at = 0;   // Set when it is remembered.
 };
 
 struct CountRow {
@@ -122,6 +126,10 @@ class Account {
   // From now on everything is judged and changed as at this time, until it is set again. For
   // attempts whose end is booked later than it happened.
   void SetNow(EpochSeconds now) { now_ = now; }
+  // When a lock that is set now begins: the time rounded up to a second, so that no lock is shorter
+  // than its length. The fraction is that of the clock with which the account was loaded.
+  EpochSeconds lock_start() const { return now_ == loaded_at_ ? now_ + rounding_ : now_; }
+  void SetFraction(std::chrono::milliseconds of_second) { rounding_ = of_second.count() > 0; }
   // Of the head row as loaded; nullopt when there is none.
   const std::optional<std::string>& version() const { return version_; }
 
@@ -144,6 +152,9 @@ class Account {
   bool KnowsDevice(const std::string& lane, const std::string& classifier) const;
   // Whether the device has succeeded at anything.
   bool HasLane(const std::string& lane) const { return FindDevice(lane) != nullptr; }
+  std::vector<const DeviceRow*> Devices() const { return FindAll<DeviceRow>(); }
+  // Failures in a row of everybody without a lane.
+  const FailuresInARow& failures_in_a_row() const { return failures_in_a_row_; }
   // Failures in a row of the name's lane and classifier.
   uint64_t FailuresOf(const Name& name) const;
   // The classifiers with at least so many failures in a row, in any lane.
@@ -157,6 +168,8 @@ class Account {
   void Open(OpenAttempt attempt);
   // Removes the open attempt and remembers how it ended.
   void Close(const Settled& settled);
+  // Removes the open attempt as if it had never been reserved.
+  void Withdraw(std::string_view id, const Name& name);
   void Remember(Settled settled);
   void RememberDevice(const std::string& lane, const std::string& classifier, EpochSeconds until);
   void SetFailures(const Name& name, uint64_t failures);
@@ -168,16 +181,23 @@ class Account {
   void RemoveLock(const Name& name);
   void RemoveState(const std::string& sort_key);
   void Audit(AuditEvent event) { audit_.push_back(std::move(event)); }
+  // The change is applied only if this other account still has the version that it was loaded with.
+  void Require(const Account& other) {
+    required_.push_back({.subject = other.subject_, .version = other.version_});
+  }
 
   bool IsChanged() const { return head_changed_ || !touched_.empty(); }
   // All changes as one write. `version` is the new version of the head row.
   AccountChange ChangeTo(const std::string& version) const;
+  // Everything but devices and their counts and locks, as the first write of another subject.
+  AccountChange CopyFor(const Subject& subject, const std::string& version) const;
   const std::vector<AuditEvent>& audit() const { return audit_; }
 
  private:
   using Row = std::variant<CountRow, LockRow, StateRow, DeviceRow>;
 
-  Account(Subject subject, EpochSeconds now) : subject_(std::move(subject)), now_(now) {}
+  Account(Subject subject, EpochSeconds now)
+      : subject_(std::move(subject)), now_(now), loaded_at_(now) {}
   void DecodeHead(const item::Item& row);
   bool DecodeRow(const std::string& sort_key, const item::Item& row);
   bool IsLive(const Row& row) const;
@@ -189,22 +209,28 @@ class Account {
   const DeviceRow* FindDevice(const std::string& lane) const;
   void Put(const std::string& sort_key, Row row);
   void Remove(const std::string& sort_key);
-  std::optional<EpochSeconds> EndOfAll() const;
   item::Item EncodeHead(const std::string& version) const;
   item::Item Encode(const std::string& sort_key, const Row& row) const;
 
   Subject subject_;
   EpochSeconds now_;
+  EpochSeconds loaded_at_;  // `now` before the first SetNow.
+  EpochSeconds rounding_ = 0;
   int64_t excessive_lead_ = 0;
   std::optional<std::string> version_;
   FailuresInARow failures_in_a_row_;
   std::vector<OpenAttempt> open_;
-  std::vector<Settled> settled_;  // The newest last; at most 16.
+  std::vector<Settled> settled_;  // The newest last.
   std::map<std::string, Row> rows_;
   bool head_changed_ = false;
   std::set<std::string> touched_;
   std::vector<AuditEvent> audit_;
+  std::vector<RequiredVersion> required_;
 };
+
+// The ttl of a head row that is written now: rounded up to a day, so that most writes leave it as
+// it is. The store keeps items in the order of their ttl too, and a change costs two rows there.
+EpochSeconds EndOfHead(EpochSeconds now);
 
 // The sort keys of states.
 const std::string& StateKey(AccountState state);

@@ -29,6 +29,12 @@ inline constexpr std::string_view kHeadKey = "!";
 // The sort key of a row that only a move from another store reads and writes.
 inline constexpr std::string_view kGenerationsKey = "~";
 
+// Another subject that a decision depends on.
+struct RequiredVersion {
+  Subject subject;
+  std::optional<std::string> version;  // Of its head row; nullopt: it has none.
+};
+
 // What one decision changes of the rows of a subject.
 struct AccountChange {
   Subject subject;
@@ -39,6 +45,9 @@ struct AccountChange {
   item::Item head;                         // With a new version.
   std::vector<item::Item> puts = {};       // Other rows that are new or changed.
   std::vector<std::string> removals = {};  // Sort keys of rows that are deleted.
+  // Applied only if these still have their versions too. A move from another store may check them
+  // shortly before it writes; all other stores check them in the same step.
+  std::vector<RequiredVersion> required = {};
 };
 
 class AccountStore {

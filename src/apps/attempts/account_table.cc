@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "item/attributes.h"
 #include "tables/ensure_table.h"
 #include "tables/pages.h"
 
@@ -9,10 +10,24 @@ namespace tidemark::attempts {
 
 namespace {
 
+constexpr uint32_t kScanPage = 1'000;
+// Sorts after every sort key of a subject.
+constexpr std::string_view kAfterAllRows = "~~";
+
 // Most changes, such as every reservation, change only the head row. A single put costs less than a
 // transaction of one action.
 bool IsHeadAlone(const AccountChange& change) {
-  return change.puts.empty() && change.removals.empty();
+  return change.puts.empty() && change.removals.empty() && change.required.empty();
+}
+
+// For requests with a condition on a head row.
+template <typename Request>
+void RequireVersion(const std::optional<std::string>& version, Request* request) {
+  request->names = {{"#version", "version"}};
+  request->condition = "attribute_not_exists(#version)";
+  if (!version) return;
+  request->condition = "#version = :version";
+  request->values = {{":version", *version}};
 }
 
 // kConflict: another transaction holds the row at this moment. For the caller that is the same as
@@ -59,13 +74,7 @@ Later<std::vector<item::Item>> AccountTable::SubmitLoad(const Subject& subject) 
 
 tables::PutRequest AccountTable::PutHead(const AccountChange& change) const {
   tables::PutRequest put{.table = table_, .item = change.head};
-  put.names = {{"#version", "version"}};
-  if (!change.loaded_version) {
-    put.condition = "attribute_not_exists(#version)";
-    return put;
-  }
-  put.condition = "#version = :version";
-  put.values = {{":version", *change.loaded_version}};
+  RequireVersion(change.loaded_version, &put);
   return put;
 }
 
@@ -74,6 +83,13 @@ tables::TransactWriteRequest AccountTable::Transaction(const AccountChange& chan
   request.actions.emplace_back(PutHead(change));
   for (const item::Item& row : change.puts) {
     request.actions.emplace_back(tables::PutRequest{.table = table_, .item = row});
+  }
+  for (const RequiredVersion& other : change.required) {
+    tables::ConditionCheck check{.table = table_,
+                                 .key = {{std::string(kPartitionAttribute), other.subject.text()},
+                                         {std::string(kSortAttribute), std::string(kHeadKey)}}};
+    RequireVersion(other.version, &check);
+    request.actions.emplace_back(std::move(check));
   }
   for (const std::string& sort_key : change.removals) {
     request.actions.emplace_back(
@@ -96,6 +112,34 @@ Later<bool> AccountTable::Submit(const AccountChange& change) {
         .Then(is_applied);
   }
   return tables_.Submit(Transaction(change), std::nullopt).Then(is_applied);
+}
+
+Result<AccountTable::Candidates> AccountTable::ListCandidates(const std::optional<Subject>& after) {
+  tables::ScanRequest scan{.table = table_, .consistent = true, .limit = kScanPage};
+  // After all rows of that subject.
+  if (after) {
+    scan.start_after = {{std::string(kPartitionAttribute), after->text()},
+                        {std::string(kSortAttribute), std::string(kAfterAllRows)}};
+  }
+  const tables::Page page = TRY(tables_.Scan(scan));
+  Candidates found;
+  for (const item::Item& row : page.items) {
+    auto subject = Subject::Parse(item::TextIn(row, kPartitionAttribute));
+    if (!subject) continue;
+    const std::string sort_key = item::TextIn(row, kSortAttribute);
+    // The last subject of a page may have more rows on the next one, which is not read.
+    if (page.last) found.last = *subject;
+    const bool is_decisive = sort_key == kHeadKey ? row.Contains("failures_in_a_row")
+                                                  : ParseSortKey(sort_key).has_value();
+    if (!is_decisive) continue;
+    if (found.subjects.empty() || found.subjects.back() != *subject) {
+      found.subjects.push_back(*std::move(subject));
+    }
+  }
+  if (found.last && (found.subjects.empty() || found.subjects.back() != *found.last)) {
+    found.subjects.push_back(*found.last);
+  }
+  return found;
 }
 
 }  // namespace tidemark::attempts

@@ -4,6 +4,7 @@
 // May be called from any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,14 @@ class AccountTable final : public AccountStore {
   Later<std::vector<item::Item>> SubmitLoad(const Subject& subject) override;
   Result<bool> Write(const AccountChange& change) override;
   Later<bool> Submit(const AccountChange& change) override;
+
+  // Subjects that may be locked: they have a row of a lock, or failures in a row, or counts.
+  struct Candidates {
+    std::vector<Subject> subjects;
+    std::optional<Subject> last;  // The next page is what comes after it; nullopt: that was all.
+  };
+  // Looks at the next rows of the table, as many as one call of the store gives.
+  Result<Candidates> ListCandidates(const std::optional<Subject>& after);
 
  private:
   tables::QueryRequest RowsOf(const Subject& subject) const;

@@ -10,6 +10,7 @@
 #include "apps/attempts/account.h"
 #include "apps/attempts/engine.h"
 #include "apps/attempts/rules.h"
+#include "base/hashing.h"
 
 namespace tidemark::attempts {
 
@@ -53,84 +54,248 @@ Attempts::Attempts(Policy policy, AccountStore* store, const Runtime& runtime)
 
 Attempts::~Attempts() = default;
 
+// ---- Reserve and settle ----
+
+struct Attempts::Person {
+  std::vector<Account> accounts;
+  std::vector<Identity> identities;  // Of these accounts.
+};
+
+Result<Attempts::Person> Attempts::LoadOthers(const std::vector<Subject>& also,
+                                              const Subject& subject, const Action& action,
+                                              const std::string& device) const {
+  std::set<Subject> others(also.begin(), also.end());
+  others.erase(subject);
+  Person person;
+  person.accounts.reserve(others.size());
+  for (const Subject& other : others) {
+    person.accounts.push_back(TRY(engine_->Load(other)));
+    Account& account = person.accounts.back();
+    BookAbandoned(policy_, &account);
+    person.identities.push_back(
+        {.account = &account,
+         .lane = engine_->KnownLaneOf(account, action.name.classifier, device)});
+  }
+  return person;
+}
+
+Result<Decision> Attempts::ReserveIn(const ReserveRequest& request, Account* account) const {
+  Action action = TRY(engine_->ActionOf(*account, request));
+  const Person person = TRY(LoadOthers(request.also, request.subject, action, request.device));
+  action.elsewhere = person.identities;
+  if (request.source) action.source = request.source->text();
+  Decision decision = attempts::Reserve(policy_, action, request.attempt_id, account);
+  // Two reservations under two identifiers at once would both find the last slot free.
+  for (const Account& other : person.accounts) account->Require(other);
+  return decision;
+}
+
+Later<Decision> Attempts::ReserveSlot(ReserveRequest request, WorkerPool* workers) {
+  const Subject subject = request.subject;
+  Author by = request.by;
+  return engine_->Change<Decision>(
+      subject,
+      [this, request = std::move(request)](Account* account) {
+        return ReserveIn(request, account);
+      },
+      workers, std::move(by));
+}
+
 Result<Decision> Attempts::Reserve(const ReserveRequest& request) {
   TRY(CheckAttemptId(request.attempt_id));
-  return engine_->CountVerdict(engine_->Change(
-      request.subject, [&](Account* account) { return ReserveIn(request, account); }));
+  ReserveRequest own = request;
+  if (own.source) {
+    const Decision of_source = TRY(engine_->Change(
+        *own.source, [&](Account* account) { return ReserveAtSource(own, account); }, own.by));
+    if (auto refused = TRY(JudgeBySource(of_source, &own))) return engine_->CountVerdict(*refused);
+  }
+  auto decision = engine_->Change(
+      own.subject, [&](Account* account) { return ReserveIn(own, account); }, own.by);
+  if (own.source && decision && decision->verdict != Verdict::kPermitted) {
+    TRY(WithdrawAtSource(own));
+  }
+  return engine_->CountVerdict(std::move(decision));
 }
 
 Later<Decision> Attempts::Reserve(ReserveRequest request, WorkerPool* workers) {
   TRY(CheckAttemptId(request.attempt_id));
-  const Subject subject = request.subject;
+  const auto count = [this](Result<Decision> decision) {
+    return engine_->CountVerdict(std::move(decision));
+  };
+  if (!request.source) return ReserveSlot(std::move(request), workers).Then(count);
+  // What follows the first write reads and writes again, so it does not run on a thread of the
+  // store.
+  const auto after_subject = [this, workers](ReserveRequest own, Result<Decision> decision) {
+    return workers->Run(
+        [this, own = std::move(own), decision = std::move(decision)]() -> Result<Decision> {
+          TRY(WithdrawAtSource(own));
+          return decision;
+        });
+  };
+  const auto after_source = [this, workers, after_subject](ReserveRequest own,
+                                                           Decision of_source) -> Later<Decision> {
+    if (auto refused = TRY(JudgeBySource(std::move(of_source), &own))) return *std::move(refused);
+    Later<Decision> reserved = ReserveSlot(own, workers);
+    if (!own.source) return reserved;
+    return std::move(reserved).Then(
+        [own = std::move(own), after_subject](Result<Decision> decision) -> Later<Decision> {
+          if (!decision || decision->verdict == Verdict::kPermitted) return decision;
+          return after_subject(own, std::move(decision));
+        });
+  };
+  const Subject source = *request.source;
+  Author by = request.by;
   return engine_
       ->Change<Decision>(
-          subject,
-          [this, request = std::move(request)](Account* account) {
-            return ReserveIn(request, account);
-          },
-          workers)
-      .Then(
-          [this](Result<Decision> decision) { return engine_->CountVerdict(std::move(decision)); });
-}
-
-Result<Decision> Attempts::ReserveIn(const ReserveRequest& request, Account* account) const {
-  const Action action = TRY(engine_->ActionOf(*account, request));
-  return attempts::Reserve(policy_, action, request.attempt_id, account);
+          source, [this, request](Account* account) { return ReserveAtSource(request, account); },
+          workers, std::move(by))
+      .Then([request = std::move(request), workers,
+             after_source](Result<Decision> of_source) -> Later<Decision> {
+        if (!of_source) return of_source.error();
+        return workers->Run([=] { return after_source(request, *of_source); });
+      })
+      .Then(count);
 }
 
 namespace {
 
 Status CheckSettle(const SettleRequest& request) {
   TRY(CheckAttemptId(request.attempt_id));
-  if (request.lock_length.count() != 0) TRY(CheckLength("lock", request.lock_length));
+  if (request.lock_length) TRY(CheckLength("lock", *request.lock_length));
   return Done{};
+}
+
+// The name of an attempt in the account of its source. Ids of two subjects may be the same.
+std::string IdAtSource(const Subject& subject, const std::string& attempt_id) {
+  return ToHex(Sha256(subject.text() + "#" + attempt_id));
 }
 
 }  // namespace
 
 Result<SettleReply> Attempts::Settle(const SettleRequest& request) {
   TRY(CheckSettle(request));
-  return engine_->Change(request.subject,
-                         [&](Account* account) { return SettleIn(request, account); });
+  Ended ended = TRY(engine_->Change(
+      request.subject, [&](Account* account) { return SettleIn(request, account); }, request.by));
+  TRY(SettleAtSource(request, ended));
+  return std::move(ended.reply);
 }
 
 Later<SettleReply> Attempts::Settle(SettleRequest request, WorkerPool* workers) {
   TRY(CheckSettle(request));
   const Subject subject = request.subject;
-  return engine_->Change<SettleReply>(
-      subject,
-      [this, request = std::move(request)](Account* account) { return SettleIn(request, account); },
-      workers);
+  Author by = request.by;
+  return engine_
+      ->Change<Ended>(
+          subject, [this, request](Account* account) { return SettleIn(request, account); },
+          workers, std::move(by))
+      .Then([this, request, workers](Result<Ended> ended) -> Later<SettleReply> {
+        if (!ended) return ended.error();
+        if (ended->source.empty()) return std::move(ended->reply);
+        return workers->Run([this, request, ended = *std::move(ended)]() -> Result<SettleReply> {
+          TRY(SettleAtSource(request, ended));
+          return ended.reply;
+        });
+      });
 }
 
-Result<SettleReply> Attempts::SettleIn(const SettleRequest& request, Account* account) const {
-  const Action action = TRY(engine_->ActionOf(*account, {.subject = request.subject,
-                                                         .name = request.name,
-                                                         .attempt_id = request.attempt_id,
-                                                         .device = request.device,
-                                                         .method_type = request.method_type}));
-  const Settlement settled = attempts::Settle(
-      policy_, action,
-      {.id = request.attempt_id, .right = request.right, .lock_length = request.lock_length},
-      account);
+Result<Attempts::Ended> Attempts::SettleIn(const SettleRequest& request, Account* account) const {
+  Action action = TRY(engine_->ActionOf(*account, {.subject = request.subject,
+                                                   .name = request.name,
+                                                   .attempt_id = request.attempt_id,
+                                                   .device = request.device,
+                                                   .method_type = request.method_type}));
+  const Person person = TRY(LoadOthers(request.also, request.subject, action, request.device));
+  action.elsewhere = person.identities;
+  const Settlement settled =
+      attempts::Settle(policy_, action,
+                       {.id = request.attempt_id,
+                        .right = request.right,
+                        .lock_length = request.lock_length.value_or(std::chrono::seconds(0))},
+                       account);
   if (settled.settled && settled.right && !request.device.empty()) {
     account->RememberDevice(engine_->LaneOf(request.subject, request.device),
                             action.name.classifier, account->now() + kDeviceLife.count());
   }
-  return SettleReply{.known = settled.known, .right = settled.right, .decision = settled.decision};
+  return Ended{
+      .reply = {.known = settled.known, .right = settled.right, .decision = settled.decision},
+      .source = settled.source};
+}
+
+// ---- Slots of a source ----
+
+Result<Action> Attempts::ActionOfSource() const {
+  if (auto action = SourceAction(policy_)) return *std::move(action);
+  return Invalid(
+      fmt::format("the policy has no rule for sources: add one for the journey {}, the count {} "
+                  "and the classifier {}, or send no source",
+                  kSourceJourney, kSourceCount, kGeneral));
+}
+
+Result<Decision> Attempts::ReserveAtSource(const ReserveRequest& request, Account* account) const {
+  const Action action = TRY(ActionOfSource());
+  return attempts::Reserve(policy_, action, IdAtSource(request.subject, request.attempt_id),
+                           account);
+}
+
+Result<std::optional<Decision>> Attempts::JudgeBySource(Decision of_source,
+                                                        ReserveRequest* request) const {
+  if (of_source.verdict == Verdict::kPermitted) return std::optional<Decision>();
+  // A stranger in the same network must not keep out somebody whose device is known.
+  const Account account = TRY(engine_->Load(request->subject));
+  if (!TRY(engine_->ActionOf(account, *request)).name.lane.empty()) {
+    request->source = std::nullopt;
+    return std::optional<Decision>();
+  }
+  // The account itself is not locked, so its owner is not told.
+  of_source.just_reached = false;
+  return std::optional(std::move(of_source));
+}
+
+Status Attempts::WithdrawAtSource(const ReserveRequest& request) {
+  const Action action = TRY(ActionOfSource());
+  return engine_->Change(*request.source, [&](Account* account) -> Status {
+    Withdraw(action, IdAtSource(request.subject, request.attempt_id), account);
+    return Done{};
+  });
+}
+
+Status Attempts::SettleAtSource(const SettleRequest& request, const Ended& ended) {
+  if (ended.source.empty()) return Done{};
+  // The policy may have lost its rule since the reservation.
+  const auto action = SourceAction(policy_);
+  if (!action) return Done{};
+  return engine_->Change(
+      TRY(Subject::Parse(ended.source)),
+      [&](Account* account) -> Status {
+        attempts::Settle(
+            policy_, *action,
+            {.id = IdAtSource(request.subject, request.attempt_id), .right = ended.reply.right},
+            account);
+        return Done{};
+      },
+      request.by);
 }
 
 Result<Decision> Attempts::Spend(const ReserveRequest& request) {
   TRY(CheckAttemptId(request.attempt_id));
-  return engine_->CountVerdict(
-      engine_->Change(request.subject, [&](Account* account) -> Result<Decision> {
+  return engine_->CountVerdict(engine_->Change(
+      request.subject,
+      [&](Account* account) -> Result<Decision> {
         const Action action = TRY(engine_->ActionOf(*account, request));
         return attempts::Spend(policy_, action, request.attempt_id, account);
-      }));
+      },
+      request.by));
 }
 
 Result<Decision> Attempts::Decide(const ReserveRequest& request) {
-  return DecideFor(TRY(engine_->Load(request.subject)), request);
+  ReserveRequest own = request;
+  if (own.source) {
+    const Action action = TRY(ActionOfSource());
+    Account source = TRY(engine_->Load(*own.source));
+    BookAbandoned(policy_, &source);
+    if (auto refused = TRY(JudgeBySource(Judge(source, policy_, action), &own))) return *refused;
+  }
+  return DecideFor(TRY(engine_->Load(own.subject)), own);
 }
 
 Later<Decision> Attempts::SubmitDecide(ReserveRequest request) {
@@ -142,7 +307,9 @@ Later<Decision> Attempts::SubmitDecide(ReserveRequest request) {
 }
 
 Result<Decision> Attempts::DecideFor(Account account, const ReserveRequest& request) const {
-  const Action action = TRY(engine_->ActionOf(account, request));
+  Action action = TRY(engine_->ActionOf(account, request));
+  const Person person = TRY(LoadOthers(request.also, request.subject, action, request.device));
+  action.elsewhere = person.identities;
   BookAbandoned(policy_, &account);
   return Judge(account, policy_, action);
 }
@@ -160,10 +327,11 @@ Result<Decision> Attempts::DecideJourney(const std::vector<Subject>& subjects,
   return JudgeJourney(accounts, policy_, resolved);
 }
 
-Status Attempts::ClearJourney(const std::vector<Subject>& subjects, const std::string& journey) {
+Status Attempts::ClearJourney(const std::vector<Subject>& subjects, const std::string& journey,
+                              const Author& by) {
   const std::string resolved = TRY(policy_.ResolveJourney(journey));
   for (const Subject& subject : std::set<Subject>(subjects.begin(), subjects.end())) {
-    TRY(engine_->FinishJourney(subject, resolved));
+    TRY(engine_->FinishJourney(subject, resolved, by));
   }
   return Done{};
 }
@@ -204,7 +372,10 @@ Result<uint64_t> Attempts::Sum(const Subject& subject, const Name& name) {
 }
 
 Result<std::vector<Count>> Attempts::GetAll(const Subject& subject) {
-  const Account account = TRY(engine_->Load(subject));
+  return KnownCounts(TRY(engine_->Load(subject)));
+}
+
+std::vector<Count> Attempts::KnownCounts(const Account& account) const {
   std::vector<Count> counts;
   for (const CountRow* row : account.Counts()) {
     if (row->count == 0) continue;
@@ -218,24 +389,28 @@ Result<std::vector<Count>> Attempts::GetAll(const Subject& subject) {
   return counts;
 }
 
-Status Attempts::Reset(const Subject& subject, const Name& name) {
+Status Attempts::Reset(const Subject& subject, const Name& name, const Author& by) {
   const Name resolved = TRY(policy_.Resolve(name));
-  return engine_->Change(subject, [&](Account* account) -> Status {
+  const auto clear = [&](Account* account) -> Status {
     ClearCount(resolved, account);
     return Done{};
-  });
+  };
+  return engine_->Change(subject, clear, by);
 }
 
-Status Attempts::ResetAll(const Subject& subject) { return engine_->ClearCounts(subject); }
+Status Attempts::ResetAll(const Subject& subject, const Author& by) {
+  return engine_->ClearCounts(subject, by);
+}
 
 Result<Lock> Attempts::SetLock(const Subject& subject, const Lock& lock,
-                               std::chrono::seconds length) {
+                               std::chrono::seconds length, const Author& by) {
   if (lock.kind != LockKind::kPermanent) TRY(CheckLength("lock", length));
   TRY(CheckReason(lock.reason));
   Lock wanted = lock;
   wanted.name = TRY(policy_.ResolveLock(lock.name));
+  wanted.reason = WithoutAddresses(lock.reason);
   TRY(policy_.CheckEnforced(wanted.name));
-  return engine_->Change(subject, [&](Account* account) -> Result<Lock> {
+  const auto set = [&](Account* account) -> Result<Lock> {
     if (!wanted.name.lane.empty() && !account->HasLane(wanted.name.lane)) {
       return Invalid(fmt::format("the subject has no known device \"{}\"", wanted.name.lane));
     }
@@ -243,49 +418,80 @@ Result<Lock> Attempts::SetLock(const Subject& subject, const Lock& lock,
     // An existing lock keeps its end. Only a permanent lock replaces a lock that ends.
     const bool is_more = known != nullptr && known->until && wanted.kind == LockKind::kPermanent;
     if (known != nullptr && !is_more) return *known;
-    Lock set = wanted;
-    set.until = std::nullopt;
-    if (set.kind != LockKind::kPermanent) set.until = account->now() + length.count();
-    account->Set(LockRow{.lock = set, .length = set.until ? length.count() : 0});
-    account->Audit({.what = "lock set", .name = SortKeyOf(set.name).value(), .reason = set.reason});
-    return set;
-  });
+    Lock made = wanted;
+    made.until = std::nullopt;
+    if (made.kind != LockKind::kPermanent) made.until = account->lock_start() + length.count();
+    account->Set(LockRow{.lock = made, .length = made.until ? length.count() : 0});
+    account->Audit(
+        {.what = "lock set", .name = SortKeyOf(made.name).value(), .reason = made.reason});
+    return *account->FindLock(made.name);
+  };
+  return engine_->Change(subject, set, by);
 }
 
-Status Attempts::Unlock(const Subject& subject, const Name& name) {
+Status Attempts::Unlock(const Subject& subject, const Name& name, const Author& by) {
   const Name resolved = TRY(policy_.ResolveLock(name));
-  return engine_->Change(subject, [&](Account* account) -> Status {
+  const auto unlock = [&](Account* account) -> Status {
     attempts::Unlock(policy_, resolved, account);
     return Done{};
-  });
+  };
+  return engine_->Change(subject, unlock, by);
 }
 
-Result<std::vector<Lock>> Attempts::Locks(const Subject& subject) {
-  const Account account = TRY(engine_->Load(subject));
+Result<Attempts::Lifted> Attempts::LiftSetByRules(const Subject& subject, const Lifting& lifting,
+                                                  const Author& by) {
+  const Standing standing = TRY(GetStanding(subject));
+  Lifted lifted;
+  for (const Lock& lock : standing.locks) {
+    const bool is_lifted = lock.until && IsSetByRule(policy_, lock) && lifting.matches(lock);
+    if (!is_lifted) continue;
+    TRY(Unlock(subject, lock.name, by));
+    lifted.locks.push_back(lock);
+  }
+  if (lifting.ceiling && !standing.at_ceiling.empty()) {
+    TRY(LiftCeiling(subject, by));
+    lifted.ceilings = standing.at_ceiling;
+  }
+  return lifted;
+}
+
+namespace {
+
+std::vector<Lock> LocksOf(const Account& account, const Policy& policy) {
   std::vector<Lock> locks = account.Locks();
-  const std::vector<Lock> holds = HoldsOf(account, policy_);
+  const std::vector<Lock> holds = HoldsOf(account, policy);
   locks.insert(locks.end(), holds.begin(), holds.end());
   return locks;
 }
 
-Status Attempts::SetState(const Subject& subject, AccountState state, const std::string& reason) {
-  TRY(CheckReason(reason));
-  return engine_->Change(subject, [&](Account* account) -> Status {
-    if (account->HasState(state)) return Done{};
-    account->Set(StateRow{
-        .sort_key = StateKey(state), .value = std::string(ToString(state)), .reason = reason});
-    account->Audit({.what = "state set", .name = StateKey(state), .reason = reason});
-    return Done{};
-  });
+}  // namespace
+
+Result<std::vector<Lock>> Attempts::Locks(const Subject& subject) {
+  return LocksOf(TRY(engine_->Load(subject)), policy_);
 }
 
-Status Attempts::ClearState(const Subject& subject, AccountState state) {
-  return engine_->Change(subject, [&](Account* account) -> Status {
+Status Attempts::SetState(const Subject& subject, AccountState state, const std::string& reason,
+                          const Author& by) {
+  TRY(CheckReason(reason));
+  const auto set = [&](Account* account) -> Status {
+    if (account->HasState(state)) return Done{};
+    account->Set(StateRow{.sort_key = StateKey(state),
+                          .value = std::string(ToString(state)),
+                          .reason = WithoutAddresses(reason)});
+    account->Audit({.what = "state set", .name = StateKey(state), .reason = reason});
+    return Done{};
+  };
+  return engine_->Change(subject, set, by);
+}
+
+Status Attempts::ClearState(const Subject& subject, AccountState state, const Author& by) {
+  const auto clear = [&](Account* account) -> Status {
     if (!account->HasState(state)) return Done{};
     account->RemoveState(StateKey(state));
     account->Audit({.what = "state cleared", .name = StateKey(state)});
     return Done{};
-  });
+  };
+  return engine_->Change(subject, clear, by);
 }
 
 Result<std::vector<AccountState>> Attempts::States(const Subject& subject) {
@@ -298,9 +504,9 @@ Result<std::vector<AccountState>> Attempts::States(const Subject& subject) {
 }
 
 Status Attempts::SetEmailFraud(const Subject& email, EmailFraud state,
-                               std::optional<std::chrono::seconds> life) {
+                               std::optional<std::chrono::seconds> life, const Author& by) {
   if (life) TRY(CheckLength("life of a state", *life));
-  return engine_->Change(email, [&](Account* account) -> Status {
+  const auto change = [&](Account* account) -> Status {
     for (const std::string_view key : {kFraudBlocked, kFraudAllowed}) {
       account->RemoveState(std::string(key));
     }
@@ -318,27 +524,65 @@ Status Attempts::SetEmailFraud(const Subject& email, EmailFraud state,
     // depends on the sweeper.
     if (state == EmailFraud::kDeny && life) set(kFraudAllowed, "FRAUD_ALLOWED", std::nullopt);
     return Done{};
-  });
+  };
+  return engine_->Change(email, change, by);
 }
 
-Result<EmailFraud> Attempts::GetEmailFraud(const Subject& email) {
-  const Account account = TRY(engine_->Load(email));
+namespace {
+
+EmailFraud FraudOf(const Account& account) {
   if (account.FindState(std::string(kFraudBlocked)) != nullptr) return EmailFraud::kDeny;
   if (account.FindState(std::string(kFraudAllowed)) != nullptr) return EmailFraud::kAllow;
   return EmailFraud::kPending;
+}
+
+}  // namespace
+
+Result<EmailFraud> Attempts::GetEmailFraud(const Subject& email) {
+  return FraudOf(TRY(engine_->Load(email)));
 }
 
 Result<std::set<std::string>> Attempts::AtCeiling(const Subject& subject) {
   return TRY(engine_->Load(subject)).ClassifiersAt(policy_.ceiling());
 }
 
-Status Attempts::LiftCeiling(const Subject& subject) {
-  return engine_->Change(subject, [&](Account* account) -> Status {
+Status Attempts::LiftCeiling(const Subject& subject, const Author& by) {
+  const auto lift = [&](Account* account) -> Status {
     if (account->ForgetFailures()) {
       account->Audit({.what = "ceiling lifted", .name = "failures in a row"});
     }
     return Done{};
-  });
+  };
+  return engine_->Change(subject, lift, by);
+}
+
+Status Attempts::TakeOver(const Subject& from, const Subject& to, const Author& by) {
+  return engine_->TakeOver(from, to, by);
+}
+
+Result<Standing> Attempts::GetStanding(const Subject& subject) {
+  const Account account = TRY(engine_->Load(subject));
+  Standing standing{.counts = KnownCounts(account),
+                    .locks = LocksOf(account, policy_),
+                    .at_ceiling = account.ClassifiersAt(policy_.ceiling()),
+                    .email_fraud = FraudOf(account)};
+  for (const AccountState state : kAccountStates) {
+    const StateRow* row = account.FindState(StateKey(state));
+    if (row == nullptr) continue;
+    standing.states.push_back({.state = state, .reason = row->reason, .since = row->last_updated});
+  }
+  const auto add_failures = [&](const FailuresInARow& failures, const std::string& lane) {
+    for (const auto& [classifier, count] : failures) {
+      standing.failures.push_back({.classifier = classifier, .lane = lane, .failures = count});
+    }
+  };
+  add_failures(account.failures_in_a_row(), "");
+  for (const DeviceRow* device : account.Devices()) {
+    standing.devices.push_back(
+        {.lane = device->lane, .succeeded_at = device->succeeded_at, .until = device->until});
+    add_failures(device->failures_in_a_row, device->lane);
+  }
+  return standing;
 }
 
 }  // namespace tidemark::attempts

@@ -21,6 +21,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -28,6 +29,7 @@
 #include <vector>
 
 #include "apps/attempts/account_store.h"
+#include "apps/attempts/author.h"
 #include "apps/attempts/decision.h"
 #include "apps/attempts/names.h"
 #include "apps/attempts/policy.h"
@@ -48,6 +50,12 @@ struct ReserveRequest {
   // method when the name has none.
   std::string notification_type = {};
   std::string method_type = {};
+  // The person's other identifiers. The limits are for all of them together.
+  std::vector<Subject> also = {};
+  // Where the attempt comes from. A source has a limit of its own over all subjects, by the
+  // policy's rule for sources. A device that has a lane may use a source that is locked.
+  std::optional<Subject> source = std::nullopt;
+  Author by = {};
 };
 
 struct SettleRequest {
@@ -57,8 +65,10 @@ struct SettleRequest {
   std::string device = {};  // After a success it is a known device.
   std::string method_type = {};
   bool right = false;
-  // The length of the lock that this failure may set; 0: the policy's.
-  std::chrono::seconds lock_length = std::chrono::seconds(0);
+  // The length of the lock that this failure may set; nullopt: the policy's.
+  std::optional<std::chrono::seconds> lock_length = std::nullopt;
+  std::vector<Subject> also = {};  // As reserved.
+  Author by = {};
 };
 
 struct SettleReply {
@@ -78,8 +88,36 @@ struct IncrementRequest {
   std::string method_type = {};
 };
 
+struct StandingState {
+  AccountState state = AccountState::kBlocked;
+  std::string reason = {};
+  EpochSeconds since = 0;
+};
+struct StandingDevice {
+  std::string lane = {};
+  std::set<std::string> succeeded_at = {};  // The classifiers for which it has a budget of its own.
+  EpochSeconds until = 0;
+};
+// Failures since the last success. At the policy's ceiling they lock.
+struct StandingFailures {
+  std::string classifier = {};
+  std::string lane = {};  // Empty: of everybody without a lane.
+  uint64_t failures = 0;
+};
+// All that is known of a subject.
+struct Standing {
+  std::vector<Count> counts = {};
+  std::vector<Lock> locks = {};  // With the counts that hold a journey.
+  std::vector<StandingState> states = {};
+  std::vector<StandingDevice> devices = {};
+  std::vector<StandingFailures> failures = {};
+  std::set<std::string> at_ceiling = {};
+  EmailFraud email_fraud = EmailFraud::kPending;
+};
+
 class Account;
 class Engine;
+struct Action;
 
 class Attempts {
  public:
@@ -108,7 +146,8 @@ class Attempts {
   // identifier, and the locks that the journey lifts by the policy, with the counts that lead to
   // them. The audit log gets the counts before they are removed. Each identifier is cleared as a
   // whole; after an Error some of them may be.
-  Status ClearJourney(const std::vector<Subject>& subjects, const std::string& journey);
+  Status ClearJourney(const std::vector<Subject>& subjects, const std::string& journey,
+                      const Author& by = {});
 
   // Plain counters: they count and set no lock.
   Result<uint64_t> Increment(const IncrementRequest& request);
@@ -117,36 +156,80 @@ class Attempts {
   Result<uint64_t> Sum(const Subject& subject, const Name& name);
   // All counts that are not zero and have not expired.
   Result<std::vector<Count>> GetAll(const Subject& subject);
-  Status Reset(const Subject& subject, const Name& name);
-  Status ResetAll(const Subject& subject);
+  Status Reset(const Subject& subject, const Name& name, const Author& by = {});
+  Status ResetAll(const Subject& subject, const Author& by = {});
 
   // Returns the lock that holds. An existing lock keeps its end, unless the new lock is permanent.
   // kInvalid for a lock that no rule asks for, or for the lane of an unknown device. A lock is for
   // the lane of its name only; a state is for all lanes.
-  Result<Lock> SetLock(const Subject& subject, const Lock& lock, std::chrono::seconds length);
+  Result<Lock> SetLock(const Subject& subject, const Lock& lock, std::chrono::seconds length,
+                       const Author& by = {});
   // Removes the lock and the counts that led to it.
-  Status Unlock(const Subject& subject, const Name& name);
+  Status Unlock(const Subject& subject, const Name& name, const Author& by = {});
+  // Lifts the subject's locks that rules have set and that `matches` is true for, and the ceiling
+  // when that is wanted. Locks that a person has set stay. Returns what was lifted.
+  struct Lifting {
+    std::function<bool(const Lock&)> matches;
+    bool ceiling = false;
+  };
+  struct Lifted {
+    std::vector<Lock> locks = {};
+    std::set<std::string> ceilings = {};  // Classifiers.
+  };
+  Result<Lifted> LiftSetByRules(const Subject& subject, const Lifting& lifting, const Author& by);
   // With the counts that hold a journey (OnLimit::kHold), which Unlock lifts too.
   Result<std::vector<Lock>> Locks(const Subject& subject);
 
-  Status SetState(const Subject& subject, AccountState state, const std::string& reason);
-  Status ClearState(const Subject& subject, AccountState state);
+  // The reason is stored, without addresses.
+  Status SetState(const Subject& subject, AccountState state, const std::string& reason,
+                  const Author& by = {});
+  Status ClearState(const Subject& subject, AccountState state, const Author& by = {});
   Result<std::vector<AccountState>> States(const Subject& subject);
   // A denial with a life becomes "allowed" when it ends. An address without a record is pending.
   Status SetEmailFraud(const Subject& email, EmailFraud state,
-                       std::optional<std::chrono::seconds> life);
+                       std::optional<std::chrono::seconds> life, const Author& by = {});
   Result<EmailFraud> GetEmailFraud(const Subject& email);
   // The classifiers that too many failures in a row have locked, in any lane.
   Result<std::set<std::string>> AtCeiling(const Subject& subject);
   // Resets the failures in a row, in all lanes.
-  Status LiftCeiling(const Subject& subject);
+  Status LiftCeiling(const Subject& subject, const Author& by = {});
+  // Copies what is known of one id to another id of the same person, for an address whose key was
+  // changed. Does nothing when there is a row of `to` already, or nothing of `from`. Devices are
+  // not copied: their lanes are made from the id.
+  Status TakeOver(const Subject& from, const Subject& to, const Author& by = {});
+  // All that is known of the subject, as of one moment.
+  Result<Standing> GetStanding(const Subject& subject);
 
   const Policy& policy() const { return policy_; }
 
  private:
+  // The accounts of a person's other identifiers, loaded and with their lanes.
+  struct Person;
+  // A settled attempt, and the source whose slot is settled after it.
+  struct Ended {
+    SettleReply reply;
+    std::string source;
+  };
+
+  Result<Person> LoadOthers(const std::vector<Subject>& also, const Subject& subject,
+                            const Action& action, const std::string& device) const;
   Result<Decision> ReserveIn(const ReserveRequest& request, Account* account) const;
-  Result<SettleReply> SettleIn(const SettleRequest& request, Account* account) const;
+  Result<Ended> SettleIn(const SettleRequest& request, Account* account) const;
   Result<Decision> DecideFor(Account account, const ReserveRequest& request) const;
+  Later<Decision> ReserveSlot(ReserveRequest request, WorkerPool* workers);
+
+  // Those that the policy knows and that are not zero.
+  std::vector<Count> KnownCounts(const Account& account) const;
+
+  // ---- Slots of a source ----
+
+  Result<Action> ActionOfSource() const;
+  // Empty when the source permits the attempt, and then the request keeps its source only if a slot
+  // was taken there.
+  Result<std::optional<Decision>> JudgeBySource(Decision of_source, ReserveRequest* request) const;
+  Result<Decision> ReserveAtSource(const ReserveRequest& request, Account* account) const;
+  Status WithdrawAtSource(const ReserveRequest& request);
+  Status SettleAtSource(const SettleRequest& request, const Ended& ended);
 
   const Policy policy_;
   std::unique_ptr<Engine> engine_;

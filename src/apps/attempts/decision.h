@@ -30,6 +30,7 @@ struct Lock {
   LockKind kind = LockKind::kStandard;
   std::string reason = {};
   std::optional<EpochSeconds> until = std::nullopt;  // nullopt: permanent.
+  EpochSeconds since = 0;                            // When it was set; 0: not known.
   friend bool operator==(const Lock&, const Lock&) = default;
 };
 

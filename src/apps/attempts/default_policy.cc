@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kDefaultPolicy = R"json({
 "journeys": ["SIGN_IN", "REAUTHENTICATION", "ACCOUNT_CREATION", "PASSWORD_RESET",
-             "PASSWORD_RESET_MFA", "ACCOUNT_RECOVERY", "ACCOUNT_MANAGEMENT", "SESSION"],
+             "PASSWORD_RESET_MFA", "ACCOUNT_RECOVERY", "ACCOUNT_MANAGEMENT", "SESSION", "SOURCE"],
 "counts": ["ERROR_COUNT", "CODE_REQUEST_COUNT", "RETRY_COUNT", "PASSWORD_RESET_COUNT"],
 "classifiers": ["GENERAL", "PASSWORD_ENTRY", "EMAIL_ENTRY", "EMAIL_CODE_ENTRY", "MFA_CODE_ENTRY",
                 "CODE_ENTRY", "EMAIL_CODE", "MFA_CODE", "PASSWORD_RESET", "EMAIL_CODE_REQUEST",
@@ -51,7 +51,9 @@ constexpr std::string_view kDefaultPolicy = R"json({
  "lock_classifier": "MFA_CODE_REQUEST"},
 
 {"journey": "PASSWORD_RESET", "count": "ERROR_COUNT", "classifier": "CODE_ENTRY",
- "clears": ["CODE_ENTRY"], "lifts": ["SIGN_IN#LOCK#PASSWORD_RESET"], "space": 1000000},
+ "clears": ["CODE_ENTRY"],
+ "lifts": ["SIGN_IN#LOCK#PASSWORD_RESET", "ACCOUNT_RECOVERY#LOCK#EMAIL_CODE_ENTRY"],
+ "space": 1000000},
 {"journey": "PASSWORD_RESET", "count": "CODE_REQUEST_COUNT", "classifier": "EMAIL_CODE",
  "lock_classifier": "EMAIL_CODE_REQUEST"},
 
@@ -63,7 +65,8 @@ constexpr std::string_view kDefaultPolicy = R"json({
 {"journey": "ACCOUNT_RECOVERY", "count": "ERROR_COUNT", "classifier": "EMAIL_CODE_ENTRY",
  "clears": ["EMAIL_CODE_ENTRY"], "space": 1000000},
 {"journey": "ACCOUNT_RECOVERY", "count": "ERROR_COUNT", "classifier": "MFA_CODE_ENTRY",
- "lock": "REDUCED", "clears": ["MFA_CODE_ENTRY"], "lifts": ["SIGN_IN#LOCK#MFA_CODE_ENTRY"]},
+ "lock": "REDUCED", "clears": ["MFA_CODE_ENTRY"],
+ "lifts": ["SIGN_IN#LOCK#MFA_CODE_ENTRY", "PASSWORD_RESET#LOCK#CODE_ENTRY"]},
 {"journey": "ACCOUNT_RECOVERY", "count": "ERROR_COUNT", "classifier": "MFA_CODE_ENTRY",
  "method_type": "AUTH_APP", "limit": 999999, "lock": "REDUCED", "clears": ["MFA_CODE_ENTRY"]},
 {"journey": "ACCOUNT_RECOVERY", "count": "CODE_REQUEST_COUNT", "classifier": "EMAIL_CODE",
@@ -79,6 +82,8 @@ constexpr std::string_view kDefaultPolicy = R"json({
  "clears": ["MFA_CODE_ENTRY"], "space": 1000000},
 {"journey": "ACCOUNT_MANAGEMENT", "count": "CODE_REQUEST_COUNT", "classifier": "MFA_CODE",
  "lock_classifier": "MFA_CODE_REQUEST"},
+
+{"journey": "SOURCE", "count": "ERROR_COUNT", "limit": 100},
 
 {"journey": "SESSION", "count": "RETRY_COUNT", "life": 3600, "limit": 999999,
  "on_limit": "reset"},

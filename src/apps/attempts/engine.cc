@@ -81,7 +81,10 @@ Result<Account> Engine::DecodeAccount(const Subject& subject,
                                       const Result<std::vector<item::Item>>& rows) const {
   if (!rows) return CannotDecide(rows.error());
   std::vector<std::string> skipped;
-  Account account = Account::Decode(subject, *rows, runtime_.clock.NowSeconds(), &skipped);
+  const std::chrono::milliseconds now = runtime_.clock.Now();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(now);
+  Account account = Account::Decode(subject, *rows, seconds.count(), &skipped);
+  account.SetFraction(now - seconds);
   for (const std::string& sort_key : skipped) {
     Warn("a row of attempts cannot be read; it is ignored", sort_key);
   }
@@ -108,18 +111,18 @@ std::optional<Engine::Draft> Engine::DraftWrite(Account account, Progress* progr
   const bool is_lost_one_stored =
       lost && (account.version() == TextIn(lost->change.head, "version") || !account.IsChanged());
   if (is_lost_one_stored && !progress->lost_is_audited) {
-    AuditDone(lost->account);
+    AuditDone(lost->account, progress->by);
     progress->lost_is_audited = true;
   }
   if (!account.IsChanged()) return std::nullopt;
-  AuditAhead(account);
+  AuditAhead(account, progress->by);
   AccountChange change = account.ChangeTo(runtime_.random.Hex(kVersionBytes));
   return Draft{.account = std::move(account), .change = std::move(change)};
 }
 
 Result<bool> Engine::FinishWrite(Draft draft, const Result<bool>& written, Progress* progress) {
   if (written && *written) {
-    AuditDone(draft.account);
+    AuditDone(draft.account, progress->by);
     return true;
   }
   if (!written) {
@@ -146,46 +149,63 @@ Error Engine::TooManyRounds() {
           "too many requests change this account at once, so nothing was decided; try again"};
 }
 
-Status Engine::ClearCounts(const Subject& subject) {
+Status Engine::ClearCounts(const Subject& subject, const Author& by) {
   const auto clear = [](Account* account) -> Result<bool> {
     return attempts::ClearCounts(account);
   };
-  while (!TRY(Change(subject, clear))) {
+  while (!TRY(Change(subject, clear, by))) {
   }
   return Done{};
 }
 
-Status Engine::FinishJourney(const Subject& subject, const std::string& journey) {
+Status Engine::FinishJourney(const Subject& subject, const std::string& journey, const Author& by) {
   const auto finish = [&](Account* account) -> Result<bool> {
     return attempts::FinishJourney(policy_, journey, account);
   };
-  while (!TRY(Change(subject, finish))) {
+  while (!TRY(Change(subject, finish, by))) {
   }
   return Done{};
 }
 
-void Engine::AuditAhead(const Account& account) const {
+Status Engine::TakeOver(const Subject& from, const Subject& to, const Author& by) {
+  const Account there = TRY(Load(to));
+  if (there.version()) return Done{};
+  const Account known = TRY(Load(from));
+  if (!known.version()) return Done{};
+  // The write is applied only if there is still no row of `to`. Otherwise another request has
+  // copied it.
+  const auto written = store_.Write(known.CopyFor(to, runtime_.random.Hex(kVersionBytes)));
+  if (!written) return CannotDecide(written.error());
+  if (*written) Log(there, {.what = "taken over", .name = from.ForLog()}, "taken over", by);
+  return Done{};
+}
+
+void Engine::AuditAhead(const Account& account, const Author& by) const {
   for (const AuditEvent& event : account.audit()) {
-    if (!event.ahead.empty()) Log(account, event, event.ahead);
+    if (!event.ahead.empty()) Log(account, event, event.ahead, by);
   }
 }
 
-void Engine::AuditDone(const Account& account) const {
+void Engine::AuditDone(const Account& account, const Author& by) const {
   for (const AuditEvent& event : account.audit()) {
     if (event.limit > 0) locks_.Add();
-    Log(account, event, event.what);
+    Log(account, event, event.what, by);
   }
 }
 
-// None of these fields can contain a secret or an address.
-void Engine::Log(const Account& account, const AuditEvent& event, const std::string& what) const {
-  runtime_.logger.Log(LogLevel::kInfo, "attempts audit",
+// None of these fields can contain a secret or an address. The lines exist at every log level.
+void Engine::Log(const Account& account, const AuditEvent& event, const std::string& what,
+                 const Author& by) const {
+  const std::string& reason = event.reason.empty() ? by.reason : event.reason;
+  runtime_.logger.Log(LogLevel::kAudit, "attempts audit",
                       {{"event", what},
                        {"subject", account.subject().ForLog()},
                        {"name", event.name},
-                       {"reason", event.reason},
+                       {"reason", WithoutAddresses(reason)},
                        {"count", event.count},
-                       {"limit", event.limit}});
+                       {"limit", event.limit},
+                       {"actor", by.actor},
+                       {"request_id", by.request_id}});
 }
 
 std::string Engine::LaneOf(const Subject& subject, const std::string& device) const {
@@ -210,14 +230,17 @@ Result<Action> Engine::ActionOf(const Account& account, const ReserveRequest& re
     return Invalid(fmt::format("the policy has no rule for {}#{} in the journey {}",
                                action.name.count, action.name.classifier, action.name.journey));
   }
-  // A device has a lane of its own only after a success. Otherwise somebody who invents a new
-  // device for each guess would never reach a limit.
-  action.name.lane.clear();
-  if (!request.device.empty()) {
-    const std::string lane = LaneOf(request.subject, request.device);
-    if (account.KnowsDevice(lane, action.name.classifier)) action.name.lane = lane;
-  }
+  action.name.lane = KnownLaneOf(account, action.name.classifier, request.device);
   return action;
+}
+
+// A device has a lane of its own only after a success. Otherwise somebody who invents a new device
+// for each guess would never reach a limit.
+std::string Engine::KnownLaneOf(const Account& account, const std::string& classifier,
+                                const std::string& device) const {
+  if (device.empty()) return "";
+  const std::string lane = LaneOf(account.subject(), device);
+  return account.KnowsDevice(lane, classifier) ? lane : "";
 }
 
 std::string Engine::NewId() { return runtime_.random.Hex(kIdBytes); }

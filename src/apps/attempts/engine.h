@@ -24,6 +24,7 @@
 #include "apps/attempts/account.h"
 #include "apps/attempts/account_store.h"
 #include "apps/attempts/attempts.h"
+#include "apps/attempts/author.h"
 #include "apps/attempts/rules.h"
 #include "base/later.h"
 #include "base/metrics.h"
@@ -44,10 +45,11 @@ class Engine {
   Later<Account> SubmitLoad(const Subject& subject);
 
   // `decide` gets an account, may change it, and returns a Result or Status. It is called once in
-  // each round. Blocks.
+  // each round. The audit log says by whom the change is. Blocks.
   template <typename Decide>
-  auto Change(const Subject& subject, const Decide& decide) -> decltype(decide(nullptr)) {
-    Progress progress;
+  auto Change(const Subject& subject, const Decide& decide, const Author& by = {})
+      -> decltype(decide(nullptr)) {
+    Progress progress{.by = by};
     const auto began = runtime_.clock.Monotonic();
     auto reply = RunRounds(subject, decide, &progress);
     Measure(began, reply ? nullptr : &reply.error());
@@ -58,9 +60,9 @@ class Engine {
   // further ones block, so they run on one of the workers.
   template <typename Reply>
   Later<Reply> Change(const Subject& subject, std::function<Result<Reply>(Account*)> decide,
-                      WorkerPool* workers) {
+                      WorkerPool* workers, Author by) {
     const auto began = runtime_.clock.Monotonic();
-    return BeginRounds(subject, std::move(decide), workers)
+    return BeginRounds(subject, std::move(decide), workers, Progress{.by = std::move(by)})
         .Then([this, began](Result<Reply> reply) {
           Measure(began, reply ? nullptr : &reply.error());
           return reply;
@@ -74,10 +76,15 @@ class Engine {
   Result<Name> NameOf(const Name& name, const std::string& notification_type,
                       const std::string& method_type) const;
   // Both make as many writes as they need: one write has room for a hundred rows.
-  Status ClearCounts(const Subject& subject);
-  Status FinishJourney(const Subject& subject, const std::string& journey);
+  Status ClearCounts(const Subject& subject, const Author& by);
+  Status FinishJourney(const Subject& subject, const std::string& journey, const Author& by);
+  // Attempts::TakeOver.
+  Status TakeOver(const Subject& from, const Subject& to, const Author& by);
   void Warn(std::string_view message, const std::string& sort_key) const;
   std::string LaneOf(const Subject& subject, const std::string& device) const;
+  // The lane of the device for this classifier; empty when it has none.
+  std::string KnownLaneOf(const Account& account, const std::string& classifier,
+                          const std::string& device) const;
   std::string NewId();
   // Counts the verdict for the metrics, and returns the decision unchanged.
   Result<Decision> CountVerdict(Result<Decision> decision);
@@ -98,6 +105,7 @@ class Engine {
   };
   // What happened in the rounds of one change so far.
   struct Progress {
+    Author by = {};
     std::optional<Draft> lost = std::nullopt;  // Written without a reply; it may be stored.
     bool lost_is_audited = false;
   };
@@ -108,7 +116,7 @@ class Engine {
   // The first round, without waiting; the further ones on a worker.
   template <typename Reply>
   Later<Reply> BeginRounds(const Subject& subject, std::function<Result<Reply>(Account*)> decide,
-                           WorkerPool* workers);
+                           WorkerPool* workers, Progress progress);
   // Counts a change for the metrics. `error` is null if it succeeded.
   void Measure(std::chrono::nanoseconds began, const Error* error);
   // The write for what `decide` changed; nullopt when it changed nothing.
@@ -122,9 +130,10 @@ class Engine {
   Result<Account> DecodeAccount(const Subject& subject,
                                 const Result<std::vector<item::Item>>& rows) const;
   // Events whose old value the write destroys are logged before it, and all events after it.
-  void AuditAhead(const Account& account) const;
-  void AuditDone(const Account& account) const;
-  void Log(const Account& account, const AuditEvent& event, const std::string& what) const;
+  void AuditAhead(const Account& account, const Author& by) const;
+  void AuditDone(const Account& account, const Author& by) const;
+  void Log(const Account& account, const AuditEvent& event, const std::string& what,
+           const Author& by) const;
 
   const Policy& policy_;
   AccountStore& store_;
@@ -154,12 +163,11 @@ auto Engine::RunRounds(const Subject& subject, const Decide& decide, Progress* p
 
 template <typename Reply>
 Later<Reply> Engine::BeginRounds(const Subject& subject,
-                                 std::function<Result<Reply>(Account*)> decide,
-                                 WorkerPool* workers) {
+                                 std::function<Result<Reply>(Account*)> decide, WorkerPool* workers,
+                                 Progress progress) {
   Account account = TRY(Load(subject));
   Result<Reply> reply = decide(&account);
   if (!reply) return reply;
-  Progress progress;
   auto draft = DraftWrite(std::move(account), &progress);
   if (!draft) return reply;
   // What is needed once the write is answered.

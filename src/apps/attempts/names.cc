@@ -17,7 +17,8 @@ constexpr size_t kMaxPartBytes = 64;
 constexpr std::string_view kPairwiseKind = "pairwise~";
 constexpr std::string_view kSessionKind = "session~";
 constexpr std::string_view kEmailKind = "email~";
-constexpr size_t kEmailDigits = 64;
+constexpr std::string_view kSourceKind = "source~";
+constexpr size_t kHashDigits = 64;
 constexpr char kPartMark = '#';
 constexpr char kLaneMark = '@';
 
@@ -105,17 +106,27 @@ Result<Subject> Subject::OfEmail(std::string_view email, const Secret& key) {
   return Subject(fmt::format("{}{}", kEmailKind, ToHex(HmacSha256(key, {lower}))));
 }
 
+Result<Subject> Subject::OfSource(std::string_view source, const Secret& key) {
+  if (source.empty() || source.size() > kMaxSubjectBytes) {
+    return Invalid(fmt::format("a source should have 1 to {} bytes", kMaxSubjectBytes));
+  }
+  return Subject(fmt::format("{}{}", kSourceKind, ToHex(HmacSha256(key, {source}))));
+}
+
 Result<Subject> Subject::Parse(std::string_view text) {
   if (text.starts_with(kPairwiseKind)) return OfPairwise(text.substr(kPairwiseKind.size()));
   if (text.starts_with(kSessionKind)) return OfSession(text.substr(kSessionKind.size()));
-  if (!text.starts_with(kEmailKind)) return Of(text);
-  const std::string_view digits = text.substr(kEmailKind.size());
-  const bool is_hex = digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-  if (is_hex && digits.size() == kEmailDigits) return Subject(std::string(text));
-  return Invalid(fmt::format(
-      "the id of an e-mail address is email~ and the {} hexadecimal digits of its keyed hash, not "
-      "the address itself",
-      kEmailDigits));
+  for (const std::string_view kind : {kEmailKind, kSourceKind}) {
+    if (!text.starts_with(kind)) continue;
+    const std::string_view digits = text.substr(kind.size());
+    const bool is_hex = digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+    if (is_hex && digits.size() == kHashDigits) return Subject(std::string(text));
+    return Invalid(fmt::format(
+        "the id of an address is {} and the {} hexadecimal digits of its keyed hash, not the "
+        "address itself",
+        kind, kHashDigits));
+  }
+  return Of(text);
 }
 
 bool IsSameCount(const Name& left, const Name& right) {

@@ -23,7 +23,10 @@ class Subject {
   static Result<Subject> OfSession(std::string_view session_id);
   // A keyed hash of the address in lower case. The address itself is never stored.
   static Result<Subject> OfEmail(std::string_view email, const Secret& key);
-  // From the text of a subject: "ann", "pairwise~…", "session~…" or "email~…".
+  // Where attempts come from, as the page names it: a network, an address, or a hash of one. Only
+  // a keyed hash of that text is kept. With an empty key an address can be found by trying all.
+  static Result<Subject> OfSource(std::string_view source, const Secret& key);
+  // From the text of a subject: "ann", "pairwise~…", "session~…", "email~…" or "source~…".
   static Result<Subject> Parse(std::string_view text);
   // The partition key.
   const std::string& text() const { return text_; }
@@ -39,6 +42,9 @@ class Subject {
 };
 
 inline constexpr std::string_view kGeneral = "GENERAL";
+// The rule for sources is the rule for this journey and count, and the classifier GENERAL.
+inline constexpr std::string_view kSourceJourney = "SOURCE";
+inline constexpr std::string_view kSourceCount = "ERROR_COUNT";
 // The name of a lock has this as its count.
 inline constexpr std::string_view kLockCount = "LOCK";
 

@@ -76,7 +76,12 @@ class Fields {
     for (const auto& [text, value] : choices) {
       if (text == chosen) return value;
     }
-    return Invalid(fmt::format("{}.{} cannot be \"{}\"", where_, name, chosen));
+    std::string known;
+    for (const auto& [text, value] : choices) {
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", text);
+    }
+    return Invalid(
+        fmt::format("{}.{} should be one of {}, not \"{}\"", where_, name, known, chosen));
   }
   std::optional<Json> Find(std::string_view name) const { return json_.Find(name); }
 
@@ -99,6 +104,25 @@ Result<std::set<std::string, std::less<>>> ReadNames(const Fields& fields, std::
 Status RequireObject(const Json& json, std::string_view where) {
   if (json.IsObject()) return Done{};
   return Invalid(fmt::format("{} should be an object", where));
+}
+
+// JSON allows a key twice, and a reader would use one of the two values without a word.
+Status CheckKeysOnce(const Json& json, const std::string& where) {
+  if (json.IsArray()) {
+    size_t number = 0;
+    for (const Json one : json.Elements()) {
+      TRY(CheckKeysOnce(one, fmt::format("{}[{}]", where, number++)));
+    }
+  }
+  if (!json.IsObject()) return Done{};
+  std::set<std::string, std::less<>> keys;
+  for (const auto& [key, value] : json.Members()) {
+    if (!keys.insert(std::string(key)).second) {
+      return Invalid(fmt::format("{} has the key \"{}\" twice", where, key));
+    }
+    TRY(CheckKeysOnce(value, fmt::format("{}.{}", where, key)));
+  }
+  return Done{};
 }
 
 Result<std::vector<Name>> ReadLifts(const Fields& fields) {
@@ -178,6 +202,7 @@ bool Rule::HasCeiling() const { return space > 0 && on_limit != OnLimit::kReset;
 
 Result<Policy> Policy::Parse(std::string_view json) {
   const JsonDocument document = TRY(JsonDocument::Parse(json).WithContext("the policy"));
+  TRY(CheckKeysOnce(document.root(), "policy"));
   const Fields fields =
       TRY(Fields::Of(document.root(), "policy",
                      {"journeys", "counts", "classifiers", "method_types", "aliases",
@@ -231,7 +256,12 @@ Status Policy::ReadStates(const std::optional<Json>& json) {
   TRY(RequireObject(*json, "policy.states"));
   for (const auto& [text, journeys] : json->Members()) {
     const auto state = ParseAccountState(text);
-    if (!state) return Invalid(fmt::format("policy.states.{} is not a state of an account", text));
+    if (!state) {
+      std::string known;
+      for (const auto& [one, name] : kStateNames) known += fmt::format(" {}", name);
+      return Invalid(
+          fmt::format("policy.states.{} is not a state of an account; they are{}", text, known));
+    }
     const std::string where = fmt::format("policy.states.{}", text);
     if (!journeys.IsArray()) return Invalid(where + " should be a list of journeys");
     for (const Json one : journeys.Elements()) {
@@ -275,6 +305,23 @@ Status Policy::ReadRules(const std::optional<Json>& json) {
       return Invalid(fmt::format("policy.rules has two rules for {}", KeyOf(rule)));
     }
     rules_.push_back(std::move(rule));
+  }
+  return CheckLifts();
+}
+
+// A misspelt lock would never be lifted, and nobody would notice.
+Status Policy::CheckLifts() const {
+  for (size_t number = 0; number < rules_.size(); ++number) {
+    for (const Name& lock : rules_[number].lifts) {
+      const bool is_set = std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+        return rule.journey == lock.journey && rule.lock_classifier == lock.classifier &&
+               rule.on_limit != OnLimit::kReset;
+      });
+      if (is_set) continue;
+      return Invalid(
+          fmt::format("policy.rules[{}].lifts names the lock {}#{}#{}, which no rule sets", number,
+                      lock.journey, kLockCount, lock.classifier));
+    }
   }
   return Done{};
 }
@@ -382,26 +429,49 @@ double Policy::GuessesAYear(const Rule& rule) const {
   return std::max(at_once * periods(LockLength(rule.lock)), unlocked);
 }
 
-std::vector<Odds> Policy::YearlyOdds() const {
+std::vector<Odds> Policy::GuessOdds() const {
+  constexpr double kSuccessesAYear = 365;
   std::vector<Odds> all;
   for (const Rule& rule : rules_) {
     if (rule.space == 0) continue;
-    Odds odds{.rule = KeyOf(rule), .guesses_a_year = GuessesAYear(rule)};
-    if (rule.HasCeiling()) odds.guesses_a_year = std::min<double>(odds.guesses_a_year, ceiling_);
-    odds.a_year =
-        -std::expm1(odds.guesses_a_year * std::log1p(-1.0 / static_cast<double>(rule.space)));
+    const double fastest = GuessesAYear(rule);
+    Odds odds{.rule = KeyOf(rule), .guesses_between_successes = fastest, .guesses_a_year = fastest};
+    if (rule.HasCeiling()) {
+      odds.guesses_between_successes = std::min<double>(fastest, ceiling_);
+      odds.guesses_a_year = std::min(fastest, ceiling_ * kSuccessesAYear);
+    }
+    const auto of = [&](double guesses) {
+      return -std::expm1(guesses * std::log1p(-1.0 / static_cast<double>(rule.space)));
+    };
+    odds.between_successes = of(odds.guesses_between_successes);
+    odds.a_year = of(odds.guesses_a_year);
     all.push_back(std::move(odds));
   }
   return all;
 }
 
-Status CheckOdds(const Policy& policy, double bound) {
-  for (const Odds& odds : policy.YearlyOdds()) {
-    if (odds.a_year <= bound) continue;
-    return Invalid(fmt::format(
-        "the policy's rule {} can be guessed with odds of {:.3g} a year ({:.0f} guesses), above "
-        "the bound of {:.3g}: lower its limit or the ceiling, or let its secrets be longer",
-        odds.rule, odds.a_year, odds.guesses_a_year, bound));
+namespace {
+
+constexpr std::string_view kHowToLower =
+    "lower its limit or the ceiling, or let its secrets be longer";
+
+}  // namespace
+
+Status CheckOdds(const Policy& policy, const OddsBounds& bounds) {
+  for (const Odds& odds : policy.GuessOdds()) {
+    if (odds.between_successes > bounds.between_successes) {
+      return Invalid(fmt::format(
+          "the policy's rule {} can be guessed between two successes of the owner with odds of "
+          "{:.3g} ({:.0f} guesses), above attempts.max-odds = {:.3g}: {}",
+          odds.rule, odds.between_successes, odds.guesses_between_successes,
+          bounds.between_successes, kHowToLower));
+    }
+    if (odds.a_year > bounds.a_year) {
+      return Invalid(fmt::format(
+          "the policy's rule {} can be guessed within a year in which the owner succeeds every day "
+          "with odds of {:.3g} ({:.0f} guesses), above attempts.max-yearly-odds = {:.3g}: {}",
+          odds.rule, odds.a_year, odds.guesses_a_year, bounds.a_year, kHowToLower));
+    }
   }
   return Done{};
 }

@@ -73,12 +73,22 @@ struct Rule {
   bool HasCeiling() const;
 };
 
-// How likely it is that somebody who guesses for a whole year is right once. A success of the owner
-// in the same lane resets the ceiling; then this is the chance between two successes.
+// How likely it is that somebody who guesses as fast as the rule allows is right once. There are
+// two answers, because a success of the owner in the same lane resets the ceiling.
 struct Odds {
   std::string rule;  // "SIGN_IN#ERROR_COUNT#MFA_CODE_ENTRY"
+  // Between two successes of the owner, or in a year if there are none.
+  double guesses_between_successes = 0;
+  double between_successes = 0;  // The probability that one of them is right.
+  // In a year in which the owner succeeds every day, without a device that has a lane.
   double guesses_a_year = 0;
-  double a_year = 0;  // The probability that one of them is right.
+  double a_year = 0;
+};
+
+// The highest odds that are accepted.
+struct OddsBounds {
+  double between_successes = 0.01;
+  double a_year = 0.05;
 };
 
 class Policy {
@@ -116,7 +126,7 @@ class Policy {
   std::chrono::seconds verification_deadline() const { return verification_deadline_; }
 
   // One entry for each rule with a space.
-  std::vector<Odds> YearlyOdds() const;
+  std::vector<Odds> GuessOdds() const;
 
  private:
   double GuessesAYear(const Rule& rule) const;
@@ -125,6 +135,7 @@ class Policy {
   Status ReadLocks(const std::optional<Json>& json);
   Status ReadStates(const std::optional<Json>& json);
   Status ReadRules(const std::optional<Json>& json);
+  Status CheckLifts() const;
 
   std::set<std::string, std::less<>> journeys_;
   std::set<std::string, std::less<>> counts_;
@@ -140,7 +151,7 @@ class Policy {
   std::chrono::seconds verification_deadline_ = std::chrono::seconds(60);
 };
 
-// kInvalid when the yearly odds of a rule are above the bound; the message names the rule.
-Status CheckOdds(const Policy& policy, double bound);
+// kInvalid when the odds of a rule are above a bound; the message names the rule and the setting.
+Status CheckOdds(const Policy& policy, const OddsBounds& bounds);
 
 }  // namespace tidemark::attempts

@@ -43,6 +43,39 @@ uint64_t CountOpen(const Account& account, const Matches& matches) {
 
 uint64_t LeftOf(uint64_t limit, uint64_t used) { return limit > used ? limit - used : 0; }
 
+// What one identifier of a person has used up of the limits of an action.
+struct Used {
+  uint64_t of_method = 0;  // Failures, and open attempts where they count.
+  uint64_t of_all = 0;     // The same over all methods.
+};
+
+// Open attempts may still fail, so for a reservation they count as failures.
+enum class OpenOnes { kCount, kIgnore };
+
+Used UsedIn(const Account& account, const Name& name, OpenOnes open) {
+  const CountRow* row = account.FindCount(name);
+  Used used{.of_method = row ? row->count : 0, .of_all = FailuresOf(account.MethodsOf(name))};
+  if (open == OpenOnes::kIgnore) return used;
+  used.of_method += UnderWay(account, name);
+  used.of_all += CountOpen(account, [&](const OpenAttempt& one) {
+    return IsSameCount(one.name, name) && one.name.lane == name.lane;
+  });
+  return used;
+}
+
+// By all identifiers of the person together.
+Used UsedBy(const Account& account, const Action& action, OpenOnes open) {
+  Used used = UsedIn(account, action.name, open);
+  for (const Identity& other : action.elsewhere) {
+    Name name = action.name;
+    name.lane = other.lane;
+    const Used there = UsedIn(*other.account, name, open);
+    used.of_method += there.of_method;
+    used.of_all += there.of_all;
+  }
+  return used;
+}
+
 // How many more attempts may be reserved. An open attempt may still fail, so it takes a place in
 // every limit that a failure would count towards: the method, all methods, and the ceiling. This is
 // what makes the limits exact: fifty guesses at once find the slots taken, although none of them
@@ -50,19 +83,13 @@ uint64_t LeftOf(uint64_t limit, uint64_t used) { return limit > used ? limit - u
 uint64_t Remaining(const Account& account, const Policy& policy, const Action& action) {
   const Name& name = action.name;
   const Rule& rule = *action.rule;
-  const CountRow* row = account.FindCount(name);
-  uint64_t remaining = LeftOf(rule.limit, (row ? row->count : 0) + UnderWay(account, name));
-  if (rule.total_limit) {
-    const uint64_t open = CountOpen(account, [&](const OpenAttempt& one) {
-      return IsSameCount(one.name, name) && one.name.lane == name.lane;
-    });
-    const uint64_t failures = FailuresOf(account.MethodsOf(name));
-    remaining = std::min(remaining, LeftOf(*rule.total_limit, failures + open));
-  }
-  const uint64_t same_secret = CountOpen(account, [&](const OpenAttempt& one) {
-    return one.name.classifier == name.classifier && one.name.lane == name.lane;
-  });
+  const Used used = UsedBy(account, action, OpenOnes::kCount);
+  uint64_t remaining = LeftOf(rule.limit, used.of_method);
+  if (rule.total_limit) remaining = std::min(remaining, LeftOf(*rule.total_limit, used.of_all));
   if (rule.HasCeiling()) {
+    const uint64_t same_secret = CountOpen(account, [&](const OpenAttempt& one) {
+      return one.name.classifier == name.classifier && one.name.lane == name.lane;
+    });
     remaining =
         std::min(remaining, LeftOf(policy.ceiling(), account.FailuresOf(name) + same_secret));
   }
@@ -70,9 +97,8 @@ uint64_t Remaining(const Account& account, const Policy& policy, const Action& a
 }
 
 Decision PermittedDecision(const Account& account, const Policy& policy, const Action& action) {
-  const CountRow* row = account.FindCount(action.name);
   return {.verdict = Verdict::kPermitted,
-          .count = row ? row->count : 0,
+          .count = UsedBy(account, action, OpenOnes::kIgnore).of_method,
           .remaining = Remaining(account, policy, action)};
 }
 
@@ -145,18 +171,36 @@ Decision HeldBy(const Account& account, std::vector<Count> blocking) {
 }
 
 // Counts of the journey that are at their limit and refuse it until they expire (OnLimit::kHold).
+// Those of all identifiers of the person are added up.
 std::optional<Decision> JudgeHolds(const Account& account, const Policy& policy,
                                    const Action& action) {
+  std::vector<Identity> person = action.elsewhere;
+  person.push_back({.account = &account, .lane = action.name.lane});
+  std::map<Name, Count> sums;            // By the name without its lane.
+  std::map<Name, uint64_t> all_methods;  // And without its method.
+  std::map<Name, const Rule*> rules;
+  for (const Identity& one : person) {
+    for (const CountRow* row : one.account->Counts()) {
+      if (row->name.journey != action.name.journey || row->name.lane != one.lane) continue;
+      const Rule* rule = policy.FindRule(row->name, row->method_type);
+      if (rule == nullptr || rule->on_limit != OnLimit::kHold) continue;
+      Name name = row->name;
+      name.lane.clear();
+      Count& sum = sums[name];
+      sum.name = row->name;
+      sum.count += row->count;
+      sum.under_way += UnderWay(*one.account, row->name);
+      sum.until = std::max(sum.until, row->until);
+      rules[name] = rule;
+      name.method.clear();
+      all_methods[name] += row->count;
+    }
+  }
   std::vector<Count> blocking;
-  for (const CountRow* row : account.Counts()) {
-    if (row->name.journey != action.name.journey || row->name.lane != action.name.lane) continue;
-    const Rule* rule = policy.FindRule(row->name, row->method_type);
-    if (rule == nullptr || rule->on_limit != OnLimit::kHold) continue;
-    if (!IsAtLimit(*rule, row->count, FailuresOf(account.MethodsOf(row->name)))) continue;
-    blocking.push_back({.name = row->name,
-                        .count = row->count,
-                        .under_way = UnderWay(account, row->name),
-                        .until = row->until});
+  for (const auto& [name, sum] : sums) {
+    Name all = name;
+    all.method.clear();
+    if (IsAtLimit(*rules[name], sum.count, all_methods[all])) blocking.push_back(sum);
   }
   if (blocking.empty()) return std::nullopt;
   return HeldBy(account, std::move(blocking));
@@ -169,6 +213,8 @@ struct Reached {
   uint64_t limit = 0;
 };
 
+std::string ReasonOf(const Rule& rule) { return fmt::format("{} {}", rule.count, rule.classifier); }
+
 // An existing lock keeps its end. If every further failure moved it, anybody could keep the owner
 // out for ever.
 void SetLock(const Policy& policy, const Action& action, Scope scope, const Reached& reached,
@@ -176,14 +222,12 @@ void SetLock(const Policy& policy, const Action& action, Scope scope, const Reac
   const Rule& rule = *action.rule;
   const Name name = LockName(action.name, rule, scope);
   if (account->FindLock(name) != nullptr) return;
-  LockRow row{.lock = {.name = name,
-                       .kind = rule.lock,
-                       .reason = fmt::format("{} {}", rule.count, rule.classifier)},
+  LockRow row{.lock = {.name = name, .kind = rule.lock, .reason = ReasonOf(rule)},
               .notification_type = action.notification_type,
               .method_type = action.method_type};
   if (rule.lock != LockKind::kPermanent) {
     row.length = (length.count() > 0 ? length : policy.LockLength(rule.lock)).count();
-    row.lock.until = account->now() + row.length;
+    row.lock.until = account->lock_start() + row.length;
   }
   account->Audit({.what = "lock set",
                   .name = SortKeyOf(name).value(),
@@ -217,8 +261,7 @@ void EndCounts(const Action& action, Scope scope, Account* account) {
 bool ApplyLimits(const Policy& policy, const Action& action, std::chrono::seconds lock_length,
                  Account* account) {
   const Rule& rule = *action.rule;
-  const uint64_t count = account->FindCount(action.name)->count;
-  const uint64_t total = FailuresOf(account->MethodsOf(action.name));
+  const auto [count, total] = UsedBy(*account, action, OpenOnes::kIgnore);
   if (!IsAtLimit(rule, count, total)) return false;
   if (rule.on_limit == OnLimit::kHold) return true;
   const bool at_total = rule.total_limit && total >= *rule.total_limit;
@@ -275,7 +318,8 @@ Action ActionOf(const Policy& policy, const OpenAttempt& open) {
   return {.name = open.name,
           .rule = policy.FindRule(open.name, open.method_type),
           .notification_type = open.notification_type,
-          .method_type = open.method_type};
+          .method_type = open.method_type,
+          .source = open.source};
 }
 
 // Ends an open attempt as a failure. True when it reached a limit.
@@ -322,42 +366,29 @@ bool IsOver(const Account& account, const Action& action, const std::string& id)
 
 }  // namespace
 
-std::string_view ToString(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kPermitted:
-      return "permitted";
-    case Verdict::kBusy:
-      return "busy";
-    case Verdict::kTemporarilyLocked:
-      return "temporarily_locked";
-    case Verdict::kIndefinitelyLocked:
-      return "indefinitely_locked";
-    case Verdict::kBlocked:
-      return "blocked";
-  }
-  return "blocked";
-}
-
-std::string_view ToString(EmailFraud state) {
-  switch (state) {
-    case EmailFraud::kPending:
-      return "PENDING";
-    case EmailFraud::kAllow:
-      return "ALLOW";
-    case EmailFraud::kDeny:
-      return "DENY";
-  }
-  return "PENDING";
-}
-
 uint64_t UnderWay(const Account& account, const Name& name) {
   return CountOpen(account, [&](const OpenAttempt& one) { return one.name == name; });
 }
 
+namespace {
+
+// What refuses the action under one identifier, before anything is counted.
+std::optional<Decision> JudgeIdentity(const Account& account, const Policy& policy,
+                                      const Action& action) {
+  if (auto decision = JudgeState(account, policy, action.name.journey)) return decision;
+  if (auto decision = JudgeCeiling(account, policy, action)) return decision;
+  return JudgeLocks(account, action);
+}
+
+}  // namespace
+
 Decision Judge(const Account& account, const Policy& policy, const Action& action) {
-  if (auto decision = JudgeState(account, policy, action.name.journey)) return *decision;
-  if (auto decision = JudgeCeiling(account, policy, action)) return *decision;
-  if (auto decision = JudgeLocks(account, action)) return *decision;
+  if (auto decision = JudgeIdentity(account, policy, action)) return *decision;
+  for (const Identity& other : action.elsewhere) {
+    Action there{.name = action.name, .rule = action.rule};
+    there.name.lane = other.lane;
+    if (auto decision = JudgeIdentity(*other.account, policy, there)) return *decision;
+  }
   if (auto decision = JudgeHolds(account, policy, action)) return *decision;
   Decision decision = PermittedDecision(account, policy, action);
   if (decision.remaining == 0) decision.verdict = Verdict::kBusy;
@@ -453,8 +484,22 @@ Decision Reserve(const Policy& policy, const Action& action, const std::string& 
                  .at = account->now(),
                  .name = action.name,
                  .notification_type = action.notification_type,
-                 .method_type = action.method_type});
+                 .method_type = action.method_type,
+                 .source = action.source});
   return PermittedDecision(*account, policy, action);
+}
+
+void Withdraw(const Action& action, const std::string& id, Account* account) {
+  account->Withdraw(id, action.name);
+}
+
+std::optional<Action> SourceAction(const Policy& policy) {
+  Action action{.name = {.journey = std::string(kSourceJourney),
+                         .count = std::string(kSourceCount),
+                         .classifier = std::string(kGeneral)}};
+  action.rule = policy.FindRule(action.name, "");
+  if (action.rule == nullptr) return std::nullopt;
+  return action;
 }
 
 Settlement Settle(const Policy& policy, const Action& action, const Verification& verification,
@@ -473,7 +518,8 @@ Settlement Settle(const Policy& policy, const Action& action, const Verification
     settlement.decision.just_reached = before != nullptr && before->reached;
     return settlement;
   }
-  const Action reserved = ActionOf(policy, *open);
+  Action reserved = ActionOf(policy, *open);
+  reserved.elsewhere = action.elsewhere;
   const bool right = verification.right && !IsAbandoned(policy, *account, *open);
   bool reached = false;
   if (right) {
@@ -485,6 +531,7 @@ Settlement Settle(const Policy& policy, const Action& action, const Verification
       .right = right,
       .decision = Judge(*account, policy, reserved.rule != nullptr ? reserved : action)};
   settlement.decision.just_reached = reached;
+  settlement.source = reserved.source;
   return settlement;
 }
 
@@ -536,6 +583,20 @@ bool ClearAll(const std::vector<const CountRow*>& rows, Account* account) {
 
 }  // namespace
 
+namespace {
+
+constexpr std::string_view kHoldReason = "too many errors";
+
+}  // namespace
+
+bool IsSetByRule(const Policy& policy, const Lock& lock) {
+  if (lock.reason == kHoldReason) return true;
+  return std::any_of(policy.rules().begin(), policy.rules().end(), [&](const Rule& rule) {
+    return rule.journey == lock.name.journey && rule.lock_classifier == lock.name.classifier &&
+           lock.reason == ReasonOf(rule);
+  });
+}
+
 std::vector<Lock> HoldsOf(const Account& account, const Policy& policy) {
   std::vector<Lock> holds;
   for (const CountRow* row : account.Counts()) {
@@ -543,8 +604,9 @@ std::vector<Lock> HoldsOf(const Account& account, const Policy& policy) {
     if (rule == nullptr || rule->on_limit != OnLimit::kHold) continue;
     if (!IsAtLimit(*rule, row->count, FailuresOf(account.MethodsOf(row->name)))) continue;
     holds.push_back({.name = LockName(row->name, *rule, Scope::kMethod),
-                     .reason = "too many errors",
-                     .until = row->until});
+                     .reason = std::string(kHoldReason),
+                     .until = row->until,
+                     .since = row->until - rule->life.count()});
   }
   return holds;
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,23 @@
 
 namespace tidemark::attempts {
 
+// Another identifier of the same person: its account, and the lane of the device there.
+struct Identity {
+  const Account* account = nullptr;
+  std::string lane = {};
+};
+
 // What the caller wants to do: a resolved name with its lane, and the rule for it.
 struct Action {
   Name name;
   const Rule* rule = nullptr;
   std::string notification_type = {};
   std::string method_type = {};
+  // The person's other identifiers. Their failures and open attempts count towards the same limits,
+  // and their locks and states refuse the action too.
+  std::vector<Identity> elsewhere = {};
+  // The text of the source that the attempt comes from, where it has a slot too; empty: none.
+  std::string source = {};
 };
 
 // Whether the action is permitted now.
@@ -50,11 +62,15 @@ struct Settlement {
   bool settled = true;  // It was open, and this call ended it.
   bool right = false;   // As recorded.
   Decision decision = {};
+  std::string source = {};  // Of the attempt that this call ended.
 };
 // Ends an open attempt. Method and lane are those of the reservation; the action only names the
 // count.
 Settlement Settle(const Policy& policy, const Action& action, const Verification& verification,
                   Account* account);
+
+// Removes an open attempt whose secret was not verified.
+void Withdraw(const Action& action, const std::string& id, Account* account);
 
 // Counts an action that cannot be wrong, such as sending a code. The call that reaches the limit is
 // refused.
@@ -72,6 +88,9 @@ uint64_t CountOne(const Action& action, const Increment& increment, Account* acc
 // again at once.
 void Unlock(const Policy& policy, const Name& lock, Account* account);
 
+// Whether a rule has set the lock, and not a person.
+bool IsSetByRule(const Policy& policy, const Lock& lock);
+
 // The counts that hold a journey until they expire, as the locks that Unlock lifts.
 std::vector<Lock> HoldsOf(const Account& account, const Policy& policy);
 
@@ -87,5 +106,8 @@ bool FinishJourney(const Policy& policy, const std::string& journey, Account* ac
 
 // How many open attempts have exactly this name.
 uint64_t UnderWay(const Account& account, const Name& name);
+
+// The action for the slots of a source. nullopt when the policy has no rule for sources.
+std::optional<Action> SourceAction(const Policy& policy);
 
 }  // namespace tidemark::attempts

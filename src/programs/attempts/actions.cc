@@ -45,6 +45,12 @@ Result<std::string> SubjectPath(ApiSource& source, const std::string& subject) {
   return "/api/v1/subjects/" + PercentEncode(id);
 }
 
+// The body of a DELETE: why it is done.
+std::string ReasonBody(const std::string& reason) {
+  if (reason.empty()) return "";
+  return ObjectOf([&](JsonWriter* writer) { WriteText("reason", reason, writer); });
+}
+
 // ---- Tables for people ----
 
 std::string TimeOf(const Json& object) {
@@ -95,8 +101,8 @@ void ForEachIn(const Json& object, std::string_view list, const Take& take) {
 // The most serious first.
 void PrintStanding(const Json& standing) {
   std::vector<Cells> rows;
-  ForEachIn(standing, "states", [&](const Json& state) {
-    rows.push_back({"state", "", std::string(state.AsString().value_or("")), "", "no end", ""});
+  ForEachIn(standing, "state_details", [&](const Json& state) {
+    rows.push_back({"state", "", CellOf(state, "state"), "", "no end", CellOf(state, "reason")});
   });
   ForEachIn(standing, "indefinitely_locked", [&](const Json& classifier) {
     rows.push_back({"ceiling", "", std::string(classifier.AsString().value_or("")), "", "no end",
@@ -104,6 +110,19 @@ void PrintStanding(const Json& standing) {
   });
   ForEachIn(standing, "locks", [&](const Json& lock) { rows.push_back(LockCells(lock)); });
   ForEachIn(standing, "counts", [&](const Json& count) { rows.push_back(CountCells(count)); });
+  const std::string ceiling = CellOf(standing, "ceiling");
+  ForEachIn(standing, "failures_in_a_row", [&](const Json& failed) {
+    rows.push_back({"failures", "", CellOf(failed, "classifier"), PartOf(failed), "",
+                    fmt::format("{} in a row; {} lock", CellOf(failed, "failures"), ceiling)});
+  });
+  ForEachIn(standing, "devices", [&](const Json& device) {
+    std::string succeeded_at;
+    ForEachIn(device, "succeeded_at", [&](const Json& classifier) {
+      succeeded_at += fmt::format(" {}", classifier.AsString().value_or(""));
+    });
+    rows.push_back({"known device", "", "", PartOf(device), TimeOf(device),
+                    fmt::format("has its own budget for{}", succeeded_at)});
+  });
   if (rows.empty()) {
     PrintText("this subject has no counts, locks or states\n");
   } else {
@@ -174,16 +193,83 @@ Result<ExitCode> UnlockSubject(const LockCommandOptions& options) {
   const auto locks = standing.root().Find("locks");
   for (const Json lock : locks->Elements()) {
     if (!IsAsked(options, lock)) continue;
-    TRY(source->Send({.method = Method::kDelete, .path = LockPath(subject, lock)}));
+    TRY(source->Send({.method = Method::kDelete,
+                      .path = LockPath(subject, lock),
+                      .body = ReasonBody(options.reason)}));
     printer.Print(lock);
     ++lifted;
   }
   // Failures in a row do not belong to a journey, so they are lifted only when none is named.
   if (options.journey.empty()) {
-    TRY(source->Send({.method = Method::kDelete, .path = subject + "/ceiling"}));
+    TRY(source->Send({.method = Method::kDelete,
+                      .path = subject + "/ceiling",
+                      .body = ReasonBody(options.reason)}));
     const auto ceilings = standing.root().Find("indefinitely_locked");
     lifted += ceilings ? ceilings->Size() : 0;
   }
+  if (lifted > 0) return ExitCode::kOk;
+  PrintMessage("tidemark: there is no such lock");
+  return ExitCode::kNotMet;
+}
+
+namespace {
+
+Cells LockedCells(const Json& subject) {
+  std::string locks;
+  ForEachIn(subject, "locks", [&](const Json& lock) {
+    locks += fmt::format("{} {} until {}; ", CellOf(lock, "journey"), CellOf(lock, "classifier"),
+                         TimeOf(lock));
+  });
+  ForEachIn(subject, "indefinitely_locked", [&](const Json& classifier) {
+    locks += fmt::format("ceiling of {}; ", classifier.AsString().value_or(""));
+  });
+  return {CellOf(subject, "id"), locks};
+}
+
+// Asks for page after page, with the cursor of each, and prints them. Returns how many subjects
+// there were.
+template <typename Ask>
+Result<size_t> PrintLocked(const OutputOptions& output, const Ask& ask) {
+  Printer printer(output, {{"SUBJECT", 80}, {"LOCKED", 120}}, LockedCells);
+  size_t count = 0;
+  std::string cursor;
+  do {
+    const JsonDocument page = TRY(ask(cursor));
+    ForEachIn(page.root(), "subjects", [&](const Json& subject) {
+      printer.Print(subject);
+      ++count;
+    });
+    cursor = TextIn(page.root(), "next");
+  } while (!cursor.empty());
+  return count;
+}
+
+}  // namespace
+
+Result<ExitCode> ListLocked(const LockedCommandOptions& options) {
+  const auto source = TRY(OpenAttemptsSource(options.source, Use::kRead));
+  TRY(PrintLocked(options.output, [&](const std::string& cursor) {
+    return source->Need("/api/v1/attempts/locked?cursor=" + PercentEncode(cursor));
+  }));
+  return ExitCode::kOk;
+}
+
+Result<ExitCode> UnlockAll(const LockedCommandOptions& options) {
+  const auto source = TRY(OpenAttemptsSource(options.source, Use::kWrite));
+  const size_t lifted = TRY(PrintLocked(options.output, [&](const std::string& cursor) {
+    return source->Send({.method = Method::kPost,
+                         .path = "/api/v1/attempts/unlock",
+                         .body = ObjectOf([&](JsonWriter* writer) {
+                           WriteText("since", options.since, writer);
+                           WriteText("until", options.until, writer);
+                           WriteText("journey", options.journey, writer);
+                           WriteText("classifier", options.classifier, writer);
+                           WriteText("reason", options.reason, writer);
+                           WriteText("cursor", cursor, writer);
+                           writer->Key("ceiling");
+                           writer->Bool(options.ceiling);
+                         })});
+  }));
   if (lifted > 0) return ExitCode::kOk;
   PrintMessage("tidemark: there is no such lock");
   return ExitCode::kNotMet;
@@ -194,8 +280,9 @@ Result<ExitCode> ChangeState(const StateCommandOptions& options) {
   const std::string subject = TRY(SubjectPath(*source, options.common.subject));
   const std::string path = subject + "/states";
   if (options.clear) {
-    TRY(source->Send(
-        {.method = Method::kDelete, .path = path + "/" + PercentEncode(options.state)}));
+    TRY(source->Send({.method = Method::kDelete,
+                      .path = path + "/" + PercentEncode(options.state),
+                      .body = ReasonBody(options.reason)}));
   } else {
     TRY(source->Send(
         {.method = Method::kPost, .path = path, .body = ObjectOf([&](JsonWriter* writer) {
@@ -210,23 +297,35 @@ Result<ExitCode> ChangeState(const StateCommandOptions& options) {
 Result<ExitCode> ShowOdds(const PolicyCommandOptions& options) {
   const Settings settings = TRY(LoadSettings(options.folder));
   const attempts::Policy policy = TRY(api::ReadAttemptsOptions(settings)).policy;
-  Printer printer(options.output, {{"RULE", 80}, {"GUESSES A YEAR"}, {"ODDS A YEAR"}},
-                  [](const Json& odds) {
-                    return Cells{CellOf(odds, "rule"),
-                                 fmt::format("{:.0f}", *odds.Find("guesses_a_year")->AsDouble()),
-                                 fmt::format("{:.3g}", *odds.Find("odds_a_year")->AsDouble())};
-                  });
-  for (const attempts::Odds& odds : policy.YearlyOdds()) {
+  constexpr const char* kBetween = "odds_between_successes";
+  constexpr const char* kYearly = "odds_a_year";
+  Printer printer(
+      options.output,
+      {{"RULE", 80}, {"GUESSES BETWEEN SUCCESSES"}, {"ODDS"}, {"GUESSES A YEAR"}, {"ODDS A YEAR"}},
+      [&](const Json& odds) {
+        const auto number = [&](std::string_view name) { return *odds.Find(name)->AsDouble(); };
+        return Cells{CellOf(odds, "rule"),
+                     fmt::format("{:.0f}", number("guesses_between_successes")),
+                     fmt::format("{:.3g}", number(kBetween)),
+                     fmt::format("{:.0f}", number("guesses_a_year")),
+                     fmt::format("{:.3g}", number(kYearly))};
+      });
+  for (const attempts::Odds& odds : policy.GuessOdds()) {
     const std::string line = ObjectOf([&](JsonWriter* writer) {
+      const auto write = [&](std::string_view name, double number) {
+        writer->Key(name);
+        writer->Double(number);
+      };
       WriteText("rule", odds.rule, writer);
-      writer->Key("guesses_a_year");
-      writer->Double(odds.guesses_a_year);
-      writer->Key("odds_a_year");
-      writer->Double(odds.a_year);
+      write("guesses_between_successes", odds.guesses_between_successes);
+      write(kBetween, odds.between_successes);
+      write("guesses_a_year", odds.guesses_a_year);
+      write(kYearly, odds.a_year);
     });
     printer.Print(TRY(JsonDocument::Parse(line)).root());
   }
-  const auto checked = CheckOdds(policy, settings.Decimal("attempts.max-yearly-odds"));
+  const attempts::OddsBounds bounds = TRY(api::ReadOddsBounds(settings));
+  const auto checked = CheckOdds(policy, bounds);
   if (checked) return ExitCode::kOk;
   PrintMessage(fmt::format("tidemark: {}", checked.error().message));
   return ExitCode::kNotMet;

@@ -35,6 +35,17 @@ struct StateCommandOptions {
   bool clear = false;
 };
 
+struct LockedCommandOptions {
+  SourceOptions source;
+  OutputOptions output;
+  std::string since = {};
+  std::string until = {};
+  std::string journey = {};
+  std::string classifier = {};
+  std::string reason = {};
+  bool ceiling = false;
+};
+
 struct PolicyCommandOptions {
   FolderOptions folder;
   OutputOptions output;
@@ -45,9 +56,13 @@ Result<ExitCode> ShowAttempts(const AttemptsCommandOptions& options);
 Result<ExitCode> LockSubject(const LockCommandOptions& options);
 // Prints the locks that it lifts; kNotMet when there is none.
 Result<ExitCode> UnlockSubject(const LockCommandOptions& options);
+// Prints all subjects that are locked.
+Result<ExitCode> ListLocked(const LockedCommandOptions& options);
+// Prints the subjects and locks that it lifts; kNotMet when there are none.
+Result<ExitCode> UnlockAll(const LockedCommandOptions& options);
 // Prints the states, locks and counts of the subject after the change.
 Result<ExitCode> ChangeState(const StateCommandOptions& options);
-// kNotMet when the odds of a rule are above attempts.max-yearly-odds.
+// kNotMet when the odds of a rule are above attempts.max-odds or attempts.max-yearly-odds.
 Result<ExitCode> ShowOdds(const PolicyCommandOptions& options);
 Result<ExitCode> PrintPolicy(const PolicyCommandOptions& options);
 

@@ -67,7 +67,36 @@ void AddUnlock(CLI::App& parent, Action* action) {
                                              "Only the locks of this journey; the default is all");
   command->add_option("classifier", options->classifier, "Only the locks of this classifier")
       ->needs(journey);
+  command->add_option("--reason", options->reason, "For the audit log");
   AddCommon(*command, options->common);
+}
+
+void AddLocked(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<LockedCommandOptions>(
+      parent, {"locked", "List all subjects that are locked", "tidemark attempts locked"}, action,
+      &ListLocked);
+  AddOutput(*command, options->output);
+  AddSource(*command, options->source);
+}
+
+void AddUnlockAll(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<LockedCommandOptions>(
+      parent,
+      {"unlock-all",
+       "After an attack: lift the locks that wrong tries have set within a time; locks that a "
+       "person has set stay",
+       "tidemark attempts unlock-all --since 2026-11-18T07:00:00Z --reason 'ticket 7'"},
+      action, &UnlockAll);
+  command->add_option("--since", options->since, "Only locks that were set at this time or later")
+      ->required();
+  command->add_option("--until", options->until, "Only locks that were set at this time or before");
+  command->add_option("--journey", options->journey, "Only locks of this journey");
+  command->add_option("--classifier", options->classifier, "Only locks of this classifier");
+  command->add_flag("--ceiling", options->ceiling,
+                    "Lift the ceiling of failures in a row too, whenever it was reached");
+  command->add_option("--reason", options->reason, "For the audit log")->required();
+  AddOutput(*command, options->output);
+  AddSource(*command, options->source);
 }
 
 void AddState(CLI::App& parent, Action* action) {
@@ -89,7 +118,7 @@ void AddState(CLI::App& parent, Action* action) {
 void AddOdds(CLI::App& parent, Action* action) {
   auto [command, options] = AddCommand<PolicyCommandOptions>(
       parent,
-      {"odds", "Show how likely a year of guessing succeeds; exit 1 when that is too likely",
+      {"odds", "Show how likely guessing succeeds; exit 1 when that is too likely",
        "tidemark attempts odds"},
       action, &ShowOdds);
   AddOutput(*command, options->output);
@@ -108,7 +137,8 @@ void AddPolicy(CLI::App& parent, Action* action) {
 void AddAttemptsCommands(CLI::App& program, Action* action) {
   CLI::App* group = AddGroup(program, "attempts",
                              "Show and change counts, locks and states of people who sign in");
-  for (auto add : {AddShow, AddLock, AddUnlock, AddState, AddOdds, AddPolicy}) {
+  for (auto add :
+       {AddShow, AddLock, AddUnlock, AddLocked, AddUnlockAll, AddState, AddOdds, AddPolicy}) {
     add(*group, action);
   }
   AddAttemptsMigrateCommands(*group, action);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "apps/attempts/moving/redis/redis_store.h"
 #include "redis/client.h"
 
@@ -13,6 +15,13 @@ Result<std::unique_ptr<moving::MigrationStore>> OpenOldAttempts(const Settings& 
   const std::string& url = settings.Text("attempts.old.url");
   if (url.empty()) return std::unique_ptr<moving::MigrationStore>();
   TRY(redis::CheckAddress(url).WithContext("attempts.old.url"));
+  if (!redis::IsOnThisMachine(url) && !settings.Bool("attempts.old.plainly")) {
+    return Invalid(fmt::format(
+        "attempts.old.url is {}, on another machine, and the connection is not encrypted: use a "
+        "TLS tunnel that ends on this machine (redis://127.0.0.1:PORT or unix:PATH), or set "
+        "attempts.old.plainly = true in a network that you trust",
+        url));
+  }
   auto keys = TRY(moving::KeyMap::Make({.count = settings.Text("attempts.old.count-key"),
                                         .lock = settings.Text("attempts.old.lock-key"),
                                         .state = settings.Text("attempts.old.state-key"),

@@ -111,6 +111,10 @@ void WarnOfWhatIsMissing(const api::ServiceOptions& options, const Logger& logge
     logger.Log(LogLevel::kWarning,
                "slack.signing-secret is not set: every request to /slack/events is refused");
   }
+  if (options.signing_secrets.empty() && !options.archive) {
+    logger.Log(LogLevel::kInfo,
+               "the archive is off: it needs slack.signing-secret and archive.consent");
+  }
   if (!options.bot_token && !options.rotation) {
     logger.Log(LogLevel::kWarning,
                options.existence.missing_token == gate::MissingToken::kAllow

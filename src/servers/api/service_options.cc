@@ -227,12 +227,10 @@ Result<attempts::Policy> ReadPolicy(const std::string& path) {
   return attempts::Policy::Parse(text.str()).WithContext(path);
 }
 
-Status CheckOdds(const Settings& settings, const attempts::Policy& policy) {
-  const double bound = settings.Decimal("attempts.max-yearly-odds");
-  if (bound < 0 || bound > 1) {
-    return Invalid(fmt::format("attempts.max-yearly-odds must be between 0 and 1, not {}", bound));
-  }
-  return attempts::CheckOdds(policy, bound).WithContext("attempts.max-yearly-odds");
+Result<double> ProbabilityIn(const Settings& settings, std::string_view name) {
+  const double value = settings.Decimal(name);
+  if (value >= 0 && value <= 1) return value;
+  return Invalid(fmt::format("{} must be between 0 and 1, not {}", name, value));
 }
 
 }  // namespace
@@ -264,11 +262,19 @@ Result<ArchiveServiceOptions> ReadArchiveOptions(const Settings& settings) {
   return options;
 }
 
+Result<attempts::OddsBounds> ReadOddsBounds(const Settings& settings) {
+  attempts::OddsBounds bounds;
+  bounds.between_successes = TRY(ProbabilityIn(settings, "attempts.max-odds"));
+  bounds.a_year = TRY(ProbabilityIn(settings, "attempts.max-yearly-odds"));
+  return bounds;
+}
+
 Result<AttemptsServiceOptions> ReadAttemptsOptions(const Settings& settings) {
   AttemptsServiceOptions options;
   options.table = settings.Text("attempts.table");
   options.policy = TRY(ReadPolicy(settings.Text("attempts.policy")));
   options.email_key = TRY(settings.GetSecret("attempts.email-key"));
+  options.previous_email_key = TRY(settings.GetSecret("attempts.previous-email-key"));
   // The choices of the setting are the phases.
   options.migration = *moving::ParsePhase(settings.Text("attempts.migration"));
   if (options.migration != moving::Phase::kNew && settings.Text("attempts.old.url").empty()) {
@@ -292,7 +298,10 @@ Result<ServiceOptions> ReadOptions(const Settings& settings) {
   options.gate.max_body_bytes = kMaxEventBytes;
   TRY(ReadGate(settings, &options));
   TRY(ReadDedup(settings, &options));
-  if (settings.Bool("archive.enabled")) {
+  // Without a signing secret no event is accepted, so there is nothing to agree to: whoever uses
+  // only the other apps need not switch the archive off.
+  const bool is_archiving = settings.Bool("archive.consent") || !options.signing_secrets.empty();
+  if (settings.Bool("archive.enabled") && is_archiving) {
     TRY(CheckConsent(settings));
     options.archive = TRY(ReadArchiveOptions(settings));
     // Texts that the archive would not keep are not kept in quarantine for longer either.
@@ -302,7 +311,8 @@ Result<ServiceOptions> ReadOptions(const Settings& settings) {
   }
   if (settings.Bool("attempts.enabled")) {
     options.attempts = TRY(ReadAttemptsOptions(settings));
-    TRY(CheckOdds(settings, options.attempts->policy));
+    const attempts::OddsBounds bounds = TRY(ReadOddsBounds(settings));
+    TRY(CheckOdds(options.attempts->policy, bounds));
   }
   if (settings.Bool("documents.enabled")) {
     options.documents = TRY(documents::OptionsFrom(settings));

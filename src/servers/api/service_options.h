@@ -62,10 +62,13 @@ struct ServiceOptions {
 // kInvalid when a value is out of its range, with the name of the setting and the allowed range. So
 // a mistake is found at the start and not by the first request. Also kInvalid when the archive is
 // enabled without archive.consent, and when the policy of attempts makes guessing more likely than
-// attempts.max-yearly-odds.
+// attempts.max-odds or attempts.max-yearly-odds. With neither consent nor a signing secret the
+// service runs without the archive.
 Result<ServiceOptions> ReadOptions(const Settings& settings);
 // Only the archive's options, for commands that work on its table. Consent is not required.
 Result<ArchiveServiceOptions> ReadArchiveOptions(const Settings& settings);
+// kInvalid, naming the setting, when one is no probability.
+Result<attempts::OddsBounds> ReadOddsBounds(const Settings& settings);
 // Only the options of attempts. The odds are not checked.
 Result<AttemptsServiceOptions> ReadAttemptsOptions(const Settings& settings);
 

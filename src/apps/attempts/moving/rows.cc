@@ -170,7 +170,7 @@ Item JoinHeads(const Item& left, const Item& right) {
   JoinList("settled", right, &joined);
   JoinFailures(right, &joined);
   JoinLater("seen_at", right, &joined);
-  if (!right.Contains("ttl")) joined.Erase("ttl");
+  JoinLater("ttl", right, &joined);
   return joined;
 }
 
@@ -348,7 +348,8 @@ void SetVersion(const attempts::Subject& subject, const std::string& version, Ep
   if (!head.item) {
     head.item = Item{{std::string(attempts::kPartitionAttribute), subject.text()},
                      {std::string(attempts::kSortAttribute), std::string(attempts::kHeadKey)},
-                     {"seen_at", Number::FromInt(now)}};
+                     {"seen_at", Number::FromInt(now)},
+                     {"ttl", Number::FromInt(attempts::EndOfHead(now))}};
   }
   head.item->Set("version", version);
 }

@@ -302,6 +302,9 @@ Result<bool> TwoStores::Write(const attempts::AccountChange& change) {
   // more; the joint version shows whether anything changed since the decision was made.
   const View view = TRY(LoadView(change.subject));
   if (view.version != change.loaded_version) return false;
+  for (const attempts::RequiredVersion& other : change.required) {
+    if (TRY(LoadView(other.subject)).version != other.version) return false;
+  }
   const Rows after = ApplyChange(change, view);
   const Side decider = DeciderOf(view.phase.phase);
   const ReplaceOutcome outcome =

@@ -3,11 +3,14 @@
 #include <chrono>
 #include <utility>
 
-#include "base/json_body.h"
+#include <fmt/format.h>
 
 namespace tidemark::api {
 
 namespace {
+
+// How many identifiers one person may have. Real people have two or three.
+constexpr size_t kMaxIdentifiers = 16;
 
 Result<attempts::Name> NameIn(const JsonBody& body) {
   attempts::Name name;
@@ -71,25 +74,73 @@ Result<attempts::Subject> SubjectIn(const http::RoutedRequest& routed) {
   return attempts::Subject::Parse(id);
 }
 
-Result<attempts::ReserveRequest> ParseReserve(const http::RoutedRequest& routed) {
-  attempts::Subject subject = TRY(SubjectIn(routed));
-  const JsonBody body = TRY(JsonBody::Parse(
-      routed.request.body, {"journey", "count_type", "classifier", "method", "attempt_id", "device",
-                            "notification_type", "method_type"}));
-  attempts::ReserveRequest request{.subject = std::move(subject), .name = {}};
-  request.name = TRY(NameIn(body));
+attempts::Author AuthorOf(const http::RoutedRequest& routed, std::string reason) {
+  // Only the commands on a data folder come without a token.
+  return {.actor = routed.caller.empty() ? "command line" : routed.caller,
+          .request_id = routed.request.id,
+          .reason = std::move(reason)};
+}
+
+Result<attempts::Author> ParseAuthor(const http::RoutedRequest& routed) {
+  if (routed.request.body.empty()) return AuthorOf(routed);
+  const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"reason"}));
+  return AuthorOf(routed, TRY(body.TextOr("reason", "")));
+}
+
+Result<std::vector<attempts::Subject>> ParseOtherIds(const JsonBody& body) {
+  std::vector<attempts::Subject> subjects;
+  if (!body.Has("also")) return subjects;
+  const std::vector<std::string> ids = TRY(body.KnownTexts("also"));
+  if (ids.size() > kMaxIdentifiers) {
+    return Invalid(fmt::format("a person has at most {} ids", kMaxIdentifiers));
+  }
+  for (const std::string& id : ids) subjects.push_back(TRY(attempts::Subject::Parse(id)));
+  return subjects;
+}
+
+namespace {
+
+Result<attempts::ReserveRequest> AttemptIn(const http::RoutedRequest& routed,
+                                           const JsonBody& body) {
+  attempts::ReserveRequest request{.subject = TRY(SubjectIn(routed)), .name = TRY(NameIn(body))};
   request.attempt_id = TRY(body.TextOr("attempt_id", ""));
   request.device = TRY(body.TextOr("device", ""));
   request.notification_type = TRY(body.TextOr("notification_type", ""));
   request.method_type = TRY(body.TextOr("method_type", ""));
+  request.by = AuthorOf(routed);
   return request;
+}
+
+}  // namespace
+
+Result<attempts::ReserveRequest> ParseReserve(const http::RoutedRequest& routed,
+                                              const Secret& key) {
+  TRY(SubjectIn(routed));
+  const JsonBody body = TRY(JsonBody::Parse(
+      routed.request.body, {"journey", "count_type", "classifier", "method", "attempt_id", "device",
+                            "notification_type", "method_type", "also", "source"}));
+  attempts::ReserveRequest request = TRY(AttemptIn(routed, body));
+  request.also = TRY(ParseOtherIds(body));
+  if (body.Has("source")) {
+    const std::string source = TRY(body.Text("source"));
+    request.source = TRY(attempts::Subject::OfSource(source, key));
+  }
+  return request;
+}
+
+Result<attempts::ReserveRequest> ParseSpend(const http::RoutedRequest& routed) {
+  TRY(SubjectIn(routed));
+  const JsonBody body = TRY(JsonBody::Parse(
+      routed.request.body, {"journey", "count_type", "classifier", "method", "attempt_id", "device",
+                            "notification_type", "method_type"}));
+  return AttemptIn(routed, body);
 }
 
 Result<attempts::SettleRequest> ParseSettle(const http::RoutedRequest& routed) {
   attempts::Subject subject = TRY(SubjectIn(routed));
   const JsonBody body = TRY(JsonBody::Parse(
       routed.request.body, {"journey", "count_type", "classifier", "method", "attempt_id", "device",
-                            "method_type", "right", "lock_seconds"}));
+                            "method_type", "right", "lock_seconds", "also"}));
   attempts::SettleRequest request{
       .subject = std::move(subject), .name = {}, .attempt_id = {}, .right = false};
   request.name = TRY(NameIn(body));
@@ -100,7 +151,11 @@ Result<attempts::SettleRequest> ParseSettle(const http::RoutedRequest& routed) {
   if (!body.Has("right"))
     return Invalid("the field 'right' is missing: it should be true or false");
   request.right = TRY(body.BoolOr("right", false));
-  request.lock_length = std::chrono::seconds(TRY(body.IntegerOr("lock_seconds", 0)));
+  if (body.Has("lock_seconds")) {
+    request.lock_length = std::chrono::seconds(TRY(body.Integer("lock_seconds")));
+  }
+  request.also = TRY(ParseOtherIds(body));
+  request.by = AuthorOf(routed);
   return request;
 }
 
@@ -174,9 +229,43 @@ void Write(const attempts::Lock& lock, JsonWriter* writer) {
     writer->Key("until");
     writer->Int(*lock.until);
   }
+  if (lock.since > 0) {
+    writer->Key("since");
+    writer->Int(lock.since);
+  }
   writer->EndObject();
 }
 
 void Write(attempts::AccountState state, JsonWriter* writer) { writer->String(ToString(state)); }
+
+void Write(const attempts::StandingState& state, JsonWriter* writer) {
+  writer->BeginObject();
+  writer->Key("state");
+  Write(state.state, writer);
+  WriteText("reason", state.reason, writer);
+  writer->Key("since");
+  writer->Int(state.since);
+  writer->EndObject();
+}
+
+void Write(const attempts::StandingDevice& device, JsonWriter* writer) {
+  writer->BeginObject();
+  WriteText("lane", device.lane, writer);
+  writer->Key("succeeded_at");
+  writer->BeginArray();
+  for (const std::string& classifier : device.succeeded_at) writer->String(classifier);
+  writer->EndArray();
+  writer->Key("until");
+  writer->Int(device.until);
+  writer->EndObject();
+}
+
+void Write(const attempts::StandingFailures& failures, JsonWriter* writer) {
+  writer->BeginObject();
+  WriteText("classifier", failures.classifier, writer);
+  WriteText("lane", failures.lane, writer);
+  WriteNumber("failures", failures.failures, writer);
+  writer->EndObject();
+}
 
 }  // namespace tidemark::api

@@ -34,8 +34,6 @@ constexpr std::array<std::string_view, 14> kWords = {
     "sum",      "locks",   "ceiling", "states", "email-fraud", "journeys", "clear"};
 constexpr std::string_view kHidden = "{hidden}";
 constexpr std::string_view kIdentify = "identify";
-// How many identifiers one person may have. Real people have two or three.
-constexpr size_t kMaxIdentifiers = 16;
 
 template <typename Things>
 void WriteAll(std::string_view name, const Things& things, JsonWriter* writer) {
@@ -91,7 +89,10 @@ constexpr std::array kFrauds = {EmailFraud::kPending, EmailFraud::kAllow, EmailF
 class AttemptsRoutes {
  public:
   AttemptsRoutes(const AttemptsRoutesParts& parts, WorkerPool* workers)
-      : attempts_(*parts.attempts), email_key_(*parts.email_key), workers_(*workers) {}
+      : attempts_(*parts.attempts),
+        email_key_(*parts.email_key),
+        previous_email_key_(*parts.previous_email_key),
+        workers_(*workers) {}
 
   Answer Identify(const RoutedRequest& routed) const;
   Answer Show(const RoutedRequest& routed) const;
@@ -126,6 +127,7 @@ class AttemptsRoutes {
  private:
   attempts::Attempts& attempts_;
   const Secret& email_key_;
+  const Secret& previous_email_key_;
   WorkerPool& workers_;
 };
 
@@ -133,6 +135,10 @@ Answer AttemptsRoutes::Identify(const RoutedRequest& routed) const {
   const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"email"}));
   const std::string email = TRY(body.Text("email"));
   const Subject subject = TRY(Subject::OfEmail(email, email_key_));
+  if (!previous_email_key_.empty()) {
+    const Subject previous = TRY(Subject::OfEmail(email, previous_email_key_));
+    TRY(attempts_.TakeOver(previous, subject, AuthorOf(routed)));
+  }
   return ObjectOf([&](JsonWriter* writer) {
     writer->Key("id");
     writer->String(subject.text());
@@ -147,7 +153,7 @@ http::Response Respond(const Result<Reply>& reply) {
 }
 
 Later<http::Response> AttemptsRoutes::Reserve(const RoutedRequest& routed) const {
-  auto request = ParseReserve(routed);
+  auto request = ParseReserve(routed, email_key_);
   if (!request) return ToProblem(request.error());
   return attempts_.Reserve(*std::move(request), &workers_).Then(Respond<attempts::Decision>);
 }
@@ -159,13 +165,15 @@ Later<http::Response> AttemptsRoutes::Settle(const RoutedRequest& routed) const 
 }
 
 Answer AttemptsRoutes::Spend(const RoutedRequest& routed) const {
-  const attempts::ReserveRequest request = TRY(ParseReserve(routed));
+  const attempts::ReserveRequest request = TRY(ParseSpend(routed));
   return ToJson(TRY(attempts_.Spend(request)));
 }
 
 Later<http::Response> AttemptsRoutes::Decide(const RoutedRequest& routed) const {
-  auto request = ParseReserve(routed);
+  auto request = ParseReserve(routed, email_key_);
   if (!request) return ToProblem(request.error());
+  // These read several accounts. The reads are made here, on a worker.
+  if (request->source || !request->also.empty()) return Respond(attempts_.Decide(*request));
   return attempts_.SubmitDecide(*std::move(request)).Then(Respond<attempts::Decision>);
 }
 
@@ -197,13 +205,15 @@ Answer AttemptsRoutes::Sum(const RoutedRequest& routed) const {
 Answer AttemptsRoutes::Reset(const RoutedRequest& routed) const {
   const Subject subject = TRY(SubjectIn(routed));
   const Name name = TRY(NameIn(routed, {"method", "lane"}));
-  TRY(attempts_.Reset(subject, name));
+  const attempts::Author by = TRY(ParseAuthor(routed));
+  TRY(attempts_.Reset(subject, name, by));
   return Nothing();
 }
 
 Answer AttemptsRoutes::ResetAll(const RoutedRequest& routed) const {
   const Subject subject = TRY(SubjectIn(routed));
-  TRY(attempts_.ResetAll(subject));
+  const attempts::Author by = TRY(ParseAuthor(routed));
+  TRY(attempts_.ResetAll(subject, by));
   return Nothing();
 }
 
@@ -230,7 +240,7 @@ Answer AttemptsRoutes::SetLock(const RoutedRequest& routed) const {
   lock.kind = TRY(ParseOneOf("kind", kind, kKinds));
   const auto usual = attempts_.policy().LockLength(lock.kind);
   const std::chrono::seconds length(TRY(body.IntegerOr("seconds", usual.count())));
-  const attempts::Lock holds = TRY(attempts_.SetLock(subject, lock, length));
+  const attempts::Lock holds = TRY(attempts_.SetLock(subject, lock, length, AuthorOf(routed)));
   return ObjectOf([&](JsonWriter* writer) {
     writer->Key("lock");
     Write(holds, writer);
@@ -240,13 +250,15 @@ Answer AttemptsRoutes::SetLock(const RoutedRequest& routed) const {
 Answer AttemptsRoutes::Unlock(const RoutedRequest& routed) const {
   const Subject subject = TRY(SubjectIn(routed));
   const Name name = TRY(NameIn(routed, {"method", "lane"}));
-  TRY(attempts_.Unlock(subject, name));
+  const attempts::Author by = TRY(ParseAuthor(routed));
+  TRY(attempts_.Unlock(subject, name, by));
   return Nothing();
 }
 
 Answer AttemptsRoutes::LiftCeiling(const RoutedRequest& routed) const {
   const Subject subject = TRY(SubjectIn(routed));
-  TRY(attempts_.LiftCeiling(subject));
+  const attempts::Author by = TRY(ParseAuthor(routed));
+  TRY(attempts_.LiftCeiling(subject, by));
   return Nothing();
 }
 
@@ -264,7 +276,7 @@ Answer AttemptsRoutes::SetState(const RoutedRequest& routed) const {
   const std::string text = TRY(body.Text("state"));
   const AccountState state = TRY(ParseOneOf("state", text, attempts::kAccountStates));
   const std::string reason = TRY(body.TextOr("reason", ""));
-  TRY(attempts_.SetState(subject, state, reason));
+  TRY(attempts_.SetState(subject, state, reason, AuthorOf(routed)));
   return Nothing();
 }
 
@@ -272,7 +284,8 @@ Answer AttemptsRoutes::ClearState(const RoutedRequest& routed) const {
   const Subject subject = TRY(SubjectIn(routed));
   const AccountState state =
       TRY(ParseOneOf("state", Part(routed, "state"), attempts::kAccountStates));
-  TRY(attempts_.ClearState(subject, state));
+  const attempts::Author by = TRY(ParseAuthor(routed));
+  TRY(attempts_.ClearState(subject, state, by));
   return Nothing();
 }
 
@@ -287,12 +300,14 @@ Answer AttemptsRoutes::GetFraud(const RoutedRequest& routed) const {
 
 Answer AttemptsRoutes::SetFraud(const RoutedRequest& routed) const {
   const Subject subject = TRY(SubjectIn(routed));
-  const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"state", "life_seconds"}));
+  const JsonBody body =
+      TRY(JsonBody::Parse(routed.request.body, {"state", "life_seconds", "reason"}));
   const std::string text = TRY(body.Text("state"));
   const EmailFraud state = TRY(ParseOneOf("state", text, kFrauds));
   std::optional<std::chrono::seconds> life;
   if (body.Has("life_seconds")) life = std::chrono::seconds(TRY(body.Integer("life_seconds")));
-  TRY(attempts_.SetEmailFraud(subject, state, life));
+  const attempts::Author by = AuthorOf(routed, TRY(body.TextOr("reason", "")));
+  TRY(attempts_.SetEmailFraud(subject, state, life, by));
   return Nothing();
 }
 
@@ -303,12 +318,8 @@ Result<std::vector<Subject>> PersonIn(const RoutedRequest& routed) {
   std::vector<Subject> subjects = {TRY(SubjectIn(routed))};
   if (routed.request.body.empty()) return subjects;
   const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"also"}));
-  if (!body.Has("also")) return subjects;
-  const std::vector<std::string> ids = TRY(body.KnownTexts("also"));
-  if (ids.size() > kMaxIdentifiers) {
-    return Invalid(fmt::format("a person has at most {} ids", kMaxIdentifiers));
-  }
-  for (const std::string& id : ids) subjects.push_back(TRY(Subject::Parse(id)));
+  const std::vector<Subject> others = TRY(ParseOtherIds(body));
+  subjects.insert(subjects.end(), others.begin(), others.end());
   return subjects;
 }
 
@@ -319,29 +330,32 @@ Answer AttemptsRoutes::DecideJourney(const RoutedRequest& routed) const {
 
 Answer AttemptsRoutes::ClearJourney(const RoutedRequest& routed) const {
   const std::vector<Subject> person = TRY(PersonIn(routed));
-  TRY(attempts_.ClearJourney(person, Part(routed, "journey")));
+  TRY(attempts_.ClearJourney(person, Part(routed, "journey"), AuthorOf(routed)));
   return Nothing();
 }
 
 Answer AttemptsRoutes::Show(const RoutedRequest& routed) const {
   const Subject subject = TRY(SubjectIn(routed));
-  const auto counts = TRY(attempts_.GetAll(subject));
-  const auto locks = TRY(attempts_.Locks(subject));
-  const auto states = TRY(attempts_.States(subject));
-  const auto ceilings = TRY(attempts_.AtCeiling(subject));
-  const EmailFraud fraud = TRY(attempts_.GetEmailFraud(subject));
+  const attempts::Standing standing = TRY(attempts_.GetStanding(subject));
+  std::vector<AccountState> states;
+  for (const attempts::StandingState& one : standing.states) states.push_back(one.state);
   return ObjectOf([&](JsonWriter* writer) {
     writer->Key("id");
     writer->String(subject.text());
-    WriteAll("counts", counts, writer);
-    WriteAll("locks", locks, writer);
+    WriteAll("counts", standing.counts, writer);
+    WriteAll("locks", standing.locks, writer);
     WriteAll("states", states, writer);
     writer->Key("indefinitely_locked");
     writer->BeginArray();
-    for (const std::string& classifier : ceilings) writer->String(classifier);
+    for (const std::string& classifier : standing.at_ceiling) writer->String(classifier);
     writer->EndArray();
     writer->Key("email_fraud");
-    writer->String(ToString(fraud));
+    writer->String(ToString(standing.email_fraud));
+    WriteAll("state_details", standing.states, writer);
+    WriteAll("devices", standing.devices, writer);
+    WriteAll("failures_in_a_row", standing.failures, writer);
+    writer->Key("ceiling");
+    writer->Int(attempts_.policy().ceiling());
   });
 }
 
@@ -359,27 +373,6 @@ void RefuseEmptyId(const http::Route& route, TokenFile* tokens, http::Router* ro
   router->Add({.method = route.method,
                .pattern = fmt::format("{}/{}", kSubjects, route.pattern.substr(with_id.size())),
                .handler = std::move(answer)});
-}
-
-// Says in the audit log whose token made a change by hand. The lines of the change itself are
-// written before, by the app, which does not know tokens.
-http::RouteHandler Audited(const Logger& logger, std::string pattern, http::RouteHandler handler) {
-  return [&logger, pattern = std::move(pattern),
-          handler = std::move(handler)](const RoutedRequest& routed) -> Later<http::Response> {
-    return handler(routed).Then([&](Result<http::Response> response) {
-      const auto subject = SubjectIn(routed);
-      if (response && response->status == 200 && subject) {
-        logger.Log(LogLevel::kInfo, "attempts audit",
-                   {{"event", "changed by a token"},
-                    {"subject", subject->ForLog()},
-                    {"token", response->caller},
-                    {"method", ToString(routed.request.method)},
-                    {"route", pattern},
-                    {"request_id", routed.request.id}});
-      }
-      return response;
-    });
-  };
 }
 
 }  // namespace
@@ -402,11 +395,6 @@ void AddAttemptsRoutes(http::Router* router, const AttemptsRoutesParts& parts, T
   const auto add = [&](Method method, std::string pattern, Handler handler) {
     add_route({.method = method, .pattern = std::move(pattern), .handler = answer_of(handler)});
   };
-  const auto add_change = [&](Method method, std::string pattern, Handler handler) {
-    auto answer = answer_of(handler);
-    if (parts.logger != nullptr) answer = Audited(*parts.logger, pattern, std::move(answer));
-    add_route({.method = method, .pattern = std::move(pattern), .handler = std::move(answer)});
-  };
   using LaterHandler = Later<http::Response> (AttemptsRoutes::*)(const RoutedRequest&) const;
   const auto add_later = [&](std::string pattern, LaterHandler handler) {
     add_route({.method = Method::kPost,
@@ -425,21 +413,21 @@ void AddAttemptsRoutes(http::Router* router, const AttemptsRoutesParts& parts, T
   add_later(subject + "/attempts/decide", &AttemptsRoutes::Decide);
   add(Method::kPost, subject + "/counts/increment", &AttemptsRoutes::Increment);
   add(Method::kGet, subject + "/counts", &AttemptsRoutes::Counts);
-  add_change(Method::kDelete, subject + "/counts", &AttemptsRoutes::ResetAll);
+  add(Method::kDelete, subject + "/counts", &AttemptsRoutes::ResetAll);
   add(Method::kGet, count, &AttemptsRoutes::Count);
-  add_change(Method::kDelete, count, &AttemptsRoutes::Reset);
+  add(Method::kDelete, count, &AttemptsRoutes::Reset);
   add(Method::kGet, count + "/sum", &AttemptsRoutes::Sum);
   add(Method::kGet, subject + "/locks", &AttemptsRoutes::Locks);
-  add_change(Method::kPost, subject + "/locks", &AttemptsRoutes::SetLock);
-  add_change(Method::kDelete, subject + "/locks/{journey}/{classifier}", &AttemptsRoutes::Unlock);
-  add_change(Method::kDelete, subject + "/ceiling", &AttemptsRoutes::LiftCeiling);
+  add(Method::kPost, subject + "/locks", &AttemptsRoutes::SetLock);
+  add(Method::kDelete, subject + "/locks/{journey}/{classifier}", &AttemptsRoutes::Unlock);
+  add(Method::kDelete, subject + "/ceiling", &AttemptsRoutes::LiftCeiling);
   add(Method::kGet, subject + "/states", &AttemptsRoutes::States);
-  add_change(Method::kPost, subject + "/states", &AttemptsRoutes::SetState);
-  add_change(Method::kDelete, subject + "/states/{state}", &AttemptsRoutes::ClearState);
+  add(Method::kPost, subject + "/states", &AttemptsRoutes::SetState);
+  add(Method::kDelete, subject + "/states/{state}", &AttemptsRoutes::ClearState);
   add(Method::kGet, subject + "/email-fraud", &AttemptsRoutes::GetFraud);
-  add_change(Method::kPost, subject + "/email-fraud", &AttemptsRoutes::SetFraud);
+  add(Method::kPost, subject + "/email-fraud", &AttemptsRoutes::SetFraud);
   add(Method::kPost, subject + "/journeys/{journey}/decide", &AttemptsRoutes::DecideJourney);
-  add_change(Method::kPost, subject + "/journeys/{journey}/clear", &AttemptsRoutes::ClearJourney);
+  add(Method::kPost, subject + "/journeys/{journey}/clear", &AttemptsRoutes::ClearJourney);
 }
 
 namespace {

@@ -32,7 +32,6 @@
 #include <string_view>
 
 #include "apps/attempts/attempts.h"
-#include "base/log.h"
 #include "base/secret.h"
 #include "http/router.h"
 #include "servers/api/api_tokens.h"
@@ -41,8 +40,8 @@ namespace tidemark::api {
 
 struct AttemptsRoutesParts {
   attempts::Attempts* attempts = nullptr;
-  const Secret* email_key = nullptr;  // Empty: addresses are refused.
-  const Logger* logger = nullptr;     // Gets a line about who made a change by hand. May be null.
+  const Secret* email_key = nullptr;           // Empty: addresses are refused.
+  const Secret* previous_email_key = nullptr;  // Empty: the key was never changed.
 };
 
 // All outlive the router. When `tokens` is null, no token is needed.

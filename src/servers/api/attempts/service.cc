@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "servers/api/attempts/locked_routes.h"
 #include "servers/api/attempts/migration_routes.h"
 #include "servers/api/attempts/routes.h"
 
@@ -21,6 +22,7 @@ AttemptsService::Moving::Moving(const AttemptsServiceOptions& options,
 
 AttemptsService::AttemptsService(AttemptsServiceOptions options, const ServiceContext& context)
     : email_key_(std::move(options.email_key)),
+      previous_email_key_(std::move(options.previous_email_key)),
       logger_(context.runtime.logger),
       first_phase_(options.migration),
       table_(options.table, context.tables),
@@ -43,14 +45,17 @@ Status AttemptsService::Start() {
 
 // One line for the rule that is easiest to guess at. `tidemark attempts odds` shows all of them.
 void AttemptsService::LogOdds() const {
-  const std::vector<attempts::Odds> all = attempts_.policy().YearlyOdds();
+  const std::vector<attempts::Odds> all = attempts_.policy().GuessOdds();
   const auto highest = std::ranges::max_element(all, {}, &attempts::Odds::a_year);
   if (highest == all.end()) return;
-  logger_.Log(LogLevel::kInfo, "highest odds of guessing",
-              {{"rule", highest->rule},
-               {"guesses_a_year", static_cast<int64_t>(highest->guesses_a_year)},
-               {"odds_a_year", fmt::format("{:.3g}", highest->a_year)},
-               {"rules", all.size()}});
+  logger_.Log(
+      LogLevel::kInfo, "highest odds of guessing",
+      {{"rule", highest->rule},
+       {"guesses_between_successes", static_cast<int64_t>(highest->guesses_between_successes)},
+       {"odds_between_successes", fmt::format("{:.3g}", highest->between_successes)},
+       {"guesses_a_year", static_cast<int64_t>(highest->guesses_a_year)},
+       {"odds_a_year", fmt::format("{:.3g}", highest->a_year)},
+       {"rules", all.size()}});
 }
 
 void AttemptsService::Stop() {
@@ -58,9 +63,15 @@ void AttemptsService::Stop() {
 }
 
 void AttemptsService::AddRoutes(http::Router* router, TokenFile* tokens) {
-  AddAttemptsRoutes(router, {.attempts = &attempts_, .email_key = &email_key_, .logger = &logger_},
+  AddAttemptsRoutes(router,
+                    {.attempts = &attempts_,
+                     .email_key = &email_key_,
+                     .previous_email_key = &previous_email_key_},
                     tokens);
-  AddMigrationRoutes(router, moving_ ? &moving_->migration : nullptr, tokens);
+  moving::Migration* migration = moving_ ? &moving_->migration : nullptr;
+  AddLockedRoutes(router, {.attempts = &attempts_, .table = &table_, .migration = migration},
+                  tokens);
+  AddMigrationRoutes(router, migration, tokens);
 }
 
 }  // namespace tidemark::api

@@ -23,6 +23,7 @@ struct AttemptsServiceOptions {
   std::string table = attempts::kDefaultTable;
   attempts::Policy policy = attempts::Policy::Default();
   Secret email_key;                               // Empty: addresses are refused.
+  Secret previous_email_key;                      // Empty: the key was never changed.
   moving::Phase migration = moving::Phase::kNew;  // The phase in which a move begins.
 };
 
@@ -53,6 +54,7 @@ class AttemptsService {
   void LogOdds() const;
 
   const Secret email_key_;
+  const Secret previous_email_key_;
   const Logger& logger_;
   const moving::Phase first_phase_;
   attempts::AccountTable table_;

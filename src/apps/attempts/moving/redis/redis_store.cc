@@ -423,6 +423,12 @@ Result<Drift> RedisStore::GetDrift(uint64_t epoch) {
 
 // From INFO and not CONFIG GET, which managed services refuse.
 Status RedisStore::CheckKeepsRows() {
+  if (TRY(Ask({"INFO", "cluster"})).AsText().find("cluster_enabled:1") != std::string::npos) {
+    return Invalid(
+        "the Redis is a node of a cluster, and a move writes keys of several slots in one script: "
+        "copy the keys to a single Redis (redis-cli --cluster or a replica with cluster mode off), "
+        "and name that one");
+  }
   if (eviction_ == Eviction::kAccepted) return Done{};
   const std::string memory = TRY(Ask({"INFO", "memory"})).AsText();
   const size_t at = memory.find(kPolicyField);
