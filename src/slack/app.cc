@@ -12,15 +12,15 @@ namespace {
 constexpr Scope kScopes[] = {
     {"app_mentions:read", "the event app_mention"},
     {"channels:history", "messages in public channels the app is in"},
-    {"channels:read", "conversations.info and the events of public channels"},
+    {"channels:read", "conversations.list, conversations.info and the events of public channels"},
     {"emoji:read", "the event emoji_changed"},
     {"files:read", "files.info and the events of files"},
     {"groups:history", "messages in private channels the app is in"},
-    {"groups:read", "conversations.info and the events of private channels"},
+    {"groups:read", "conversations.list, conversations.info and the events of private channels"},
     {"pins:read", "the events of pins"},
     {"reactions:read", "the events of reactions"},
     {"team:read", "team.info and the name of the team"},
-    {"users:read", "users.info, and users who are deactivated"},
+    {"users:read", "users.list, users.info, and users who are deactivated"},
 };
 
 constexpr std::string_view kEvents[] = {

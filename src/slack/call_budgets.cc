@@ -34,6 +34,10 @@ std::string_view ToString(ApiMethod method) {
       return "auth.test";
     case ApiMethod::kRefresh:
       return "oauth.v2.access";
+    case ApiMethod::kConversationsList:
+      return "conversations.list";
+    case ApiMethod::kUsersList:
+      return "users.list";
   }
   return "";
 }

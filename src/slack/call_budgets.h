@@ -21,8 +21,17 @@
 
 namespace tidemark::slack {
 
-enum class ApiMethod { kTeamInfo, kUsersInfo, kConversationsInfo, kFilesInfo, kAuthTest, kRefresh };
-inline constexpr size_t kApiMethods = 6;
+enum class ApiMethod {
+  kTeamInfo,
+  kUsersInfo,
+  kConversationsInfo,
+  kFilesInfo,
+  kAuthTest,
+  kRefresh,
+  kConversationsList,
+  kUsersList,
+};
+inline constexpr size_t kApiMethods = 8;
 
 // "users.info"
 std::string_view ToString(ApiMethod method);

@@ -75,6 +75,8 @@ TEST_F(CallBudgetsTest, NamesMethodsAsSlackDoes) {
   EXPECT_EQ(ToString(ApiMethod::kConversationsInfo), "conversations.info");
   EXPECT_EQ(ToString(ApiMethod::kFilesInfo), "files.info");
   EXPECT_EQ(ToString(ApiMethod::kAuthTest), "auth.test");
+  EXPECT_EQ(ToString(ApiMethod::kConversationsList), "conversations.list");
+  EXPECT_EQ(ToString(ApiMethod::kUsersList), "users.list");
 }
 
 }  // namespace

@@ -6,10 +6,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/deadline.h"
 #include "base/secret.h"
+#include "slack/entities.h"
 
 namespace tidemark::slack {
 
@@ -39,6 +41,8 @@ struct LookupReply {
   bool is_public = false;  // Slack says that this channel is public.
   std::string error = {};  // Slack's error code ("user_not_found") or our own; for the log.
   uint32_t attempts = 0;   // Calls made to Slack.
+  // The user or channel as Slack described it, when it exists.
+  std::variant<std::monostate, Person, Conversation> entity = {};
 };
 
 class Directory {

@@ -21,15 +21,22 @@ constexpr uint32_t kRefreshBudget = 10;
 constexpr std::chrono::seconds kRefreshTimeout(30);
 constexpr size_t kMaxTokens = 1'000;
 constexpr size_t kMaxAnswer = 1 << 20;
+// Of a page of a list: 999 users have up to about 3 MB.
+constexpr size_t kMaxListAnswer = 16 << 20;
+constexpr std::chrono::seconds kListTimeout(8);
 // Slack's error codes are short. Longer texts come from somewhere else and are cut in our log.
 constexpr size_t kMaxErrorLength = 64;
 
 struct Call {
   ApiMethod method = ApiMethod::kTeamInfo;
-  std::string parameter = {};  // "user"
-  std::string value = {};      // "U01234567"
-  std::string form = {};       // When set: the body of a POST without a token.
+  std::vector<std::pair<std::string, std::string>> parameters = {};  // {"user", "U01234567"}
+  std::string form = {};  // When set: the body of a POST without a token.
 };
+
+// A page of a list is large, and Slack takes long to make it.
+bool IsList(ApiMethod method) {
+  return method == ApiMethod::kConversationsList || method == ApiMethod::kUsersList;
+}
 
 // Slack's answer: `body` when the call succeeded, `error` otherwise.
 struct ApiAnswer {
@@ -144,6 +151,8 @@ MethodBudgets BudgetsOf(const WebApiOptions& options) {
   set(ApiMethod::kFilesInfo, options.files_info_budget);
   set(ApiMethod::kAuthTest, kAuthTestBudget);
   set(ApiMethod::kRefresh, kRefreshBudget);
+  set(ApiMethod::kConversationsList, options.conversations_list_budget);
+  set(ApiMethod::kUsersList, options.users_list_budget);
   return budgets;
 }
 
@@ -193,13 +202,15 @@ class WebApi::Caller {
               .timeout = kRefreshTimeout,
               .max_answer_bytes = kMaxAnswer};
     }
-    if (!call.parameter.empty()) {
-      url += "?" + call.parameter + "=" + http::PercentEncode(call.value);
+    char separator = '?';
+    for (const auto& [name, value] : call.parameters) {
+      url += std::exchange(separator, '&') + name + "=" + http::PercentEncode(value);
     }
+    const bool is_list = IsList(call.method);
     return {.url = std::move(url),
             .headers = {{"Authorization", "Bearer " + std::string(token.Reveal())}},
-            .timeout = options_.call_timeout,
-            .max_answer_bytes = kMaxAnswer};
+            .timeout = is_list ? kListTimeout : options_.call_timeout,
+            .max_answer_bytes = is_list ? kMaxListAnswer : kMaxAnswer};
   }
 
   // Why the call must not be made now; nullopt when it may be made. The budget counts it then.
@@ -290,11 +301,16 @@ LookupOutcome OutcomeOf(CallFailure failure) {
   return LookupOutcome::kApiError;
 }
 
-// Only an answer that says "not private" counts. A direct conversation is private too.
-bool IsPublicChannel(const Json& entity) {
-  const auto is_private = entity.Find("is_private");
-  return is_private && is_private->AsBool() == false && !IsTrueIn(entity, "is_im") &&
-         !IsTrueIn(entity, "is_mpim");
+void Describe(EntityKind kind, const Json& entity, LookupReply* reply) {
+  if (kind == EntityKind::kUser) {
+    if (auto person = ReadPerson(entity)) reply->entity = *std::move(person);
+  }
+  if (kind == EntityKind::kChannel) {
+    auto conversation = ReadConversation(entity);
+    if (!conversation) return;
+    reply->is_public = conversation->is_public;
+    reply->entity = *std::move(conversation);
+  }
 }
 
 LookupReply ReplyTo(const Lookup& lookup, const ApiAnswer& answer) {
@@ -315,7 +331,7 @@ LookupReply ReplyTo(const Lookup& lookup, const ApiAnswer& answer) {
   } else {
     const bool inactive = IsTrueIn(*entity, method.inactive);
     reply.outcome = inactive ? LookupOutcome::kInactive : LookupOutcome::kActive;
-    reply.is_public = lookup.kind == EntityKind::kChannel && IsPublicChannel(*entity);
+    Describe(lookup.kind, *entity, &reply);
   }
   return reply;
 }
@@ -343,12 +359,57 @@ std::vector<LookupReply> WebApi::LookUp(const Secret& token, std::span<const Loo
   std::vector<Call> calls;
   for (const Lookup& lookup : lookups) {
     const LookupMethod method = MethodFor(lookup.kind);
-    calls.push_back({.method = method.method, .parameter = method.name, .value = lookup.id});
+    calls.push_back({.method = method.method, .parameters = {{method.name, lookup.id}}});
   }
   const std::vector<ApiAnswer> answers = caller_->CallAll(token, calls, deadline);
   std::vector<LookupReply> replies;
   for (size_t i = 0; i < lookups.size(); ++i) replies.push_back(ReplyTo(lookups[i], answers[i]));
   return replies;
+}
+
+namespace {
+
+Call ListCall(ApiMethod method, const ListRequest& request) {
+  Call call{.method = method,
+            .parameters = {{"limit", std::to_string(request.limit)}, {"team_id", request.team}}};
+  if (!request.cursor.empty()) call.parameters.emplace_back("cursor", request.cursor);
+  return call;
+}
+
+// `member` is the name of the array in the answer.
+template <typename T>
+CallResult<ListPage<T>> ReadPage(const ApiAnswer& answer, std::string_view member,
+                                 std::optional<T> (*read)(const Json&)) {
+  if (answer.error) return *answer.error;
+  const Json root = answer.body->root();
+  const auto entries = root.Find(member);
+  if (!entries || !entries->IsArray()) return CallError{CallFailure::kOther, "no_list"};
+  ListPage<T> page{.entries = {},
+                   .next_cursor = TextOf(root.Find("response_metadata"), "next_cursor")};
+  for (const Json entry : entries->Elements()) {
+    if (auto known = read(entry)) page.entries.push_back(*std::move(known));
+  }
+  return page;
+}
+
+}  // namespace
+
+CallResult<ListPage<Conversation>> WebApi::ListConversations(const Secret& token,
+                                                             ConversationType type,
+                                                             const ListRequest& request,
+                                                             const Deadline& deadline) {
+  Call call = ListCall(ApiMethod::kConversationsList, request);
+  call.parameters.emplace_back(
+      "types", type == ConversationType::kPublic ? "public_channel" : "private_channel");
+  const auto answers = caller_->CallAll(token, {&call, 1}, deadline);
+  return ReadPage<Conversation>(answers.front(), "channels", &ReadConversation);
+}
+
+CallResult<ListPage<Person>> WebApi::ListUsers(const Secret& token, const ListRequest& request,
+                                               const Deadline& deadline) {
+  const Call call = ListCall(ApiMethod::kUsersList, request);
+  const auto answers = caller_->CallAll(token, {&call, 1}, deadline);
+  return ReadPage<Person>(answers.front(), "members", &ReadPerson);
 }
 
 CallResult<AuthTest> WebApi::TestAuth(const Secret& token, const Deadline& deadline) {
@@ -364,7 +425,7 @@ CallResult<AuthTest> WebApi::TestAuth(const Secret& token, const Deadline& deadl
 
 CallResult<FileInfo> WebApi::GetFile(const Secret& token, const std::string& file,
                                      const Deadline& deadline) {
-  const Call call = {.method = ApiMethod::kFilesInfo, .parameter = "file", .value = file};
+  const Call call = {.method = ApiMethod::kFilesInfo, .parameters = {{"file", file}}};
   const ApiAnswer answer = std::move(caller_->CallAll(token, {&call, 1}, deadline).front());
   if (answer.error) return *answer.error;
   const auto info = answer.body->root().Find("file");

@@ -1,5 +1,5 @@
-// WebApi calls Slack's Web API: team.info, users.info, conversations.info, files.info, auth.test,
-// and oauth.v2.access to refresh a token.
+// WebApi calls Slack's Web API: team.info, users.info, conversations.info, users.list,
+// conversations.list, files.info, auth.test, and oauth.v2.access to refresh a token.
 //
 // Retries: only a call answered with 429 is made again. It waits for the longer of the policy's
 // wait (1, 2, 4 s) and Slack's Retry-After, if that ends before the deadline.
@@ -20,7 +20,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -28,6 +27,7 @@
 #include "base/runtime.h"
 #include "http/client.h"
 #include "slack/directory.h"
+#include "slack/lists.h"
 
 namespace tidemark::slack {
 
@@ -40,14 +40,8 @@ struct WebApiOptions {
   uint32_t conversations_info_budget = 50;
   uint32_t users_info_budget = 100;
   uint32_t files_info_budget = 100;
-};
-
-// Why a call failed, by what the caller can do about it.
-enum class CallFailure { kTimeout, kRateLimited, kNotFound, kDenied, kOther };
-
-struct CallError {
-  CallFailure failure = CallFailure::kOther;
-  std::string error;  // Slack's error code ("missing_scope") or our own.
+  uint32_t conversations_list_budget = 20;
+  uint32_t users_list_budget = 20;
 };
 
 struct AuthTest {
@@ -78,11 +72,7 @@ struct RefreshedToken {
   std::chrono::seconds expires_in{0};
 };
 
-// The value, or why the call failed.
-template <typename T>
-using CallResult = std::variant<T, CallError>;
-
-class WebApi final : public Directory {
+class WebApi final : public Directory, public Lists {
  public:
   // The client outlives this.
   WebApi(WebApiOptions options, http::Client* client, const Runtime& runtime);
@@ -90,6 +80,11 @@ class WebApi final : public Directory {
 
   std::vector<LookupReply> LookUp(const Secret& token, std::span<const Lookup> lookups,
                                   const Deadline& deadline) override;
+  CallResult<ListPage<Conversation>> ListConversations(const Secret& token, ConversationType type,
+                                                       const ListRequest& request,
+                                                       const Deadline& deadline) override;
+  CallResult<ListPage<Person>> ListUsers(const Secret& token, const ListRequest& request,
+                                         const Deadline& deadline) override;
   CallResult<AuthTest> TestAuth(const Secret& token, const Deadline& deadline);
   CallResult<FileInfo> GetFile(const Secret& token, const std::string& file,
                                const Deadline& deadline);

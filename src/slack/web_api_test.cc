@@ -439,5 +439,86 @@ TEST_F(WebApiTest, DistinguishesDeletedFilesFromForbiddenOnes) {
   EXPECT_EQ(failure(R"({"ok":false,"error":"access_denied"})"), CallFailure::kDenied);
 }
 
+// ---- Lists ----
+
+// Review: A16
+TEST_F(WebApiTest, ReadsAPageOfChannels) {
+  client.scripts["conversations.list"] = {
+      Answered(R"({"ok":true,"channels":[)"
+               R"({"id":"C01","name":"general","is_private":false,"is_archived":false,)"
+               R"("topic":{"value":"tides"},"purpose":{"value":"harbour"}},)"
+               R"({"id":"C02","name":"old","is_private":false,"is_archived":true,"topic":null},)"
+               R"({"id":"C03","is_private":true},{"id":"C04"},{"name":"without an id"}],)"
+               R"("response_metadata":{"next_cursor":"dGVhbTpDMDY="}})")};
+  const auto answer = api.ListConversations(token, ConversationType::kPublic, {.team = "T01"},
+                                            Deadline::After(clock, seconds(9)));
+  const auto& page = std::get<ListPage<Conversation>>(answer);
+  EXPECT_THAT(
+      page.entries,
+      ElementsAre(Conversation{.id = "C01",
+                               .name = "general",
+                               .topic = "tides",
+                               .purpose = "harbour",
+                               .is_public = true},
+                  Conversation{.id = "C02", .name = "old", .is_public = true, .is_archived = true},
+                  Conversation{.id = "C03"}, Conversation{.id = "C04"}));
+  EXPECT_EQ(page.next_cursor, "dGVhbTpDMDY=");
+  EXPECT_EQ(client.sent[0].url,
+            "http://slack.test/api/conversations.list?limit=999&team_id=T01&types=public_channel");
+}
+
+// The cursor ends with '=', which has another meaning in an address. All parameters are repeated.
+TEST_F(WebApiTest, AsksForTheNextPageWithTheSameParameters) {
+  client.scripts["users.list"] = {Answered(
+      R"({"ok":true,"members":[{"id":"U01","name":"ann","deleted":false,"is_bot":false,)"
+      R"("profile":{"real_name":"Ann Lee","display_name":"ann","image_48":"https://a/48"}},)"
+      R"({"id":"W02","deleted":true,"profile":null}]})")};
+  const auto answer = api.ListUsers(token, {.team = "T01", .cursor = "dXM6VTA=", .limit = 200},
+                                    Deadline::After(clock, seconds(9)));
+  const auto& page = std::get<ListPage<Person>>(answer);
+  EXPECT_THAT(page.entries, ElementsAre(Person{.id = "U01",
+                                               .name = "ann",
+                                               .real_name = "Ann Lee",
+                                               .display_name = "ann",
+                                               .avatar = "https://a/48"},
+                                        Person{.id = "W02", .is_deactivated = true}));
+  EXPECT_EQ(page.next_cursor, "") << "a missing cursor is the end";
+  EXPECT_EQ(client.sent[0].url,
+            "http://slack.test/api/users.list?limit=200&team_id=T01&cursor=dXM6VTA%3D");
+}
+
+TEST_F(WebApiTest, TakesAnAnswerWithoutAListForAFailure) {
+  client.scripts["users.list"] = {Answered(R"({"ok":true})")};
+  const auto answer = api.ListUsers(token, {.team = "T01"}, Deadline::After(clock, seconds(9)));
+  EXPECT_EQ(std::get<CallError>(answer).error, "no_list");
+}
+
+// Slack allows 20 pages of a list a minute.
+TEST_F(WebApiTest, ReadsNoMorePagesThanTheBudget) {
+  client.scripts["users.list"] = {Answered(R"({"ok":true,"members":[]})")};
+  const auto read = [&] {
+    const auto answer = api.ListUsers(token, {.team = "T01"}, Deadline::After(clock, seconds(9)));
+    return std::holds_alternative<ListPage<Person>>(answer);
+  };
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(read());
+  EXPECT_FALSE(read());
+  EXPECT_EQ(client.CallsOf("users.list"), 20u);
+  clock.Advance(seconds(60));
+  EXPECT_TRUE(read());
+}
+
+// Names are kept of what events name, also when no list has it.
+// Review: A8
+TEST_F(WebApiTest, DescribesWhatItLooksUp) {
+  client.scripts["conversations.info"] = {
+      Answered(R"({"ok":true,"channel":{"id":"C01234567","name":"general","is_private":false}})")};
+  client.scripts["users.info"] = {
+      Answered(R"({"ok":true,"user":{"id":"U01234567","name":"ann","real_name":"Ann Lee"}})")};
+  const auto replies = LookUp({kUserLookup, kChannelLookup, kTeamLookup});
+  EXPECT_EQ(std::get<Person>(replies[0].entity).real_name, "Ann Lee");
+  EXPECT_EQ(std::get<Conversation>(replies[1].entity).name, "general");
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(replies[2].entity));
+}
+
 }  // namespace
 }  // namespace tidemark::slack

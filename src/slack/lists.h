@@ -1,0 +1,70 @@
+// Lists reads Slack's lists of conversations and of users, one page at a time. WebApi implements it
+// with calls to Slack.
+//
+//   ListRequest request{.team = team, .limit = kLargestListPage};
+//   do {
+//     ... page = lists.ListUsers(token, request, deadline) ...
+//     request.cursor = page.next_cursor;
+//   } while (!request.cursor.empty());
+//
+// A page may have fewer entries than asked for, and even none, and still not be the last one: only
+// an empty cursor ends a list. A list is not a snapshot: what changes while it is read may be in it
+// twice or not at all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/deadline.h"
+#include "base/secret.h"
+#include "slack/entities.h"
+
+namespace tidemark::slack {
+
+// Slack takes no limit of 1,000 or more.
+inline constexpr uint32_t kLargestListPage = 999;
+
+// Why a call failed, by what the caller can do about it.
+enum class CallFailure { kTimeout, kRateLimited, kNotFound, kDenied, kOther };
+
+struct CallError {
+  CallFailure failure = CallFailure::kOther;
+  std::string error;  // Slack's error code ("missing_scope") or our own.
+};
+
+// The value, or why the call failed.
+template <typename T>
+using CallResult = std::variant<T, CallError>;
+
+// Each type is a list of its own. In a list of both types, Slack filters after it has cut the
+// pages, and returns many pages that are nearly empty.
+enum class ConversationType { kPublic, kPrivate };
+
+struct ListRequest {
+  std::string team;         // Org-wide tokens need it; other tokens ignore it.
+  std::string cursor = {};  // Of the page before; empty for the first page.
+  uint32_t limit = kLargestListPage;
+};
+
+template <typename T>
+struct ListPage {
+  std::vector<T> entries;
+  std::string next_cursor;  // Empty: this is the last page.
+};
+
+class Lists {
+ public:
+  virtual ~Lists() = default;
+  // Blocks until the page is there, not longer than the deadline. Entries without a valid id are
+  // left out. May be called from any thread.
+  virtual CallResult<ListPage<Conversation>> ListConversations(const Secret& token,
+                                                               ConversationType type,
+                                                               const ListRequest& request,
+                                                               const Deadline& deadline) = 0;
+  virtual CallResult<ListPage<Person>> ListUsers(const Secret& token, const ListRequest& request,
+                                                 const Deadline& deadline) = 0;
+};
+
+}  // namespace tidemark::slack
