@@ -87,6 +87,7 @@ class ScriptedTokens final : public gate::Tokens {
   std::optional<gate::Credential> Find(const slack::TeamId& team) const override {
     return tokens_->Find(team);
   }
+  std::vector<gate::Credential> All() const override { return tokens_->All(); }
 
  private:
   std::unique_ptr<gate::FixedTokens> tokens_;

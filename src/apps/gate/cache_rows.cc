@@ -19,6 +19,7 @@ constexpr std::string_view kKey = "cache_key";
 constexpr std::string_view kTtl = "ttl";
 constexpr std::string_view kVerifiedAt = "verified_at";
 constexpr std::string_view kGeneration = "generation";
+constexpr std::string_view kRaisedAt = "raised_at";
 constexpr std::string_view kState = "state";
 constexpr std::string_view kPublic = "public";  // True or absent.
 
@@ -139,6 +140,13 @@ std::optional<Observation> ObservationIn(const item::Item& row) {
 
 std::optional<int64_t> GenerationIn(const item::Item& row) { return FindInt(row, kGeneration); }
 
+bool MayPredateInvalidation(const Rows& rows, std::string_view id, EpochSeconds observed_at) {
+  const auto row = rows.find(GenerationKey(id));
+  if (row == rows.end()) return false;
+  const std::optional<int64_t> raised_at = FindInt(row->second, kRaisedAt);
+  return !raised_at || observed_at <= *raised_at + kMaxClockSkewSeconds;
+}
+
 CacheRows::CacheRows(std::string table, tables::Tables* tables, const Clock* clock)
     : table_(std::move(table)), tables_(*tables), clock_(*clock) {}
 
@@ -190,9 +198,11 @@ Status CacheRows::Raise(const std::string& id) {
   TRY(tables_
           .Update({.table = table_,
                    .key = KeyItem(GenerationKey(id)),
-                   .update = "ADD #generation :one",
-                   .names = {{"#generation", std::string(kGeneration)}},
-                   .values = {{":one", Number::FromInt(1)}}})
+                   .update = "ADD #generation :one SET #raised_at = :now",
+                   .names = {{"#generation", std::string(kGeneration)},
+                             {"#raised_at", std::string(kRaisedAt)}},
+                   .values = {{":one", Number::FromInt(1)},
+                              {":now", Number::FromInt(clock_.NowSeconds())}}})
           .WithContext(GenerationKey(id)));
   return Done{};
 }

@@ -7,6 +7,7 @@
 //                     public: true                           also, in both, if the channel is
 //                     public
 //   generation#U1     generation, a number, without ttl    how often it was invalidated
+//                     raised_at                              and when last
 //
 // CacheRows may be used from any thread. It makes no decision about an event; it only says what is
 // stored.
@@ -72,6 +73,11 @@ std::optional<Observation> ObservationIn(const item::Item& row);
 std::optional<int64_t> GenerationIn(const item::Item& row);
 
 using Rows = std::map<std::string, item::Item>;  // By cache_key.
+
+// Whether an observation of this time may be from before the last invalidation of the id, because
+// it is older or nearly as old, or because the row does not say when that was. An observation that
+// was not made under a known generation must not be used then.
+bool MayPredateInvalidation(const Rows& rows, std::string_view id, EpochSeconds observed_at);
 
 class CacheRows {
  public:

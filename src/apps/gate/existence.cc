@@ -91,7 +91,7 @@ Result<std::string> CacheKey(const Subject& subject) {
 class Existence::State {
  public:
   State(ExistenceOptions options, tables::Tables* tables, slack::Directory* directory,
-        const Tokens* tokens, const Runtime& runtime)
+        const Tokens* tokens, const Runtime& runtime, Roster* roster)
       : options_(std::move(options)),
         rows_(options_.table, tables, &runtime.clock),
         directory_(*directory),
@@ -99,6 +99,7 @@ class Existence::State {
         clock_(runtime.clock),
         logger_(runtime.logger),
         metrics_(runtime.metrics),
+        roster_(roster),
         team_limit_({.per_minute = options_.checks_per_team_minute, .max_teams = kMaxLimitedTeams},
                     &runtime.clock) {
     if (!HasCache()) Warn("existence cache is off: no table is configured", {});
@@ -146,6 +147,9 @@ class Existence::State {
   std::string FlightKey(const Question& question, const StoredRows& stored) const;
   CheckedVerdict Verify(const Question& question);
   std::vector<Finding> FindingsIn(const StoredRows& stored, const Question& question) const;
+  void FindInLists(const Question& question, const StoredRows& stored,
+                   std::vector<Finding>* findings);
+  void NoteFound(const Question& question, slack::LookupReply reply, EpochSeconds asked_at);
   bool IsRefused(slack::EntityKind kind, const Observation& observation) const;
   bool IsSettled(const std::vector<Finding>& findings, const Question& question) const;
   std::optional<Verdict> AskSlack(const Question& question, const StoredRows& stored,
@@ -167,6 +171,7 @@ class Existence::State {
   const Clock& clock_;
   const Logger& logger_;
   const ExistenceMetrics metrics_;
+  Roster* const roster_;  // May be null.
   TeamLimit team_limit_;
   SharedFlights<CheckedVerdict> flights_;
   std::atomic<size_t> under_way_ = 0;
@@ -256,6 +261,7 @@ std::optional<Verdict> Existence::State::Recall(const Subject& subject) {
 Question Existence::State::QuestionOf(const Subject& subject, std::string key,
                                       Credential credential) const {
   return {.key = std::move(key),
+          .team = subject.team,
           .parts = PartsOf(subject),
           .credential = std::move(credential),
           .deadline = Deadline::After(clock_, options_.deadline)};
@@ -318,10 +324,15 @@ Existence::State::CheckedVerdict Existence::State::Verify(const Question& questi
     return {.verdict = AllowBy(*row), .from_table = true};
   }
   std::vector<Finding> findings = FindingsIn(stored, question);
+  if (roster_ != nullptr) FindInLists(question, stored, &findings);
   const bool from_table = IsSettled(findings, question);
   if (!from_table) {
     std::optional<Verdict> refused = AskSlack(question, stored, &findings);
     if (refused) return {.verdict = *std::move(refused)};
+  }
+  const auto& of_team = findings.front().observation;
+  if (roster_ != nullptr && of_team && of_team->state == EntityState::kActive) {
+    roster_->Want(question.team);
   }
   StoreTriple(question, stored, findings);
   Reason allowed = from_table ? Reason::kCached : Reason::kVerified;
@@ -338,6 +349,37 @@ std::vector<Finding> Existence::State::FindingsIn(const StoredRows& stored,
     findings[i].is_stored = findings[i].observation.has_value();
   }
   return findings;
+}
+
+// The lists were asked for without knowing which generations their ids have. So an entry is used
+// only if it is clearly newer than the last invalidation of its id and of its team.
+void Existence::State::FindInLists(const Question& question, const StoredRows& stored,
+                                   std::vector<Finding>* findings) {
+  if (!stored.generations) return;
+  for (size_t i = 0; i < findings->size(); ++i) {
+    Finding& finding = (*findings)[i];
+    const slack::Lookup& part = question.parts[i];
+    if (finding.observation || part.kind == slack::EntityKind::kTeam) continue;
+    const auto listed = roster_->Find(question.team, question.credential.generation, part);
+    if (!listed) continue;
+    if (MayPredateInvalidation(stored.rows, part.id, listed->verified_at) ||
+        MayPredateInvalidation(stored.rows, question.team.text(), listed->verified_at)) {
+      continue;
+    }
+    metrics_.listed.Add();
+    finding.observation = listed;
+    finding.is_stored = StorePart(part, stored.generations->OfPart(i), *listed);
+  }
+}
+
+void Existence::State::NoteFound(const Question& question, slack::LookupReply reply,
+                                 EpochSeconds asked_at) {
+  if (auto* person = std::get_if<slack::Person>(&reply.entity)) {
+    roster_->NoteFound({question.team, std::move(*person), asked_at});
+  }
+  if (auto* conversation = std::get_if<slack::Conversation>(&reply.entity)) {
+    roster_->NoteFound({question.team, std::move(*conversation), asked_at});
+  }
 }
 
 bool Existence::State::IsRefused(slack::EntityKind kind, const Observation& observation) const {
@@ -389,6 +431,7 @@ std::optional<Verdict> Existence::State::AskSlack(const Question& question,
   for (size_t i = 0; i < asked.size(); ++i) {
     Finding& finding = (*findings)[asked[i]];
     finding = FindingOf(replies[i], asked_at);
+    if (roster_ != nullptr) NoteFound(question, replies[i], asked_at);
     if (!finding.observation || !stored.generations) continue;
     finding.is_stored =
         StorePart(lookups[i], stored.generations->OfPart(asked[i]), *finding.observation);
@@ -477,8 +520,9 @@ Status Existence::State::Invalidate(const std::string& id) {
 }
 
 Existence::Existence(ExistenceOptions options, tables::Tables* tables, slack::Directory* directory,
-                     const Tokens* tokens, const Runtime& runtime)
-    : state_(std::make_unique<State>(std::move(options), tables, directory, tokens, runtime)) {}
+                     const Tokens* tokens, const Runtime& runtime, Roster* roster)
+    : state_(std::make_unique<State>(std::move(options), tables, directory, tokens, runtime,
+                                     roster)) {}
 Existence::~Existence() = default;
 
 Status Existence::CreateTable() { return state_->CreateTable(); }

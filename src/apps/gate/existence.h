@@ -10,6 +10,9 @@
 // it was written with. So Invalidate, which raises a generation, takes effect at once in every
 // process, without finding and deleting rows.
 //
+// What Slack's lists say (roster.h) is used before Slack is asked about a single id, and is stored
+// like the answer to a look-up. Absence from a list says nothing.
+//
 // Slack is asked for all missing ids at the same time, under one deadline. Requests of one process
 // that wait for the same triple share one set of calls. A late answer never overwrites a newer one.
 // Timeouts, rate limits and errors are never stored. When the table fails, Slack is asked instead;
@@ -26,6 +29,7 @@
 #include <string>
 #include <string_view>
 
+#include "apps/gate/roster.h"
 #include "apps/gate/tokens.h"
 #include "apps/gate/verdict.h"
 #include "base/later.h"
@@ -68,9 +72,9 @@ struct ExistenceOptions {
 
 class Existence {
  public:
-  // All outlive this.
+  // All outlive this. The roster may be null: then every id is looked up.
   Existence(ExistenceOptions options, tables::Tables* tables, slack::Directory* directory,
-            const Tokens* tokens, const Runtime& runtime);
+            const Tokens* tokens, const Runtime& runtime, Roster* roster = nullptr);
   ~Existence();
 
   // Creates the table with the seed's layout, unless it exists.

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 #include "base/clock.h"
 #include "slack/signature.h"
@@ -20,6 +21,20 @@ inline constexpr EpochSeconds kMaxClockSkewSeconds = 60;
 
 // How many teams the limit on checks remembers.
 inline constexpr size_t kMaxLimitedTeams = 10'000;
+
+// How many teams the roster holds, and how many found people and channels wait to be kept.
+inline constexpr size_t kMaxListedTeams = 1'000;
+inline constexpr size_t kMaxFound = 10'000;
+
+// A team's lists are read again after this long, so that no entry reaches the end of its life.
+inline constexpr std::chrono::seconds kListPeriod(240);
+// The wait after our budget or Slack refused a page, after a failure (which doubles, up to the
+// longest), and after Slack refused the list for good: a scope is missing.
+inline constexpr std::chrono::seconds kListBudgetWait(3);
+inline constexpr std::chrono::seconds kListFailureWait(10);
+inline constexpr std::chrono::seconds kLongestListWait(600);
+// A page that takes too long or fails is asked for with half the limit, down to this one.
+inline constexpr uint32_t kSmallestListPage = 100;
 
 // A signature is valid for 300 s before and after its timestamp. The 5 s more are for a clock that
 // is set back.

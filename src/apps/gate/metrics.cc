@@ -19,6 +19,9 @@ ExistenceMetrics::ExistenceMetrics(Metrics& metrics)
                                      .help = "Existence checks that the table answered."})),
       cache_misses(metrics.AddCounter({.name = "tidemark_gate_existence_cache_misses_total",
                                        .help = "Existence checks that the table did not answer."})),
+      listed(metrics.AddCounter({.name = "tidemark_gate_listed_total",
+                                 .help = "Users and channels that needed no look-up, because a "
+                                         "list of Slack had them."})),
       slack_seconds(
           metrics.AddHistogram({.metric = {.name = "tidemark_gate_slack_seconds",
                                            .help = "Time that Slack took for a set of look-ups."},

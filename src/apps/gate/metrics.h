@@ -11,6 +11,7 @@ struct ExistenceMetrics {
   Counter& failures;
   Counter& cache_hits;
   Counter& cache_misses;
+  Counter& listed;
   Histogram& slack_seconds;
 };
 

@@ -15,7 +15,8 @@
 namespace tidemark::gate {
 
 struct Question {
-  std::string key;                   // The cache key of the triple.
+  std::string key;  // The cache key of the triple.
+  slack::TeamId team;
   std::vector<slack::Lookup> parts;  // The team, then the user and the channel if given.
   Credential credential;
   Deadline deadline;

@@ -19,6 +19,10 @@ Credential CredentialOf(Secret token) {
   return {.token = std::move(token), .generation = std::move(generation)};
 }
 
+std::vector<Credential> AllOf(const std::optional<Credential>& credential) {
+  return credential ? std::vector<Credential>{*credential} : std::vector<Credential>();
+}
+
 }  // namespace
 
 FixedTokens::FixedTokens(std::optional<Secret> token) {
@@ -26,6 +30,8 @@ FixedTokens::FixedTokens(std::optional<Secret> token) {
 }
 
 std::optional<Credential> FixedTokens::Find(const slack::TeamId&) const { return credential_; }
+
+std::vector<Credential> FixedTokens::All() const { return AllOf(credential_); }
 
 FileTokens::FileTokens(const std::string& path, const Runtime& runtime)
     : logger_(runtime.logger), watch_(path, &runtime.clock) {}
@@ -54,6 +60,12 @@ std::optional<Credential> FileTokens::Find(const slack::TeamId&) const {
   const std::lock_guard lock(mutex_);
   Read();
   return credential_;
+}
+
+std::vector<Credential> FileTokens::All() const {
+  const std::lock_guard lock(mutex_);
+  Read();
+  return AllOf(credential_);
 }
 
 RotatingTokens::RotatingTokens(RotatingTokensOptions options, slack::WebApi* web_api,
@@ -92,6 +104,12 @@ std::optional<Credential> RotatingTokens::Find(const slack::TeamId&) const {
   const std::lock_guard lock(mutex_);
   (void)Read();  // On failure the previous token is used, and Step logs what is wrong.
   return credential_;
+}
+
+std::vector<Credential> RotatingTokens::All() const {
+  const std::lock_guard lock(mutex_);
+  (void)Read();
+  return AllOf(credential_);
 }
 
 bool RotatingTokens::IsDue() const {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/runtime.h"
@@ -30,6 +31,8 @@ class Tokens {
   virtual ~Tokens() = default;
   // May be called from any thread.
   virtual std::optional<Credential> Find(const slack::TeamId& team) const = 0;
+  // All tokens that there are now, to find out their teams.
+  virtual std::vector<Credential> All() const = 0;
 };
 
 // The token from the settings, for all teams. nullopt: no team has a token.
@@ -37,6 +40,7 @@ class FixedTokens final : public Tokens {
  public:
   explicit FixedTokens(std::optional<Secret> token);
   std::optional<Credential> Find(const slack::TeamId& team) const override;
+  std::vector<Credential> All() const override;
 
  private:
   std::optional<Credential> credential_;
@@ -49,6 +53,7 @@ class FileTokens final : public Tokens {
   // kNotFound or kInvalid when the file has no token now.
   static Result<std::unique_ptr<FileTokens>> Open(const std::string& path, const Runtime& runtime);
   std::optional<Credential> Find(const slack::TeamId& team) const override;
+  std::vector<Credential> All() const override;
 
  private:
   FileTokens(const std::string& path, const Runtime& runtime);
@@ -80,6 +85,7 @@ class RotatingTokens final : public Tokens {
                                                       slack::WebApi* web_api,
                                                       const Runtime& runtime);
   std::optional<Credential> Find(const slack::TeamId& team) const override;
+  std::vector<Credential> All() const override;
 
   // Refreshes the token when it is due. To be called every few seconds, by one thread. Blocks while
   // it waits for Slack. Failures are logged.

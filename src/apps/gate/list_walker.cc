@@ -1,0 +1,151 @@
+#include "apps/gate/list_walker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/deadline.h"
+
+namespace tidemark::gate {
+
+using slack::CallError;
+using slack::CallFailure;
+using slack::ConversationType;
+using std::chrono::nanoseconds;
+
+namespace {
+
+// Longer than the call itself may take, so that a wait that Slack asks for is not slept through
+// here: the walk goes on in a later step.
+constexpr std::chrono::seconds kPageDeadline(9);
+
+nanoseconds WaitAfter(uint32_t failures) {
+  std::chrono::seconds wait = kListFailureWait;
+  for (uint32_t i = 1; i < failures && wait < kLongestListWait; ++i) wait *= 2;
+  return std::min(wait, kLongestListWait);
+}
+
+}  // namespace
+
+std::string_view ListWalker::ToString(ListKind kind) {
+  switch (kind) {
+    case ListKind::kPublicChannels:
+      return "public channels";
+    case ListKind::kPrivateChannels:
+      return "private channels";
+    case ListKind::kPeople:
+      break;
+  }
+  return "people";
+}
+
+ListWalker::ListWalker(ListWalkerParts parts, const Runtime& runtime)
+    : parts_(std::move(parts)), clock_(runtime.clock), logger_(runtime.logger) {}
+
+void ListWalker::Step() {
+  for (const slack::TeamId& team : parts_.roster->Teams()) StepTeam(team);
+}
+
+void ListWalker::StepTeam(const slack::TeamId& team) {
+  const auto credential = parts_.tokens->Find(team);
+  if (!credential) return;
+  TeamWalks& walks = teams_[team];
+  const bool is_wanted = parts_.roster->TakeWanted(team);
+  // What was listed with another token is not used any more.
+  if (walks.credential != credential->generation) walks = {.credential = credential->generation};
+  if (is_wanted) walks.wanted = clock_.Monotonic();
+  for (const ListKind kind : kLists) {
+    if (stopping_) return;
+    Walk& walk = walks.lists[kind];
+    if (IsDue(walks, walk)) ReadPage(team, *credential, kind, &walk);
+  }
+}
+
+bool ListWalker::IsDue(const TeamWalks& team, const Walk& walk) const {
+  const nanoseconds now = clock_.Monotonic();
+  if (now < walk.next_try) return false;
+  if (walk.is_under_way || !walk.has_begun) return true;
+  return team.wanted > walk.began && now >= walk.began + kListPeriod;
+}
+
+void ListWalker::ReadPage(const slack::TeamId& team, const Credential& credential, ListKind kind,
+                          Walk* walk) {
+  if (!walk->is_under_way) {
+    walk->is_under_way = walk->has_begun = true;
+    walk->began = clock_.Monotonic();
+    walk->cursor.clear();
+  }
+  const slack::ListRequest request{
+      .team = team.text(), .cursor = walk->cursor, .limit = walk->limit};
+  // Taken before the call: Slack's answer is true at this time or later.
+  const PageOrigin origin{
+      .team = team, .credential = credential.generation, .asked_at = clock_.NowSeconds()};
+  const Deadline deadline = Deadline::After(clock_, kPageDeadline);
+  if (kind == ListKind::kPeople) {
+    return Take(origin, kind, parts_.lists->ListUsers(credential.token, request, deadline), walk);
+  }
+  const auto type =
+      kind == ListKind::kPublicChannels ? ConversationType::kPublic : ConversationType::kPrivate;
+  Take(origin, kind, parts_.lists->ListConversations(credential.token, type, request, deadline),
+       walk);
+}
+
+template <typename T>
+void ListWalker::Take(const PageOrigin& origin, ListKind kind,
+                      slack::CallResult<slack::ListPage<T>> answer, Walk* walk) {
+  if (const auto* error = std::get_if<CallError>(&answer)) return Fail(origin, kind, *error, walk);
+  const auto& page = std::get<slack::ListPage<T>>(answer);
+  // The same page would come again, without an end.
+  if (!page.next_cursor.empty() && page.next_cursor == walk->cursor) {
+    return Fail(origin, kind, {CallFailure::kOther, "the cursor of the page before"}, walk);
+  }
+  End(parts_.roster->Add(origin, page.entries));
+  Tell(origin, page.entries);
+  Advance(page.next_cursor, walk);
+}
+
+void ListWalker::Tell(const PageOrigin& origin, const std::vector<slack::Person>& people) const {
+  if (parts_.on_people) parts_.on_people(origin, people);
+}
+
+void ListWalker::Tell(const PageOrigin& origin,
+                      const std::vector<slack::Conversation>& conversations) const {
+  if (parts_.on_conversations) parts_.on_conversations(origin, conversations);
+}
+
+void ListWalker::End(const std::vector<slack::Lookup>& ended) {
+  for (const slack::Lookup& one : ended) {
+    const Status invalidated = parts_.existence->Invalidate(one.kind, one.id);
+    if (invalidated) continue;
+    // It stays trusted for the rest of its 300 s.
+    logger_.Log(LogLevel::kWarning, "existence cache save failed",
+                {{"id", one.id}, {"error", invalidated.error().message}});
+  }
+}
+
+// Only a page without a cursor is the last one; an empty page is not.
+void ListWalker::Advance(const std::string& next_cursor, Walk* walk) const {
+  walk->failures = 0;
+  walk->cursor = next_cursor;
+  walk->is_under_way = !next_cursor.empty();
+}
+
+void ListWalker::Fail(const PageOrigin& origin, ListKind kind, const CallError& error, Walk* walk) {
+  if (error.failure == CallFailure::kRateLimited) {
+    walk->next_try = clock_.Monotonic() + kListBudgetWait;
+    return;
+  }
+  const bool is_denied = error.failure == CallFailure::kDenied;
+  ++walk->failures;
+  walk->cursor.clear();
+  walk->limit = std::max(walk->limit / 2, kSmallestListPage);
+  walk->next_try =
+      clock_.Monotonic() + (is_denied ? nanoseconds(kLongestListWait) : WaitAfter(walk->failures));
+  logger_.Log(LogLevel::kWarning,
+              is_denied
+                  ? "Slack refuses a list; ids are looked up one by one until the app has the "
+                    "scopes that `tidemark doctor` names"
+                  : "a list of Slack could not be read; it is read again from its beginning",
+              {{"team", origin.team.text()}, {"list", ToString(kind)}, {"error", error.error}});
+}
+
+}  // namespace tidemark::gate
