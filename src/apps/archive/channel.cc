@@ -59,10 +59,36 @@ void JoinVisibility(const ChannelNews& news, Channel* channel) {
 
 // Only the raw event of the newest event is kept.
 void JoinRawEvent(const ChannelNews& news, Channel* channel) {
+  if (news.is_listing) return;
   if (channel->last_event_ts && news.event_ts <= *channel->last_event_ts) return;
   channel->last_event_ts = news.event_ts;
   channel->raw_event = news.raw_event;
   channel->raw_event_dropped = false;
+}
+
+// Without what the channel's present state says already. Joined with a later time, a repeated name
+// would push older ones out of the history. What is empty or false counts as said by a channel that
+// says nothing.
+ChannelNews WithoutKnown(ChannelNews news, const Channel& channel) {
+  if (news.name == channel.name()) news.name.reset();
+  if (news.visibility == channel.visibility.value) news.visibility.reset();
+  if (news.archived == channel.archived.value.value_or(false)) news.archived.reset();
+  if (news.topic == channel.topic.value.value_or("")) news.topic.reset();
+  if (news.purpose == channel.purpose.value.value_or("")) news.purpose.reset();
+  return news;
+}
+
+void JoinAll(const ChannelNews& news, Channel* channel) {
+  if (news.name) JoinName({.at = news.event_ts, .name = *news.name}, &channel->name_changes);
+  JoinVisibility(news, channel);
+  JoinValue(news.archived, news.event_ts, &channel->archived);
+  channel->deleted = channel->deleted || news.deleted;
+  JoinValue(news.topic, news.event_ts, &channel->topic);
+  JoinValue(news.purpose, news.event_ts, &channel->purpose);
+  if (news.moved_from) {
+    channel->prev_channel_id = std::max(channel->prev_channel_id, news.moved_from->text());
+  }
+  JoinRawEvent(news, channel);
 }
 
 }  // namespace
@@ -83,16 +109,12 @@ std::vector<std::string> Channel::names_history() const {
 bool Channel::EverPublic() const { return was_public || visibility.value == Visibility::kPublic; }
 
 void Join(const ChannelNews& news, Channel* channel) {
-  if (news.name) JoinName({.at = news.event_ts, .name = *news.name}, &channel->name_changes);
-  JoinVisibility(news, channel);
-  JoinValue(news.archived, news.event_ts, &channel->archived);
-  channel->deleted = channel->deleted || news.deleted;
-  JoinValue(news.topic, news.event_ts, &channel->topic);
-  JoinValue(news.purpose, news.event_ts, &channel->purpose);
-  if (news.moved_from) {
-    channel->prev_channel_id = std::max(channel->prev_channel_id, news.moved_from->text());
-  }
-  JoinRawEvent(news, channel);
+  JoinAll(news.is_listing ? WithoutKnown(news, *channel) : news, channel);
+}
+
+bool SaysMore(const ChannelNews& listing, const Channel& channel) {
+  const ChannelNews more = WithoutKnown(listing, channel);
+  return more.name || more.visibility || more.archived || more.topic || more.purpose;
 }
 
 void JoinState(const Channel& told, Channel* channel) {

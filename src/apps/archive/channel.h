@@ -79,6 +79,9 @@ struct ChannelNews {
   std::optional<std::string> purpose = std::nullopt;
   std::optional<slack::ChannelId> moved_from = std::nullopt;
   std::string raw_event = {};
+  // It is not from an event: Slack was asked. It repeats what is known, so only what differs from
+  // the channel's present state is joined.
+  bool is_listing = false;
 };
 
 // The channel has a row_timestamp.
@@ -87,6 +90,8 @@ item::Item Encode(const Channel& channel);
 Result<Channel> DecodeChannel(const item::Item& row);
 
 void Join(const ChannelNews& news, Channel* channel);
+// Whether a listing says something that the channel's present state does not.
+bool SaysMore(const ChannelNews& listing, const Channel& channel);
 // Adds what is known from another row or under a former id. Not the deletion: the former id may be
 // deleted while the channel lives on under the new one.
 void JoinState(const Channel& told, Channel* channel);

@@ -72,6 +72,10 @@ std::string EmojiRowsOf(const slack::TeamId& team, std::string_view name) {
   return Joined({"meta", team.text(), "emoji", name});
 }
 
+std::string PeopleOf(const slack::TeamId& team) { return Joined({"meta", team.text(), "people"}); }
+
+std::string EmojiOf(const slack::TeamId& team) { return Joined({"meta", team.text(), "emoji"}); }
+
 std::string MovesOf(const Place& old_place) {
   return Joined({"meta", old_place.team.text(), "moved", old_place.channel.text()});
 }

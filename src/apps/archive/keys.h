@@ -33,6 +33,9 @@ std::string PinsOf(const Place& place);
 std::string UserRowsOf(const slack::TeamId& team, std::string_view user);
 std::string TeamRowsOf(const slack::TeamId& team);
 std::string EmojiRowsOf(const slack::TeamId& team, std::string_view name);
+// What people and emoji are now, by their id or name.
+std::string PeopleOf(const slack::TeamId& team);
+std::string EmojiOf(const slack::TeamId& team);
 std::string MovesOf(const Place& old_place);
 // The marks about all channels of a team, and those about one channel.
 std::string CoverageOf(const slack::TeamId& team);

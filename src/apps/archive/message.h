@@ -99,6 +99,9 @@ struct Message {
   std::string files_fetch_error = {};
   // What files.info says of files that the events only name (Slack Connect). Sorted.
   std::vector<FileMeta> files_info = {};
+
+  // The name of its author. It is not in the row: who shows the message to people fills it in.
+  std::string user_name = {};
 };
 
 // An older body, as a row of its own.

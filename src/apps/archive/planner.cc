@@ -94,21 +94,27 @@ Status Archive::Planner::AddOnce(item::Item row, Plan* plan) {
 
 // The condition compares event_ts with what was just read. If another writer changed the row
 // between the read and the write, the transaction is cancelled and the caller plans again.
-Result<Plan> Archive::Planner::PlanNewest(item::Item row) {
-  const auto known = TRY(table_.Get(TextIn(row, "itemId"), TextIn(row, "timestamp")));
+void Archive::Planner::AddNewest(item::Item row, const std::optional<item::Item>& known,
+                                 Plan* plan) {
   if (!known) {
-    Plan plan{.outcome = ArchiveOutcome::kStored};
-    plan.actions.emplace_back(PutNew(std::move(row)));
-    return plan;
+    plan->outcome = ArchiveOutcome::kStored;
+    plan->actions.emplace_back(PutNew(std::move(row)));
+    return;
   }
-  if (TextIn(*known, "event_ts") >= TextIn(row, "event_ts")) return Plan{};
-  tables::PutRequest put{.table = options_.table,
+  if (TextIn(*known, "event_ts") >= TextIn(row, "event_ts")) return;
+  plan->outcome = ArchiveOutcome::kStored;
+  plan->actions.emplace_back(
+      tables::PutRequest{.table = options_.table,
                          .item = std::move(row),
                          .condition = "#event_ts = :event_ts",
                          .names = {{"#event_ts", "event_ts"}},
-                         .values = {{":event_ts", TextIn(*known, "event_ts")}}};
-  Plan plan{.outcome = ArchiveOutcome::kStored};
-  plan.actions.emplace_back(std::move(put));
+                         .values = {{":event_ts", TextIn(*known, "event_ts")}}});
+}
+
+Result<Plan> Archive::Planner::PlanNewest(item::Item row) {
+  const auto known = TRY(table_.Get(TextIn(row, "itemId"), TextIn(row, "timestamp")));
+  Plan plan;
+  AddNewest(std::move(row), known, &plan);
   return plan;
 }
 
@@ -247,6 +253,7 @@ Result<Plan> Archive::Planner::For(const slack::TeamId& team, const ScopedChanne
   }
   Channel channel{.place = place};
   if (!rows.empty()) channel = TRY(JoinRows(rows));
+  if (!rows.empty() && news.is_listing && !SaysMore(news, channel)) return Plan{};
   if (rows.empty()) channel.row_timestamp = news.event_ts.text();
   if (news.moved_from) {
     TRY(JoinOldChannel({.team = team, .channel = *news.moved_from}, &channel));
@@ -262,8 +269,8 @@ Result<Plan> Archive::Planner::For(const slack::TeamId& team, const ScopedChanne
 
 namespace {
 
-// A transaction has at most 100 actions, and the caller adds its own.
-constexpr size_t kMaxEmoji = 90;
+// A transaction has at most 100 actions, and the caller adds its own. An emoji needs two.
+constexpr size_t kMaxEmojiActions = 90;
 
 // How a person is shown: name, avatar and so on, without the key.
 item::Item EncodeShown(const UserNews& news) {
@@ -290,7 +297,31 @@ item::Item WithoutKey(item::Item row) {
   return row;
 }
 
+// The row that says what a person or an emoji is now. Such rows are in one partition for each team,
+// so that they can be listed.
+item::Item EncodePresent(std::string_view item_id, std::string_view name, item::Item row,
+                         const slack::Timestamp& event_ts) {
+  row.Set("itemId", std::string(item_id));
+  row.Set("timestamp", std::string(name));
+  row.Set("type", "present");
+  row.Set("event_ts", event_ts.text());
+  return row;
+}
+
+bool ShowsTheSame(item::Item left, item::Item right) {
+  left.Erase("event_ts");
+  right.Erase("event_ts");
+  return left == right;
+}
+
 }  // namespace
+
+// A row that shows the same stays as it is: Slack's lists repeat everything every few minutes.
+Status Archive::Planner::AddPresent(item::Item row, Plan* plan) {
+  const auto known = TRY(table_.Get(TextIn(row, "itemId"), TextIn(row, "timestamp")));
+  if (!known || !ShowsTheSame(*known, row)) AddNewest(std::move(row), known, plan);
+  return Done{};
+}
 
 Result<Plan> Archive::Planner::For(const slack::TeamId& team, const ReactionNews& news) {
   const Place place{.team = team, .channel = news.channel};
@@ -333,11 +364,14 @@ Result<Plan> Archive::Planner::For(const slack::TeamId& team, const UserNews& ne
   request.limit = 1;
   const tables::Page page = TRY(table_.tables().Query(request));
   const item::Item* const known = page.items.empty() ? nullptr : &page.items.front();
+  Plan plan;
+  TRY(AddPresent(EncodePresent(PeopleOf(team), news.user, EncodeShown(news), news.event_ts),
+                 &plan));
   if (known && (TextIn(*known, "timestamp") == news.event_ts.text() ||
                 WithoutKey(*known) == EncodeShown(news))) {
-    return Plan{};
+    return plan;
   }
-  Plan plan{.outcome = ArchiveOutcome::kStored};
+  plan.outcome = ArchiveOutcome::kStored;
   plan.actions.emplace_back(PutNew(Encode(team, news)));
   return plan;
 }
@@ -357,14 +391,17 @@ Result<Plan> Archive::Planner::For(const slack::TeamId& team, const TeamNews& ne
 Result<Plan> Archive::Planner::For(const slack::TeamId& team, const EmojiNews& news) {
   Plan plan;
   for (const EmojiNews::Change& change : news.changes) {
-    if (plan.actions.size() == kMaxEmoji) break;
+    if (plan.actions.size() >= kMaxEmojiActions) break;
     RowBuilder row;
     row.Set("itemId", EmojiRowsOf(team, change.name));
     row.Set("timestamp", news.event_ts.text());
     row.Set("type", "emoji");
     row.SetText("value", change.value);
     row.SetTrue("removed", change.removed);
-    TRY(AddOnce(row.Build(), &plan));
+    const item::Item history = row.Build();
+    TRY(AddPresent(EncodePresent(EmojiOf(team), change.name, WithoutKey(history), news.event_ts),
+                   &plan));
+    TRY(AddOnce(history, &plan));
   }
   return plan;
 }

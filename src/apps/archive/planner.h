@@ -65,8 +65,11 @@ class Archive::Planner {
   Plan PlanChannel(Channel channel, const item::Item* row);
   Status AddMove(const slack::TeamId& team, const ChannelNews& news, Plan* plan);
 
-  // A row in which the newest event wins.
+  // A row in which the newest event wins. `known` is the row as it is stored.
+  void AddNewest(item::Item row, const std::optional<item::Item>& known, Plan* plan);
   Result<Plan> PlanNewest(item::Item row);
+  // What a person or an emoji is now.
+  Status AddPresent(item::Item row, Plan* plan);
   // A row that stays as it is once it is there.
   Status AddOnce(item::Item row, Plan* plan);
 

@@ -127,4 +127,22 @@ News ReadChannelIdChanged(const EventView& view) {
                            .scope = Scope::kPublic};
 }
 
+// A channel that is not public is kept only if the table says that it was public.
+std::optional<ScopedChannelNews> NewsOf(const slack::Conversation& conversation,
+                                        const slack::Timestamp& at) {
+  const auto channel = ParseChannelId(conversation.id);
+  if (!channel) return std::nullopt;
+  ScopedChannelNews scoped{
+      .news = {.channel = *channel,
+               .event_ts = at,
+               .visibility = conversation.is_public ? Visibility::kPublic : Visibility::kPrivate,
+               .archived = conversation.is_archived,
+               .topic = conversation.topic,
+               .purpose = conversation.purpose,
+               .is_listing = true},
+      .scope = conversation.is_public ? Scope::kPublic : Scope::kAsk};
+  if (!conversation.name.empty()) scoped.news.name = conversation.name;
+  return scoped;
+}
+
 }  // namespace tidemark::archive

@@ -11,6 +11,7 @@
 #include "apps/archive/message.h"
 #include "apps/archive/news.h"
 #include "base/json.h"
+#include "slack/entities.h"
 #include "slack/event.h"
 #include "slack/timestamp.h"
 
@@ -39,5 +40,11 @@ std::optional<Observation> ReadMessage(const Json& message,
 
 // A user object, as in users.json and in user_change. nullopt when its id is missing or malformed.
 std::optional<UserNews> ReadUser(const Json& user, const slack::Timestamp& event_ts);
+
+// What Slack's lists and look-ups say, without an event, at the time at which Slack was asked.
+UserNews NewsOf(slack::Person person, const slack::Timestamp& at);
+// nullopt when its id is malformed.
+std::optional<ScopedChannelNews> NewsOf(const slack::Conversation& conversation,
+                                        const slack::Timestamp& at);
 
 }  // namespace tidemark::archive

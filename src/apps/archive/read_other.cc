@@ -1,4 +1,3 @@
-#include <array>
 #include <utility>
 
 #include "apps/archive/event_view.h"
@@ -10,23 +9,9 @@ namespace {
 
 // The name of a reaction or an emoji is part of a key, and keys have a limit.
 constexpr size_t kMaxNameBytes = 255;
-constexpr std::array<std::string_view, 5> kAvatars = {"image_512", "image_192", "image_original",
-                                                      "image_72", "image_48"};
 
 bool IsUserId(std::string_view text) { return slack::UserId::Parse(text).has_value(); }
 bool IsName(std::string_view text) { return !text.empty() && text.size() <= kMaxNameBytes; }
-
-std::string ReadAvatar(const MaybeJson& profile) {
-  for (const std::string_view name : kAvatars) {
-    if (const auto url = FindTextIn(profile, name); url && !url->empty()) return std::string(*url);
-  }
-  return "";
-}
-
-std::string ReadRealName(const Json& user, const MaybeJson& profile) {
-  std::string name = TextIn(user, "real_name");
-  return name.empty() ? TextIn(profile, "real_name") : name;
-}
 
 // The installation that Slack sends the event for. Its user_id is the bot.
 MaybeJson Authorization(const EventView& view) {
@@ -81,18 +66,21 @@ News ReadPin(const EventView& view) {
                  .event_ts = view.event_ts};
 }
 
+UserNews NewsOf(slack::Person person, const slack::Timestamp& at) {
+  return {.user = std::move(person.id),
+          .name = std::move(person.name),
+          .real_name = std::move(person.real_name),
+          .display_name = std::move(person.display_name),
+          .avatar = std::move(person.avatar),
+          .is_bot = person.is_bot,
+          .deactivated = person.is_deactivated,
+          .event_ts = at};
+}
+
 std::optional<UserNews> ReadUser(const Json& user, const slack::Timestamp& event_ts) {
-  std::string id = TextIn(user, "id");
-  if (!IsUserId(id)) return std::nullopt;
-  const MaybeJson profile = user.Find("profile");
-  return UserNews{.user = std::move(id),
-                  .name = TextIn(user, "name"),
-                  .real_name = ReadRealName(user, profile),
-                  .display_name = TextIn(profile, "display_name"),
-                  .avatar = ReadAvatar(profile),
-                  .is_bot = IsTrueIn(user, "is_bot"),
-                  .deactivated = IsTrueIn(user, "deleted"),
-                  .event_ts = event_ts};
+  auto person = slack::ReadPerson(user);
+  if (!person) return std::nullopt;
+  return NewsOf(*std::move(person), event_ts);
 }
 
 News ReadUserEvent(const EventView& view) {

@@ -63,14 +63,6 @@ bool StartsWithinRange(const MessageQuery& query) {
   return query.newest_first ? *query.after <= *start : *query.after >= *start;
 }
 
-Person DecodePerson(const item::Item& row, const std::string& user) {
-  return {.user = user,
-          .name = TextIn(row, "name"),
-          .real_name = TextIn(row, "real_name"),
-          .display_name = TextIn(row, "display_name"),
-          .avatar = TextIn(row, "avatar")};
-}
-
 }  // namespace
 
 bool IsHidden(const Message& message, const DeletedPolicy& policy, EpochSeconds now) {

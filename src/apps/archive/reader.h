@@ -16,6 +16,7 @@
 #include "apps/archive/channel_index.h"
 #include "apps/archive/keys.h"
 #include "apps/archive/message.h"
+#include "apps/archive/people.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "slack/timestamp.h"
@@ -54,14 +55,6 @@ struct MessagePage {
 struct Reaction {
   std::string reaction;
   std::vector<std::string> users;  // In the order in which they reacted.
-};
-
-struct Person {
-  std::string user;
-  std::string name = {};
-  std::string real_name = {};
-  std::string display_name = {};
-  std::string avatar = {};
 };
 
 // A message with everything that is known about it.
