@@ -79,7 +79,7 @@ Status AwaitServer(demo::Sender& sender, Sleeper& sleeper, const std::atomic<boo
 std::string InWords(const demo::SenderReport& report) {
   return fmt::format(
       "{} events, {} deliveries, {} acknowledged, {} refused, p99 {} ms", report.events,
-      report.sent, report.acknowledged, report.refused,
+      report.sent, report.acknowledged, report.refused - report.busy,
       std::chrono::ceil<std::chrono::milliseconds>(report.latencies.Quantile(0.99)).count());
 }
 
@@ -90,7 +90,7 @@ std::string ToJson(const demo::SenderReport& report) {
       {"late", report.late},           {"acknowledged", report.acknowledged},
       {"refused", report.refused},     {"timed_out", report.timed_out},
       {"broken", report.broken},       {"given_up", report.given_up},
-      {"not_again", report.not_again},
+      {"not_again", report.not_again}, {"busy", report.busy},
   };
   std::string text;
   JsonWriter writer(&text);
@@ -132,9 +132,11 @@ Result<ExitCode> RunDemo(const DemoOptions& options) {
   SystemSleeper sleeper;
   http::CurlClient client({}, &clock, &sleeper);
   const demo::Workspace workspace = demo::MakeWorkspace({.seed = options.seed});
-  const auto started = demo::PretendSlack::Start(
-      {.listen = options.listen, .bot_token = Secret(std::string(kDemoBotToken))}, workspace,
-      {.clock = &clock, .random = &random});
+  const auto started = demo::PretendSlack::Start({.listen = options.listen,
+                                                  .bot_token = Secret(std::string(kDemoBotToken)),
+                                                  .calls_a_minute = demo::SlackLimits(),
+                                                  .pages = {.largest = 50, .with_empty = true}},
+                                                 workspace, {.clock = &clock, .random = &random});
   if (!started) return HeldByAnother(started.error());
   const auto& slack = *started;
   Greet(options, *slack);

@@ -17,7 +17,9 @@ namespace tidemark::demo {
 namespace {
 
 constexpr size_t kDefaultPage = 100;
-constexpr size_t kLargestPage = 1000;
+constexpr size_t kLargestPage = 999;
+// Begins the cursor of an empty page; the rest is the cursor of the page after it.
+constexpr std::string_view kEmptyPage = "empty-";
 
 struct Call {
   const Parameters& parameters;
@@ -162,29 +164,49 @@ std::optional<size_t> ParseCount(std::string_view text) {
   return count;
 }
 
-// One page of the list under `name`; its cursor is the place of the next one's first.
+// A page of a list: which entries, and the cursor of the next page.
+struct PageCut {
+  size_t first = 0;
+  size_t end = 0;
+  std::string next = {};
+};
+
+// A cursor is the place of the first entry of its page.
+std::optional<PageCut> CutPage(std::string_view cursor, size_t limit, size_t count,
+                               const ListPages& pages) {
+  const bool is_empty = cursor.starts_with(kEmptyPage);
+  if (is_empty) cursor.remove_prefix(kEmptyPage.size());
+  const auto first = cursor.empty() ? 0 : ParseCount(cursor);
+  if (!first || *first > count) return std::nullopt;
+  if (is_empty) return PageCut{.next = std::string(cursor)};
+  const size_t end = std::min(count, *first + std::min(limit, pages.largest));
+  PageCut cut{.first = *first, .end = end};
+  if (end < count) cut.next = fmt::format("{}{}", pages.with_empty ? kEmptyPage : "", end);
+  return cut;
+}
+
+// One page of the list under `name`.
 template <typename T>
 MethodAnswer GetPage(const Call& call, std::string_view name, const std::vector<const T*>& all,
                      void (*write)(JsonWriter*, const T&, const Surroundings&)) {
   const std::string_view limit_text = call.Find("limit");
   const auto limit = limit_text.empty() ? kDefaultPage : ParseCount(limit_text);
   if (!limit || *limit < 1 || *limit > kLargestPage) {
-    return Fault("invalid_limit", fmt::format("limit \"{}\" is not 1 to 1000", limit_text));
+    return Fault("invalid_limit",
+                 fmt::format("limit \"{}\" is not 1 to {}", limit_text, kLargestPage));
   }
   const std::string_view cursor = call.Find("cursor");
-  const auto first = cursor.empty() ? 0 : ParseCount(cursor);
-  if (!first || *first > all.size()) {
+  const auto cut = CutPage(cursor, *limit, all.size(), call.world.pages);
+  if (!cut)
     return Fault("invalid_cursor", fmt::format("cursor \"{}\" was never given out", cursor));
-  }
-  const size_t end = std::min(all.size(), *first + *limit);
   return Succeed([&](JsonWriter* writer) {
     writer->Key(name);
     writer->BeginArray();
-    for (size_t i = *first; i < end; ++i) write(writer, *all[i], call.world.surroundings);
+    for (size_t i = cut->first; i < cut->end; ++i) write(writer, *all[i], call.world.surroundings);
     writer->EndArray();
     writer->Key("response_metadata");
     writer->BeginObject();
-    PutText(writer, "next_cursor", end == all.size() ? "" : std::to_string(end));
+    PutText(writer, "next_cursor", cut->next);
     writer->EndObject();
   });
 }

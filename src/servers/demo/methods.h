@@ -14,10 +14,18 @@
 
 namespace tidemark::demo {
 
+// How the pages of lists are cut. Slack filters after it has cut them, so that they may be short or
+// empty although more follow.
+struct ListPages {
+  size_t largest = 999;     // Pages are never larger, whatever the caller asks for.
+  bool with_empty = false;  // Before each page but the first comes an empty one.
+};
+
 // Everything that the answers depend on.
 struct World {
   Workspace workspace;
   Surroundings surroundings;
+  ListPages pages;
   std::set<std::string, std::less<>> scopes;  // Of the bot's token.
 };
 

@@ -74,10 +74,17 @@ std::vector<std::string> DefaultScopes() {
   return scopes;
 }
 
+std::map<std::string, uint32_t> SlackLimits() {
+  return {{"team.info", 50},  {"users.info", 100}, {"conversations.info", 50},
+          {"users.list", 20}, {"files.info", 100}, {"conversations.list", 20},
+          {"auth.test", 100}};
+}
+
 PretendSlack::PretendSlack(Options options, Workspace workspace, const Clock& clock)
-    : options_(std::move(options)), logger_({.level = LogLevel::kError}, clock) {
+    : options_(std::move(options)), clock_(clock), logger_({.level = LogLevel::kError}, clock) {
   world_.surroundings.team_id = workspace.team.id;
   world_.workspace = std::move(workspace);
+  world_.pages = options_.pages;
   world_.scopes = {options_.scopes.begin(), options_.scopes.end()};
   bot_tokens_ = {options_.bot_token};
   refresh_token_ = options_.refresh_token;
@@ -118,7 +125,8 @@ void PretendSlack::Handle(http::Request request, http::Reply reply) {
   std::unique_lock lock(mutex_);
   const std::string method = MethodOf(request);
   if (IsKnown(method)) ++calls_[method];
-  const std::optional<Failure> failure = TakeFailure(method);
+  std::optional<Failure> failure = TakeFailure(method);
+  if (!failure) failure = TakeLimit(method);
   if (failure && failure->kind == FailureKind::kHang && !stopping_) {
     hanging_.push_back({std::move(request), std::move(reply)});
     changed_.notify_all();
@@ -136,6 +144,23 @@ std::optional<Failure> PretendSlack::TakeFailure(const std::string& method) {
   const Failure taken = failure;
   if (--times == 0) found->second.pop_front();
   return taken;
+}
+
+std::optional<Failure> PretendSlack::TakeLimit(const std::string& method) {
+  constexpr std::chrono::seconds kMinute(60);
+  const auto limit = options_.calls_a_minute.find(method);
+  if (limit == options_.calls_a_minute.end()) return std::nullopt;
+  const std::chrono::nanoseconds now = clock_.Monotonic();
+  auto& recent = recent_[method];
+  while (!recent.empty() && now - recent.front() >= kMinute) recent.pop_front();
+  if (recent.size() < limit->second) {
+    recent.push_back(now);
+    return std::nullopt;
+  }
+  ++limited_;
+  return Failure{
+      .kind = FailureKind::kRateLimited,
+      .retry_after = std::chrono::ceil<std::chrono::seconds>(recent.front() + kMinute - now)};
 }
 
 http::Response PretendSlack::AnswerFailed(const Failure& failure, const http::Request& request) {
@@ -346,6 +371,11 @@ uint64_t PretendSlack::calls(std::string_view method) const {
   const std::lock_guard lock(mutex_);
   const auto found = calls_.find(method);
   return found == calls_.end() ? 0 : found->second;
+}
+
+uint64_t PretendSlack::limited() const {
+  const std::lock_guard lock(mutex_);
+  return limited_;
 }
 
 std::vector<std::string> PretendSlack::faults() const {

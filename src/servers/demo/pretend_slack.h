@@ -36,6 +36,9 @@ namespace tidemark::demo {
 // The scopes in the manifest of Tidemark.
 std::vector<std::string> DefaultScopes();
 
+// The calls a minute that Slack allows, by method.
+std::map<std::string, uint32_t> SlackLimits();
+
 // Downloads are counted and fail under this name, like a method.
 inline constexpr std::string_view kDownloads = "files";
 inline constexpr std::string_view kRefresh = "oauth.v2.access";
@@ -67,6 +70,9 @@ class PretendSlack final : private http::Handler {
     std::string listen = "127.0.0.1:0";
     Secret bot_token = {};
     std::vector<std::string> scopes = DefaultScopes();
+    // Further calls of a minute are answered with 429. Empty: no limits.
+    std::map<std::string, uint32_t> calls_a_minute = {};
+    ListPages pages = {};
     // For an app with token rotation: these are exchanged for a new pair. Empty: no rotation.
     Secret refresh_token = {};
     std::string client_id = {};
@@ -107,6 +113,8 @@ class PretendSlack final : private http::Handler {
 
   // The number of calls, successful or not.
   uint64_t calls(std::string_view method) const;
+  // The number of calls that a limit refused.
+  uint64_t limited() const;
   // One line for each call that a correct client would never make.
   std::vector<std::string> faults() const;
 
@@ -141,8 +149,11 @@ class PretendSlack final : private http::Handler {
   void Note(std::string fault);
   http::Response Refuse(std::string_view error, std::string fault);
   std::optional<Failure> TakeFailure(const std::string& method);
+  // A 429 when the method has had all its calls of this minute.
+  std::optional<Failure> TakeLimit(const std::string& method);
 
   const Options options_;
+  const Clock& clock_;
   SystemSleeper sleeper_;
   const Logger logger_;
   Metrics metrics_;
@@ -155,6 +166,8 @@ class PretendSlack final : private http::Handler {
   bool stopping_ = false;
   std::map<std::string, std::deque<std::pair<Failure, size_t>>, std::less<>> failures_;
   std::map<std::string, uint64_t, std::less<>> calls_;
+  std::map<std::string, std::deque<std::chrono::nanoseconds>> recent_;  // Of the last minute.
+  uint64_t limited_ = 0;
   std::vector<std::string> faults_;
   std::vector<Waiting> hanging_;
   std::unique_ptr<http::Server> server_;

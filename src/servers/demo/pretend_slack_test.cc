@@ -119,6 +119,37 @@ TEST_F(PretendSlackTest, NamesTheScopeThatIsMissing) {
   EXPECT_THAT(slack_->faults(), IsEmpty());
 }
 
+// A page may be shorter than asked for, and even empty, and still not be the last one.
+TEST_F(PretendSlackTest, CutsShortAndEmptyPages) {
+  slack_ = PretendSlack::Start({.bot_token = Secret(std::string(kPretendSlackToken)),
+                                .pages = {.largest = 50, .with_empty = true}},
+                               workspace_, {.clock = &clock_, .random = &random_})
+               .value();
+  std::vector<size_t> sizes;
+  std::string cursor;
+  do {
+    const auto page = JsonDocument::Parse(Get("users.list?limit=200&cursor=" + cursor)).value();
+    sizes.push_back(page.root().Find("members")->Size());
+    cursor = TextIn(*page.root().Find("response_metadata"), "next_cursor");
+  } while (!cursor.empty());
+  EXPECT_THAT(sizes, ElementsAre(50, 0, 50, 0, 22));
+  EXPECT_THAT(slack_->faults(), IsEmpty());
+}
+
+// Each method has its own limit, and the answer says how long to wait.
+TEST_F(PretendSlackTest, LimitsTheCallsOfAMinute) {
+  slack_ = PretendSlack::Start({.bot_token = Secret(std::string(kPretendSlackToken)),
+                                .calls_a_minute = {{"users.list", 2}}},
+                               workspace_, {.clock = &clock_, .random = &random_})
+               .value();
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(Get("users.list?limit=1"), HasSubstr(kOk));
+  const http::Response limited = Send(MakeGet("users.list?limit=1"));
+  EXPECT_EQ(limited.status, 429);
+  EXPECT_GT(std::stoi(std::string(limited.headers.Find("Retry-After").value())), 30);
+  EXPECT_EQ(slack_->limited(), 1u);
+  EXPECT_THAT(Get("team.info"), HasSubstr(kOk));
+}
+
 struct OddCase {
   std::string what;
   http::OutgoingRequest request;

@@ -272,6 +272,7 @@ void Sender::Judge(const Attempt& attempt, const http::Exchange& exchange, Nanos
   switch (exchange.outcome) {
     case http::Outcome::kAnswered:
       ++report_.refused;
+      if (exchange.response.status == 503) ++report_.busy;
       break;
     case http::Outcome::kTimedOut:
       ++report_.timed_out;

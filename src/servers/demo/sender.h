@@ -81,6 +81,7 @@ struct SenderReport {
 
   uint64_t acknowledged = 0;  // With a 2xx in time.
   uint64_t refused = 0;       // With another status.
+  uint64_t busy = 0;          // Of these: with 503, because another delivery is being handled.
   uint64_t timed_out = 0;
   uint64_t broken = 0;  // No connection, or no HTTP.
 
