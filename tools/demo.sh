@@ -82,7 +82,9 @@ has_messages() {
   busiest=$(ask channels | sed -n '1s/.*"channel_id":"\([^"]*\)".*/\1/p')
   [[ -n $busiest ]] && ask messages "$busiest" | grep -q .
 }
+has_people() { (($(ask people | wc -l) > 100)); }
 await 'The archive' has_messages
+await 'The list of people' has_people
 commands=(
   "$program archive channels $server --table"
   "$program archive messages $busiest $server --limit 10 --table"
@@ -119,6 +121,18 @@ if [[ -n $try ]]; then
       exit 1
     }
   done
+  # Nothing may be refused, not even for a lack of look-ups right after the start.
+  refused=$(curl -sf -H "Authorization: Bearer $token" "http://$here/metrics" |
+    sed -n 's/^tidemark_events_total{result="\(refused\|quarantined\)"} //p' | sort -u)
+  if [[ $refused != 0 ]]; then
+    echo "The server refused or quarantined events. See the log $folder/server.log." >&2
+    exit 1
+  fi
+  if grep -qE '  U0[0-9A-Z]{9}  ' tried.out; then
+    echo "One of the suggested commands shows the id of a person in place of the name:" >&2
+    cat tried.out >&2
+    exit 1
+  fi
   exit 0
 fi
 tail -n 0 -f slack.log &

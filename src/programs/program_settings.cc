@@ -135,6 +135,12 @@ const Setting kProgramSettings[] = {
      .kind = SettingKind::kText,
      .default_value = "https://slack.com/api",
      .help = "The URL of Slack's Web API. Change it to use a simulated Slack."},
+    {.name = "slack.lists",
+     .kind = SettingKind::kBool,
+     .default_value = "true",
+     .help = "Read Slack's lists of channels and people every few minutes while events arrive. "
+             "They give names, and spare the look-up of single users and channels, of which Slack "
+             "allows few a minute."},
 
     {.name = "gate.table",
      .kind = SettingKind::kText,

@@ -50,12 +50,17 @@ LogCapture::LogCapture() : std::ostream(nullptr), buffer_(std::make_unique<Buffe
 LogCapture::~LogCapture() = default;
 std::string LogCapture::text() const { return buffer_->text(); }
 
-FrontDoor::FrontDoor(const Adjust& adjust, Time time)
-    : clock_(time == Time::kReal ? static_cast<const Clock&>(system_clock_) : manual_clock_),
-      sleeper_(time == Time::kReal ? static_cast<Sleeper&>(system_sleeper_) : manual_sleeper_) {
+FrontDoor::FrontDoor(const Adjust& adjust, Surroundings surroundings)
+    : clock_(surroundings.clock                 ? *surroundings.clock
+             : surroundings.time == Time::kReal ? static_cast<const Clock&>(system_clock_)
+                                                : manual_clock_),
+      sleeper_(surroundings.sleeper               ? *surroundings.sleeper
+               : surroundings.time == Time::kReal ? static_cast<Sleeper&>(system_sleeper_)
+                                                  : manual_sleeper_) {
+  surroundings.slack.bot_token = Secret(std::string(kBotToken));
   slack_ =
-      demo::PretendSlack::Start({.bot_token = Secret(std::string(kBotToken))},
-                                demo::MakeWorkspace({}), {.clock = &clock_, .random = &random_})
+      demo::PretendSlack::Start(std::move(surroundings.slack), std::move(surroundings.workspace),
+                                {.clock = &clock_, .random = &random_})
           .value();
   tables_ = embedded::EmbeddedTables::Open(
                 {.folder = folder_.path() + "/data", .background = false, .metrics = &metrics_})

@@ -73,10 +73,21 @@ class FrontDoor {
 
   // The time of the service: the machine's, or one that only its waits and the test move on.
   enum class Time { kReal, kManual };
+  // The Slack behind it, and the time. The default has no limits, and the machine's time.
+  struct Surroundings {
+    demo::Workspace workspace = demo::MakeWorkspace({});
+    demo::PretendSlack::Options slack = {};
+    Time time = Time::kReal;
+    const Clock* clock = nullptr;  // In place of the one of `time`.
+    Sleeper* sleeper = nullptr;
+  };
+
   // Adjusts the options before the service starts.
   using Adjust = std::function<void(api::ServiceOptions*)>;
-  explicit FrontDoor(
-      const Adjust& adjust = [](api::ServiceOptions*) {}, Time time = Time::kReal);
+  explicit FrontDoor(const Adjust& adjust = [](api::ServiceOptions*) {})
+      : FrontDoor(adjust, Surroundings{}) {}
+  FrontDoor(const Adjust& adjust, Time time) : FrontDoor(adjust, Surroundings{.time = time}) {}
+  FrontDoor(const Adjust& adjust, Surroundings surroundings);
   ~FrontDoor();
 
   // How a request to /slack/events differs from a valid one.

@@ -280,6 +280,7 @@ TEST_F(SlackEventsTest, KeepsAPrivateChannelThatWasPublicBefore) {
 TEST_F(SlackEventsTest, AnEventThatIsNeverVerifiedBecomesAKnownGap) {
   Restart([](api::ServiceOptions* options) {
     FrontDoor::WithArchive(options);
+    options->lists = false;
     options->quarantine.first_recheck = std::chrono::seconds(0);
     options->quarantine.life = std::chrono::seconds(0);
   });

@@ -96,6 +96,23 @@ TEST_F(ArchiveCommandsTest, TablesAreForPeople) {
   EXPECT_THAT(table, HasSubstr("edited 1 files"));
 }
 
+// Imported people have names too.
+// Review: A8, A14
+TEST_F(ArchiveCommandsTest, ShowsPeopleByTheirNames) {
+  DoArchive({"import", "export"});
+  const std::string table = DoArchive({"messages", "general", "--table"});
+  EXPECT_THAT(table, HasSubstr(" ann "));
+  EXPECT_EQ(table.find("U1X"), std::string::npos);
+  EXPECT_THAT(DoArchive({"messages", "general", "--limit", "1"}),
+              HasSubstr(R"("user_name":"ann")"));
+  const auto people = LinesOf(DoArchive({"people"}));
+  ASSERT_EQ(people.size(), 2u);
+  EXPECT_EQ(people[0], R"({"user":"U1X","name":"ann","real_name":"Ann","display_name":"ann",)"
+                       R"("shown_name":"ann"})");
+  EXPECT_THAT(people[1], HasSubstr(R"("deactivated":true)"));
+  EXPECT_EQ(DoArchive({"emoji"}), "");
+}
+
 // Control characters in messages must not reach the terminal, neither in a table nor as JSON.
 // Review: A13
 TEST_F(ArchiveCommandsTest, OutputHoldsNothingThatChangesATerminal) {

@@ -68,7 +68,7 @@ Cells ChannelCells(const Json& channel) {
 }
 
 std::string AuthorOf(const Json& message) {
-  for (std::string_view name : {"user", "username", "bot_id"}) {
+  for (std::string_view name : {"user_name", "user", "username", "bot_id"}) {
     std::string author = CellOf(message, name);
     if (!author.empty()) return author;
   }
@@ -103,6 +103,13 @@ Cells FileCells(const Json& file) {
                                      : "no"};
 }
 
+Cells PersonCells(const Json& person) {
+  return {CellOf(person, "user"), CellOf(person, "shown_name"), CellOf(person, "real_name"),
+          CellOf(person, "name"), FlagsOf(person, {"is_bot", "deactivated"})};
+}
+
+Cells EmojiCells(const Json& emoji) { return {CellOf(emoji, "name"), CellOf(emoji, "value")}; }
+
 Cells FailedCells(const Json& message) {
   return {FormatTime(TextIn(message, "ts")), CellOf(message, "channel_id"), CellOf(message, "ts"),
           CellOf(message, "files_fetch_error")};
@@ -130,7 +137,8 @@ void PrintDetail(const Json& detail) {
   const std::string real_name = author ? CellOf(*author, "real_name") : "";
   add("time", FormatTime(TextIn(*message, "ts")));
   add("ts", CellOf(*message, "ts"));
-  add("by", AuthorOf(*message) + (real_name.empty() ? "" : fmt::format(" ({})", real_name)));
+  const std::string by = AuthorOf(*message);
+  add("by", real_name.empty() || real_name == by ? by : fmt::format("{} ({})", by, real_name));
   add("notes", NotesOf(*message) + (IsTrueIn(detail, "pinned") ? " pinned" : ""));
   add("thread", CellOf(*message, "thread_ts"));
   add("deleted", FormatTime(TextIn(*message, "deleted_ts")));
@@ -317,6 +325,25 @@ Result<ExitCode> ListFiles(const FilesCommandOptions& options) {
   const std::string error = CellOf(*message, "files_fetch_error");
   if (!error.empty()) PrintMessage("tidemark: not fetched: " + error);
   return all_saved ? ExitCode::kOk : ExitCode::kNotMet;
+}
+
+Result<ExitCode> ListPeople(const ArchiveReadOptions& options) {
+  const auto source = TRY(OpenArchiveSource(options.source));
+  const std::string team = TRY(TeamPath(*source, options.source));
+  Printer printer(options.output, {{"ID"}, {"SHOWN AS"}, {"REAL NAME"}, {"HANDLE"}, {"NOTES"}},
+                  PersonCells);
+  TRY(ForEach(*source, {team + "/people", "people"},
+              [&](const Json& person) { printer.Print(person); }));
+  return ExitCode::kOk;
+}
+
+Result<ExitCode> ListEmoji(const ArchiveReadOptions& options) {
+  const auto source = TRY(OpenArchiveSource(options.source));
+  const std::string team = TRY(TeamPath(*source, options.source));
+  Printer printer(options.output, {{"NAME"}, {"VALUE", kTextWidth}}, EmojiCells);
+  TRY(ForEach(*source, {team + "/emoji", "emoji"},
+              [&](const Json& emoji) { printer.Print(emoji); }));
+  return ExitCode::kOk;
 }
 
 Result<ExitCode> ShowCoverage(const ArchiveReadOptions& options) {

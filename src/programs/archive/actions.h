@@ -1,5 +1,5 @@
-// The reading commands of `tidemark archive`: channels, messages, thread, message, files, coverage,
-// status.
+// The reading commands of `tidemark archive`: channels, people, emoji, messages, thread, message,
+// files, coverage, status.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,8 @@ struct FilesCommandOptions {
 };
 
 Result<ExitCode> ListChannels(const ArchiveReadOptions& options);
+Result<ExitCode> ListPeople(const ArchiveReadOptions& options);
+Result<ExitCode> ListEmoji(const ArchiveReadOptions& options);
 Result<ExitCode> ListMessages(const MessagesOptions& options);
 Result<ExitCode> ShowThread(const ArchiveReadOptions& options);
 // kNotMet when there is no such message, or when a file is not stored.

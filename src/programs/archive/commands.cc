@@ -37,6 +37,20 @@ void AddChannels(CLI::App& parent, Action* action) {
   AddRead(*command, *options);
 }
 
+void AddPeople(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<ArchiveReadOptions>(
+      parent, {"people", "List the people, with their names", "tidemark archive people"}, action,
+      &ListPeople);
+  AddRead(*command, *options);
+}
+
+void AddEmoji(CLI::App& parent, Action* action) {
+  auto [command, options] = AddCommand<ArchiveReadOptions>(
+      parent, {"emoji", "List the custom emoji that events told of", "tidemark archive emoji"},
+      action, &ListEmoji);
+  AddRead(*command, *options);
+}
+
 void AddMessages(CLI::App& parent, Action* action) {
   auto [command, options] = AddCommand<MessagesOptions>(
       parent,
@@ -171,8 +185,8 @@ void AddImport(CLI::App& parent, Action* action) {
 
 void AddArchiveCommands(CLI::App& program, Action* action) {
   CLI::App* group = AddGroup(program, "archive", "Read, fill, check and repair the archive");
-  for (auto add : {AddChannels, AddMessages, AddThread, AddMessage, AddFiles, AddRetryFiles,
-                   AddCoverage, AddStatus, AddImport, AddVerify, AddRebuildIndex}) {
+  for (auto add : {AddChannels, AddPeople, AddEmoji, AddMessages, AddThread, AddMessage, AddFiles,
+                   AddRetryFiles, AddCoverage, AddStatus, AddImport, AddVerify, AddRebuildIndex}) {
     add(*group, action);
   }
 }

@@ -19,6 +19,7 @@
 #include "servers/api/gate/routes.h"
 #include "servers/api/operations_routes.h"
 #include "servers/api/respond.h"
+#include "servers/api/slack_lists.h"
 #include "servers/api/tables/routes.h"
 
 namespace tidemark::api {
@@ -32,6 +33,8 @@ constexpr std::chrono::seconds kWorkRound(1);
 constexpr std::chrono::seconds kRotationRound(1);
 constexpr std::chrono::seconds kQuarantineRound(10);
 constexpr std::chrono::seconds kBeatRound(10);
+// A page of each of Slack's lists a second; the budget allows twenty a minute.
+constexpr std::chrono::seconds kListsRound(1);
 // The archive's stream is processed more often, because people wait for its results.
 constexpr std::chrono::milliseconds kArchiveRound(200);
 // Readers also finish interrupted writes of documents, so this may wait longer.
@@ -98,6 +101,7 @@ class Service::State {
   Status Archive();
   Status KeepDocuments();
   Status SampleDocuments();
+  void ReadLists();
 
   http::Server& server() { return *server_; }
   const http::Router& router() const { return router_; }
@@ -112,6 +116,7 @@ class Service::State {
   const ServiceContext context_;
   TokenFile api_tokens_;
   const SlackSide slack_;
+  gate::Roster roster_;
   gate::Existence existence_;
   gate::Gate gate_;
   gate::Quarantine quarantine_;
@@ -124,6 +129,7 @@ class Service::State {
   const std::unique_ptr<ArchiveService> archive_;
   const std::unique_ptr<AttemptsService> attempts_;
   const std::unique_ptr<DocumentsService> documents_;
+  SlackLists lists_;
   Inbox inbox_;
   SlackEvents events_;
   InboxWorker worker_;
@@ -135,6 +141,7 @@ class Service::State {
 
   std::optional<Background> work_;
   std::optional<Background> rotation_;
+  std::optional<Background> lists_rounds_;
   std::optional<Background> quarantine_rounds_;
   std::optional<Background> beats_;
   std::optional<Background> archive_rows_;
@@ -149,8 +156,9 @@ Service::State::State(ServiceOptions options, const ServiceContext& context, Sla
       context_(context),
       api_tokens_(options_.tokens_file, context.runtime.clock, context.runtime.logger),
       slack_(std::move(slack)),
+      roster_(&context.runtime.clock),
       existence_(options_.existence, context.tables, slack_.web_api.get(), slack_.tokens.get(),
-                 context.runtime),
+                 context.runtime, &roster_),
       gate_(options_.gate, slack::SignatureVerifier(options_.signing_secrets), &existence_,
             context.runtime),
       quarantine_(options_.quarantine, context.tables, context.runtime),
@@ -165,6 +173,12 @@ Service::State::State(ServiceOptions options, const ServiceContext& context, Sla
       attempts_(options_.attempts ? std::make_unique<AttemptsService>(*options_.attempts, context)
                                   : nullptr),
       documents_(std::move(documents)),
+      lists_({.web_api = slack_.web_api.get(),
+              .tokens = slack_.tokens.get(),
+              .roster = &roster_,
+              .existence = &existence_,
+              .names = archive_ ? std::optional(archive_->names()) : std::nullopt},
+             context.runtime),
       inbox_(options_.inbox, context.tables, &context.runtime.clock),
       events_({.archive = archive_ ? &archive_->archive() : nullptr,
                .ledger = archive_ ? &archive_->ledger() : nullptr,
@@ -240,6 +254,9 @@ void Service::State::StartBackground() {
   if (slack_.rotating != nullptr) {
     rotation_.emplace(kRotationRound, context_.runtime.logger, [this] { slack_.rotating->Step(); });
   }
+  if (options_.lists) {
+    lists_rounds_.emplace(kListsRound, context_.runtime.logger, [this] { lists_.Step(); });
+  }
   if (documents_) {
     Repeat(&documents_rounds_, "housekeeping of documents", kDocumentsRound,
            [this] { return KeepDocuments(); });
@@ -279,6 +296,10 @@ Status Service::State::SampleDocuments() {
   return documents_ ? documents_->Sample() : Status(Done{});
 }
 
+void Service::State::ReadLists() {
+  if (options_.lists) lists_.Step();
+}
+
 Status Service::State::Recheck() {
   TRY(quarantine_.Recheck(
       {.check = [this](const slack::EventCallback& callback) { return events_.Recheck(callback); },
@@ -294,6 +315,7 @@ void Service::State::Stop(std::chrono::milliseconds patience) {
   // First, so that running background rounds end while the server waits for running requests.
   worker_.Stop();
   quarantine_.Stop();
+  lists_.Stop();
   if (attempts_) attempts_->Stop();
   if (archive_) archive_->Stop();
   if (server_ != nullptr) server_->Stop(patience);
@@ -306,6 +328,7 @@ void Service::State::Stop(std::chrono::milliseconds patience) {
   archive_rows_.reset();
   beats_.reset();
   rotation_.reset();
+  lists_rounds_.reset();
   quarantine_rounds_.reset();
   work_.reset();
 }
@@ -341,6 +364,7 @@ Status Service::WorkOnce() {
   TRY(state_->Archive());
   TRY(state_->KeepDocuments());
   TRY(state_->SampleDocuments());
+  state_->ReadLists();
   return state_->Recheck();
 }
 

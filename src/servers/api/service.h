@@ -37,7 +37,8 @@ class Service {
   Status ReloadCertificate();
 
   // One round of all background work: posts the work in the inbox, processes the archive's stream,
-  // finishes interrupted writes of documents, samples documents, and rechecks the quarantine. For
+  // finishes interrupted writes of documents, samples documents, reads a page of each of Slack's
+  // lists, and rechecks the quarantine. For
   // tests, which start the service without background threads and decide when this work happens.
   Status WorkOnce();
 

@@ -295,6 +295,7 @@ Result<ServiceOptions> ReadOptions(const Settings& settings) {
   options.signing_secrets = TRY(ReadSecrets(settings));
   TRY(ReadBotToken(settings, &options));
   options.web_api.url = TRY(ReadApiUrl(settings));
+  options.lists = settings.Bool("slack.lists");
   options.gate.max_body_bytes = kMaxEventBytes;
   TRY(ReadGate(settings, &options));
   TRY(ReadDedup(settings, &options));

@@ -36,6 +36,7 @@ struct ServiceOptions {
   std::string bot_token_file;
   std::optional<gate::RotatingTokensOptions> rotation;
   slack::WebApiOptions web_api;
+  bool lists = true;  // Whether Slack's lists of channels and people are read.
   gate::GateOptions gate;
   gate::ExistenceOptions existence;
   gate::UnknownPolicy unknown = gate::UnknownPolicy::kAcknowledge;

@@ -145,16 +145,6 @@ void WriteReaction(const archive::Reaction& reaction, JsonWriter* writer) {
   writer->EndObject();
 }
 
-void WritePerson(const archive::Person& person, JsonWriter* writer) {
-  writer->BeginObject();
-  WriteText("user", person.user, writer);
-  WriteText("name", person.name, writer);
-  WriteText("real_name", person.real_name, writer);
-  WriteText("display_name", person.display_name, writer);
-  WriteText("avatar", person.avatar, writer);
-  writer->EndObject();
-}
-
 std::string_view ToString(Certainty certainty) {
   switch (certainty) {
     case Certainty::kComplete:
@@ -181,11 +171,9 @@ void Write(const archive::Channel& channel, JsonWriter* writer) {
   WriteMaybe("name", channel.name(), writer);
   const std::vector<std::string> names = channel.names_history();
   if (!names.empty()) WriteTexts("names_history", names, writer);
-  if (channel.visibility.value) {
-    const bool is_public = *channel.visibility.value == archive::Visibility::kPublic;
-    WriteText("visibility", is_public ? "public" : "private", writer);
-  }
-  WriteFlag("was_public", channel.was_public, writer);
+  const bool is_public = channel.visibility.value == archive::Visibility::kPublic;
+  if (channel.visibility.value) WriteText("visibility", is_public ? "public" : "private", writer);
+  WriteFlag("was_public", channel.was_public && !is_public, writer);
   WriteFlag("archived", channel.archived.value.value_or(false), writer);
   WriteFlag("deleted", channel.deleted, writer);
   WriteMaybe("topic", channel.topic.value, writer);
@@ -199,6 +187,7 @@ void Write(const archive::Message& message, bool hidden, JsonWriter* writer) {
   WritePlace(message.place, writer);
   WriteText("ts", message.ts.text(), writer);
   WriteTraits(message.traits, writer);
+  WriteText("user_name", message.user_name, writer);
   WriteShownBody(message, writer);
   WriteFlag("deleted", message.deleted_ts.has_value(), writer);
   WriteMaybe("deleted_ts", message.deleted_ts, writer);
@@ -211,7 +200,19 @@ void Write(const archive::Message& message, bool hidden, JsonWriter* writer) {
   writer->EndObject();
 }
 
-void Write(const archive::MessageDetail& detail, bool hidden, JsonWriter* writer) {
+void WriteNames(const archive::People::Names& names, JsonWriter* writer) {
+  if (names.empty()) return;
+  writer->Key("people");
+  writer->BeginObject();
+  for (const auto& [id, name] : names) {
+    writer->Key(id);
+    writer->String(name);
+  }
+  writer->EndObject();
+}
+
+void Write(const archive::MessageDetail& detail, const archive::People::Names& names, bool hidden,
+           JsonWriter* writer) {
   writer->BeginObject();
   writer->Key("message");
   Write(detail.message, hidden, writer);
@@ -226,9 +227,23 @@ void Write(const archive::MessageDetail& detail, bool hidden, JsonWriter* writer
   WriteFlag("pinned", detail.pinned, writer);
   if (detail.author) {
     writer->Key("author");
-    WritePerson(*detail.author, writer);
+    Write(*detail.author, writer);
   }
+  WriteNames(names, writer);
   if (detail.message.body) WriteRawEvent(*detail.message.body, writer);
+  writer->EndObject();
+}
+
+void Write(const archive::Person& person, JsonWriter* writer) {
+  writer->BeginObject();
+  WriteText("user", person.user, writer);
+  WriteText("name", person.name, writer);
+  WriteText("real_name", person.real_name, writer);
+  WriteText("display_name", person.display_name, writer);
+  WriteText("shown_name", person.shown_name(), writer);
+  WriteText("avatar", person.avatar, writer);
+  WriteFlag("is_bot", person.is_bot, writer);
+  WriteFlag("deactivated", person.deactivated, writer);
   writer->EndObject();
 }
 

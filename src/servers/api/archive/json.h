@@ -18,7 +18,12 @@ std::string PermalinkOf(const archive::Place& place, const slack::Timestamp& ts)
 void Write(const archive::Channel& channel, JsonWriter* writer);
 // `hidden`: the policy has removed its text.
 void Write(const archive::Message& message, bool hidden, JsonWriter* writer);
-void Write(const archive::MessageDetail& detail, bool hidden, JsonWriter* writer);
+// `names`: of the people that it names.
+void Write(const archive::MessageDetail& detail, const archive::People::Names& names, bool hidden,
+           JsonWriter* writer);
+// Writes the member "people": names by id. Leaves it out when there are none.
+void WriteNames(const archive::People::Names& names, JsonWriter* writer);
+void Write(const archive::Person& person, JsonWriter* writer);
 void Write(const archive::Interval& interval, JsonWriter* writer);
 void Write(const archive::CoverageNews& mark, JsonWriter* writer);
 void Write(std::string_view name, const archive::ProcessorStatus& status, JsonWriter* writer);

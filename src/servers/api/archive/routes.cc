@@ -9,6 +9,7 @@
 #include "http/url.h"
 #include "servers/api/archive/file_routes.h"
 #include "servers/api/archive/json.h"
+#include "servers/api/archive/people_routes.h"
 #include "servers/api/archive/places.h"
 #include "servers/api/json_object.h"
 #include "servers/api/moment.h"
@@ -79,7 +80,8 @@ Result<MessageQuery> ParseMessageQuery(std::string_view text) {
 // The handlers, one method for each route.
 class Routes {
  public:
-  explicit Routes(ArchiveRoutesParts parts) : parts_(std::move(parts)) {}
+  explicit Routes(ArchiveRoutesParts parts)
+      : parts_(std::move(parts)), people_(parts_.tables, parts_.table) {}
 
   Result<std::string> Teams(const RoutedRequest& routed) const;
   Result<std::string> Channels(const RoutedRequest& routed) const;
@@ -94,15 +96,28 @@ class Routes {
   Result<std::string> Status(const RoutedRequest& routed) const;
   Result<std::string> FailedFiles(const RoutedRequest& routed) const;
   Result<http::Response> RetryFiles(const RoutedRequest& routed) const;
+  Result<std::string> People(const RoutedRequest& routed) const {
+    return ListPeople(people_, routed);
+  }
+  Result<http::Response> Person(const RoutedRequest& routed) const {
+    return ShowPerson(people_, routed);
+  }
+  Result<std::string> Emoji(const RoutedRequest& routed) const {
+    return ListEmoji(people_, routed);
+  }
 
  private:
-  std::string PageOf(const archive::MessagePage& page) const;
+  // Fills in the names of the authors, and returns the names of everybody whom the messages name.
+  Result<archive::People::Names> NameAuthors(const slack::TeamId& team,
+                                             std::vector<archive::Message>* messages) const;
+  Result<std::string> PageOf(const slack::TeamId& team, archive::MessagePage page) const;
   Result<Done> FillRawEvent(archive::Body* body) const;
   Result<http::Response> DetailOf(const archive::Place& place, const slack::Timestamp& ts) const;
   Result<std::optional<archive::Place>> FindPlace(const slack::ChannelId& channel,
                                                   const slack::Timestamp& ts) const;
 
   const ArchiveRoutesParts parts_;
+  const archive::People people_;
 };
 
 Result<std::string> Routes::Teams(const RoutedRequest&) const {
@@ -138,7 +153,20 @@ Result<http::Response> Routes::Channel(const RoutedRequest& routed) const {
   return http::Json(200, std::move(text));
 }
 
-std::string Routes::PageOf(const archive::MessagePage& page) const {
+Result<archive::People::Names> Routes::NameAuthors(const slack::TeamId& team,
+                                                   std::vector<archive::Message>* messages) const {
+  std::set<std::string> users;
+  for (const archive::Message& message : *messages) users.merge(NamedIn(message));
+  archive::People::Names names = TRY(people_.NamesOf(team, users));
+  for (archive::Message& message : *messages) {
+    const auto name = names.find(message.traits.user);
+    if (name != names.end()) message.user_name = name->second;
+  }
+  return names;
+}
+
+Result<std::string> Routes::PageOf(const slack::TeamId& team, archive::MessagePage page) const {
+  const auto names = TRY(NameAuthors(team, &page.messages));
   return ObjectOf([&](JsonWriter* writer) {
     writer->Key("messages");
     writer->BeginArray();
@@ -146,6 +174,7 @@ std::string Routes::PageOf(const archive::MessagePage& page) const {
       Write(message, parts_.reader->Hides(message), writer);
     }
     writer->EndArray();
+    WriteNames(names, writer);
     if (page.next) WriteCursor(page.next->text(), writer);
   });
 }
@@ -153,7 +182,7 @@ std::string Routes::PageOf(const archive::MessagePage& page) const {
 Result<std::string> Routes::Messages(const RoutedRequest& routed) const {
   const archive::Place place = TRY(PlaceIn(routed));
   const MessageQuery query = TRY(ParseMessageQuery(routed.request.query));
-  return PageOf(TRY(parts_.reader->Messages(place, query)));
+  return PageOf(place.team, TRY(parts_.reader->Messages(place, query)));
 }
 
 Result<std::string> Routes::Thread(const RoutedRequest& routed) const {
@@ -162,7 +191,7 @@ Result<std::string> Routes::Thread(const RoutedRequest& routed) const {
   const PageRequest page = TRY(ParsePage(routed.request.query));
   std::optional<slack::Timestamp> after;
   if (page.cursor) after = TRY(ParseCursor(*page.cursor));
-  return PageOf(TRY(parts_.reader->Thread(place, ts, after, page.limit)));
+  return PageOf(place.team, TRY(parts_.reader->Thread(place, ts, after, page.limit)));
 }
 
 // From the object, when the row had no room for it.
@@ -178,9 +207,12 @@ Result<http::Response> Routes::DetailOf(const archive::Place& place,
   auto detail = TRY(parts_.reader->Detail(place, ts));
   if (!detail) return NoMessage(place, ts);
   if (detail->message.body) TRY(FillRawEvent(&*detail->message.body));
+  const auto names = TRY(people_.NamesOf(place.team, NamedIn(*detail)));
+  const auto author = names.find(detail->message.traits.user);
+  if (author != names.end()) detail->message.user_name = author->second;
   std::string text;
   JsonWriter writer(&text);
-  Write(*detail, parts_.reader->Hides(detail->message), &writer);
+  Write(*detail, names, parts_.reader->Hides(detail->message), &writer);
   return http::Json(200, std::move(text));
 }
 
@@ -367,6 +399,9 @@ void AddArchiveRoutes(http::Router* router, const ArchiveRoutesParts& parts, Tok
   add(team + "/channels", &Routes::Channels);
   add(team + "/channel-index", &Routes::Index);
   add(team + "/coverage", &Routes::TeamCoverage);
+  add(team + "/people", &Routes::People);
+  add_lookup(team + "/people/{user}", &Routes::Person);
+  add(team + "/emoji", &Routes::Emoji);
   add_lookup(channel, &Routes::Channel);
   add(channel + "/messages", &Routes::Messages);
   add_lookup(channel + "/messages/{ts}", &Routes::Message);

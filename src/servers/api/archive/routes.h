@@ -11,9 +11,12 @@
 //   GET …/channels/{channel}/coverage
 //   GET /api/v1/teams/{team}/channel-index
 //   GET /api/v1/teams/{team}/coverage
-//   GET /api/v1/teams/{team}/failed-files               messages whose files could not be fetched
-//   GET /api/v1/archive/status
-//   GET /archives/{channel}/p{ts}                       Slack's permalink, across changes of the id
+//   GET /api/v1/teams/{team}/people                     as they are now, in the order of their ids
+//   GET /api/v1/teams/{team}/people/{user}
+//   GET /api/v1/teams/{team}/emoji                      the custom emoji, in the order of their
+//   names GET /api/v1/teams/{team}/failed-files               messages whose files could not be
+//   fetched GET /api/v1/archive/status GET /archives/{channel}/p{ts}                       Slack's
+//   permalink, across changes of the id
 //
 // A flag that is false is left out of the answer. Only retry-files writes: it removes a flag, and
 // the processor of files fetches them.
@@ -40,7 +43,7 @@ struct ArchiveRoutesParts {
   archive::Ledger* ledger = nullptr;
   archive::State* state = nullptr;
   objects::Objects* objects = nullptr;  // nullptr: no files are served.
-  tables::Tables* tables = nullptr;     // For the status, and for retry-files.
+  tables::Tables* tables = nullptr;     // For the status, for retry-files, and for people.
   std::string table = "SlackArchive";
   const Clock* clock = nullptr;
 };

@@ -18,6 +18,7 @@
 #include "apps/gate/tokens.h"
 #include "http/router.h"
 #include "servers/api/api_tokens.h"
+#include "servers/api/archive/names.h"
 #include "servers/api/service_context.h"
 #include "slack/download.h"
 #include "slack/web_api.h"
@@ -53,6 +54,9 @@ class ArchiveService {
     processors_.Stop();
     files_.Stop();
   }
+
+  // For the names that Slack's lists have.
+  NamesParts names() { return {.archive = &archive_, .index = &index_, .tables = context_.tables}; }
 
   archive::Archive& archive() { return archive_; }
   archive::Ledger& ledger() { return ledger_; }

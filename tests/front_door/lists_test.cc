@@ -1,0 +1,64 @@
+// Slack's lists through the front door: names, people and emoji.
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "tests/front_door/workspace_stage.h"
+
+namespace tidemark::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using ListsTest = WorkspaceTest;
+
+// Review: A8, A14
+TEST_F(ListsTest, PeopleAndEmojiAreListed) {
+  Open({.users = 30, .channels = 10, .archived = 1}, {.largest = 10});
+  for (int i = 0; i < 5; ++i) Pass();
+  std::string cursor;
+  size_t found = 0;
+  do {
+    const auto page = JsonDocument::Parse(Get("/people?limit=20" + cursor)).value();
+    found += page.root().Find("people")->Size();
+    const std::string next = TextIn(page.root(), "cursor");
+    cursor = next.empty() ? "" : "&cursor=" + next;
+  } while (!cursor.empty());
+  EXPECT_EQ(found, 32u) << "with the bot and Slackbot";
+  EXPECT_THAT(Get("/people/" + people_[0].id), HasSubstr(people_[0].real_name));
+  EXPECT_THAT(Get("/people/U0NOBODY"), HasSubstr("has nothing about user"));
+  EXPECT_THAT(Get("/channels"), Not(HasSubstr(channels_[0].id))) << "without events, no channel";
+  ASSERT_EQ(door_
+                ->Send(FrontDoor::Callback(
+                    "Ev1", {.team = team_},
+                    R"({"type":"emoji_changed","subtype":"add","name":"tide",)"
+                    R"("value":"https://e/1.png","event_ts":"1700000001.000100"})"))
+                .status,
+            200);
+  EXPECT_EQ(Get("/emoji"), R"({"emoji":[{"name":"tide","value":"https://e/1.png"}]})");
+  ASSERT_EQ(door_
+                ->Send(FrontDoor::Callback(
+                    "Ev2", {.team = team_},
+                    R"({"type":"emoji_changed","subtype":"remove","names":["tide"],)"
+                    R"("event_ts":"1700000002.000100"})"))
+                .status,
+            200);
+  EXPECT_EQ(Get("/emoji"), R"({"emoji":[]})");
+}
+
+// The name of a channel that no list has yet comes from its look-up.
+// Review: A8
+TEST_F(ListsTest, ALookedUpChannelHasItsName) {
+  Open({.users = 5, .channels = 3, .archived = 0}, {});
+  ASSERT_EQ(Post(1), 200) << "before any list is read";
+  door_->slack().Fail("conversations.list", {.kind = demo::FailureKind::kServerError}, 100);
+  Pass();
+  EXPECT_THAT(Get("/channels/" + Place(1).id), HasSubstr(Place(1).name));
+  EXPECT_EQ(door_->slack().calls("conversations.info"), 1u);
+}
+
+}  // namespace
+}  // namespace tidemark::testing
