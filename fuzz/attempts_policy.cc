@@ -26,7 +26,10 @@ void TryPolicy(std::string_view text) {
     CHECK(policy.error().code == tidemark::ErrorCode::kInvalid);
     return;
   }
-  for (const Odds& odds : policy->YearlyOdds()) CHECK(odds.a_year >= 0 && odds.a_year <= 1);
+  for (const Odds& odds : policy->GuessOdds()) {
+    CHECK(odds.a_year >= 0 && odds.a_year <= 1);
+    CHECK(odds.between_successes >= 0 && odds.between_successes <= odds.a_year);
+  }
   const Subject subject = *Subject::Of("a");
   for (const Rule& rule : policy->rules()) {
     std::vector<std::string> skipped;

@@ -52,7 +52,7 @@ THIRD_PARTY = {
     "spdlog/": ["base"],
     "prometheus/": ["base"],
     "toml++/": ["base"],
-    "openssl/": ["base", "http"],
+    "openssl/": ["base", "http", "redis"],
     "CLI/": ["base", "programs"],
     "boost/": ["http"],
     "curl/": ["http"],

@@ -335,8 +335,14 @@ const Setting kProgramSettings[] = {
     {.name = "attempts.old.url",
      .kind = SettingKind::kText,
      .default_value = "",
-     .help = "The old store of attempts, a Redis: redis://HOST:PORT, redis://HOST:PORT/DATABASE or "
-             "unix:PATH; empty if there is none."},
+     .help =
+         "The old store of attempts, a Redis: redis://HOST:PORT, redis://HOST:PORT/DATABASE, the "
+         "same with rediss:// for TLS, or unix:PATH; empty if there is none."},
+    {.name = "attempts.old.ca",
+     .kind = SettingKind::kText,
+     .default_value = "",
+     .help = "A file with the authorities that may certify a rediss:// server; empty: those of the "
+             "system."},
     {.name = "attempts.old.plainly",
      .kind = SettingKind::kBool,
      .default_value = "false",

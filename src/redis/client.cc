@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <hiredis/hiredis.h>
 
+#include "redis/tls_stream.h"
+
 namespace tidemark::redis {
 
 namespace {
@@ -20,6 +22,7 @@ constexpr size_t kMaxIdle = 64;
 // reply.
 constexpr int kMaxDepth = 8;
 constexpr std::string_view kTcpScheme = "redis://";
+constexpr std::string_view kTlsScheme = "rediss://";
 constexpr std::string_view kUnixScheme = "unix:";
 
 struct Address {
@@ -27,12 +30,13 @@ struct Address {
   int port = 6379;
   std::string database = "0";
   std::string path;  // The path of a unix socket; empty for TCP.
+  bool is_encrypted = false;
 };
 
 Error NoAddress(std::string_view text) {
   return Invalid(
       fmt::format("\"{}\" is not the address of a Redis: redis://HOST:PORT, "
-                  "redis://HOST:PORT/DATABASE or unix:PATH",
+                  "redis://HOST:PORT/DATABASE, the same with rediss:// for TLS, or unix:PATH",
                   text));
 }
 
@@ -51,8 +55,9 @@ Result<Address> ParseAddress(std::string_view text) {
     if (address.path.empty()) return NoAddress(text);
     return address;
   }
-  if (!text.starts_with(kTcpScheme)) return NoAddress(text);
-  std::string_view rest = text.substr(kTcpScheme.size());
+  address.is_encrypted = text.starts_with(kTlsScheme);
+  if (!address.is_encrypted && !text.starts_with(kTcpScheme)) return NoAddress(text);
+  std::string_view rest = text.substr(address.is_encrypted ? kTlsScheme.size() : kTcpScheme.size());
   // A password in an address would appear in logs, so it has a setting of its own.
   if (rest.find('@') != std::string_view::npos) return NoAddress("redis://…@…");
   if (const size_t slash = rest.find('/'); slash != std::string_view::npos) {
@@ -152,6 +157,11 @@ bool IsOnThisMachine(const std::string& text) {
          host.starts_with("127.");
 }
 
+bool IsEncrypted(const std::string& text) {
+  const auto address = ParseAddress(text);
+  return address && address->is_encrypted;
+}
+
 // One connection, for one thread at a time.
 class Client::Connection {
  public:
@@ -168,6 +178,10 @@ class Client::Connection {
                    fmt::format("the Redis at {} cannot be reached: {}", options.address,
                                context ? context->errstr : "out of memory")};
     }
+    if (address.is_encrypted) {
+      connection->tls_ = TRY(TlsStream::Open(context->fd, address.host, options.authorities)
+                                 .WithContext(options.address));
+    }
     TRY(connection->Greet(options, address));
     return connection;
   }
@@ -180,18 +194,21 @@ class Client::Connection {
       lengths.push_back(word.size());
     }
     const WithoutPipeSignal without_signal;
+    const auto count = static_cast<int>(words.size());
     const std::unique_ptr<void, void (*)(void*)> reply(
-        redisCommandArgv(context_.get(), static_cast<int>(words.size()), texts.data(),
-                         lengths.data()),
+        tls_ ? ExchangeOverTls(count, texts.data(), lengths.data())
+             : redisCommandArgv(context_.get(), count, texts.data(), lengths.data()),
         freeReplyObject);
     if (!reply) {
       is_broken_ = true;
       // Usually the server has closed an idle connection, after a restart or after its own timeout.
       // This is noticed only by the next command.
-      is_gone_ = context_->err == REDIS_ERR_EOF ||
-                 (context_->err == REDIS_ERR_IO && (errno == EPIPE || errno == ECONNRESET));
+      is_gone_ = tls_ ? tls_->is_gone()
+                      : context_->err == REDIS_ERR_EOF || (context_->err == REDIS_ERR_IO &&
+                                                           (errno == EPIPE || errno == ECONNRESET));
       return Error{ErrorCode::kUnknown,
-                   fmt::format("no reply from the Redis: {}", context_->errstr)};
+                   fmt::format("no reply from the Redis: {}",
+                               tls_ ? "the encrypted connection failed" : context_->errstr)};
     }
     const auto& decoded = *static_cast<const redisReply*>(reply.get());
     if (decoded.type == REDIS_REPLY_ERROR) {
@@ -207,6 +224,21 @@ class Client::Connection {
 
  private:
   explicit Connection(redisContext* context) : context_(context, redisFree) {}
+
+  // Does what redisCommandArgv does. Null when the connection failed.
+  void* ExchangeOverTls(int count, const char** texts, const size_t* lengths) {
+    char* command = nullptr;
+    const int size = redisFormatCommandArgv(&command, count, texts, lengths);
+    const std::unique_ptr<char, void (*)(char*)> owned(command, redisFreeCommand);
+    if (size < 0 || !tls_->Write({command, static_cast<size_t>(size)})) return nullptr;
+    void* reply = nullptr;
+    while (redisReaderGetReply(context_->reader, &reply) == REDIS_OK && reply == nullptr) {
+      const std::string_view piece = tls_->Read();
+      if (piece.empty()) return nullptr;
+      if (redisReaderFeed(context_->reader, piece.data(), piece.size()) != REDIS_OK) return nullptr;
+    }
+    return reply;
+  }
 
   // The command of the caller has not been sent yet, so a failure here is never kUnknown.
   Status Greet(const ClientOptions& options, const Address& address) {
@@ -228,6 +260,7 @@ class Client::Connection {
   }
 
   std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
+  std::unique_ptr<TlsStream> tls_;  // Null: not encrypted. Uses the socket of the context.
   bool is_broken_ = false;
   bool is_gone_ = false;
 };

@@ -12,8 +12,9 @@
 // A command is repeated only if the caller allows it.
 //
 // Any thread may call it. A command blocks for at most the two timeouts. No error message contains
-// the password. It does not support TLS, because hiredis in Debian 12 does not; over an untrusted
-// network use a tunnel that ends at a unix socket.
+// the password. With rediss:// the connection is encrypted, and the certificate of the server must
+// be for its host. hiredis in Debian 12 has no TLS, so here it only connects, and makes and parses
+// messages.
 #pragma once
 
 #include <chrono>
@@ -30,10 +31,13 @@
 namespace tidemark::redis {
 
 struct ClientOptions {
-  // "redis://HOST:PORT", "redis://HOST:PORT/DATABASE" or "unix:PATH".
+  // "redis://HOST:PORT", "redis://HOST:PORT/DATABASE", the same with rediss:// for TLS, or
+  // "unix:PATH".
   std::string address = "redis://127.0.0.1:6379";
   std::string user = {};  // Empty: the default user.
   Secret password = {};   // Empty: none is sent.
+  // A file with the authorities that may certify the server; empty: those of the system.
+  std::string authorities = {};
   std::chrono::milliseconds connect_timeout = std::chrono::milliseconds(500);
   std::chrono::milliseconds reply_timeout = std::chrono::milliseconds(500);
 };
@@ -56,6 +60,7 @@ enum class Repeat { kNo, kYes };
 Status CheckAddress(const std::string& address);
 // Whether a connection stays on this machine: a unix socket, or a loopback address.
 bool IsOnThisMachine(const std::string& address);
+bool IsEncrypted(const std::string& address);
 
 class Client {
  public:

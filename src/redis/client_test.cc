@@ -16,7 +16,7 @@ TEST(AddressTest, AcceptsTwoForms) {
   }
   for (const char* address :
        {"", "localhost:6379", "redis://", "redis://:6379", "unix:", "redis://a:0",
-        "redis://a:99999", "redis://a:x", "redis://a/x", "rediss://a", "redis://a:1/"}) {
+        "redis://a:99999", "redis://a:x", "redis://a/x", "redisss://a", "redis://a:1/"}) {
     EXPECT_FALSE(CheckAddress(address).has_value()) << address;
   }
 }

@@ -1,5 +1,10 @@
 // The old store with a real Redis: the format of its keys, other programs that use it, and a whole
 // move.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <variant>
 
 #include <gmock/gmock.h>
@@ -7,8 +12,10 @@
 
 #include "apps/attempts/moving/redis/redis_store.h"
 #include "tests/attempts_migration/move_stage.h"
+#include "tests/support/certificate.h"
 #include "tests/support/manual_time.h"
 #include "tests/support/redis_server.h"
+#include "tests/support/temp_folder.h"
 
 namespace tidemark::moving {
 namespace {
@@ -153,6 +160,57 @@ TEST(RedisBesideTest, WhereTheStoresDisagreeTheOldOneDecides) {
   EXPECT_EQ(NumberIn(*in_table(kCountKey), "count"), 1);
   EXPECT_EQ(stage.Fail(1).verdict, Verdict::kTemporarilyLocked);
   EXPECT_TRUE(in_table(kLockKey).has_value());
+}
+
+// A port of the loopback address that nobody listens on.
+int FreePort() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  CHECK(::bind(socket, reinterpret_cast<sockaddr*>(&address), size) == 0);
+  CHECK(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  ::close(socket);
+  return ntohs(address.sin_port);
+}
+
+// Review: T18
+TEST(RedisClientTest, EncryptsAndTrustsOnlyTheRightCertificate) {
+  const TempFolder folder;
+  const testing::CertificatePaths paths{.certificate = folder.path() + "/certificate.pem",
+                                        .key = folder.path() + "/key.pem"};
+  testing::WriteCertificate("IP:127.0.0.1", paths);
+  const std::string port = std::to_string(FreePort());
+  testing::RedisServer server(
+      "open sesame", {"--tls-port", port, "--tls-cert-file", paths.certificate, "--tls-key-file",
+                      paths.key, "--tls-auth-clients", "no"});
+  redis::ClientOptions options{.address = "rediss://127.0.0.1:" + port,
+                               .authorities = paths.certificate};
+  options.connect_timeout = options.reply_timeout = std::chrono::seconds(30);
+  options.password = Secret("open sesame");
+  redis::Client client(options);
+  const std::string large(100'000, 'x');
+  ASSERT_TRUE(client.Run({"SET", "key", large}).has_value());
+  EXPECT_EQ(client.Run({"GET", "key"})->AsText(), large);
+  const auto refused = client.Run({"NONSENSE"});
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  // Somebody in between has another certificate, or one for another name.
+  const auto error_of = [](const redis::ClientOptions& of) {
+    const auto reply = redis::Client(of).Run({"GET", "key"});
+    return reply ? "accepted" : reply.error().message;
+  };
+  redis::ClientOptions unknown = options;
+  unknown.authorities = "";
+  EXPECT_THAT(error_of(unknown), HasSubstr("certificate of the server is not accepted"));
+  redis::ClientOptions other_name = options;
+  other_name.address = "rediss://localhost:" + port;
+  EXPECT_THAT(error_of(other_name), HasSubstr("certificate of the server is not accepted"));
+  // The server goes away. A read is repeated on a new connection, and there is none.
+  server.Stop();
+  const auto gone = client.Run({"GET", "key"}, redis::Repeat::kYes);
+  ASSERT_FALSE(gone.has_value());
+  EXPECT_EQ(gone.error().code, ErrorCode::kUnavailable) << gone.error().message;
 }
 
 // Review: T18

@@ -15,11 +15,12 @@ Result<std::unique_ptr<moving::MigrationStore>> OpenOldAttempts(const Settings& 
   const std::string& url = settings.Text("attempts.old.url");
   if (url.empty()) return std::unique_ptr<moving::MigrationStore>();
   TRY(redis::CheckAddress(url).WithContext("attempts.old.url"));
-  if (!redis::IsOnThisMachine(url) && !settings.Bool("attempts.old.plainly")) {
+  const bool is_safe = redis::IsOnThisMachine(url) || redis::IsEncrypted(url);
+  if (!is_safe && !settings.Bool("attempts.old.plainly")) {
     return Invalid(fmt::format(
-        "attempts.old.url is {}, on another machine, and the connection is not encrypted: use a "
-        "TLS tunnel that ends on this machine (redis://127.0.0.1:PORT or unix:PATH), or set "
-        "attempts.old.plainly = true in a network that you trust",
+        "attempts.old.url is {}, on another machine, and the connection is not encrypted: use "
+        "rediss:// if the Redis has TLS, or set attempts.old.plainly = true in a network that you "
+        "trust",
         url));
   }
   auto keys = TRY(moving::KeyMap::Make({.count = settings.Text("attempts.old.count-key"),
@@ -30,6 +31,7 @@ Result<std::unique_ptr<moving::MigrationStore>> OpenOldAttempts(const Settings& 
                       .WithContext("attempts.old"));
   redis::ClientOptions options{.address = url, .user = settings.Text("attempts.old.user")};
   options.password = TRY(settings.GetSecret("attempts.old.password"));
+  options.authorities = settings.Text("attempts.old.ca");
   options.connect_timeout = options.reply_timeout = settings.Duration("attempts.old.timeout");
   return std::unique_ptr<moving::MigrationStore>(std::make_unique<moving::RedisStore>(
       std::move(keys), std::move(options), &clock,
