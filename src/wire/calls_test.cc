@@ -1,0 +1,70 @@
+#include "wire/calls.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/forwarding_tables.h"
+
+namespace tidemark::wire {
+namespace {
+
+// Tables whose writes wait until the test answers them. Every other call is a mistake.
+class HeldTables final : public testing::ForwardingTables {
+ public:
+  HeldTables() : ForwardingTables(this) {}
+
+  using Tables::Submit;
+  Later<tables::WriteReply> Submit(WriteRequest /*request*/,
+                                   std::optional<Deadline> /*deadline*/) override {
+    return Hold<tables::WriteReply>();
+  }
+  Later<tables::BatchWriteReply> Submit(tables::BatchWriteRequest /*request*/,
+                                        std::optional<Deadline> /*deadline*/) override {
+    return Hold<tables::BatchWriteReply>();
+  }
+  Later<tables::TransactWriteReply> Submit(tables::TransactWriteRequest /*request*/,
+                                           std::optional<Deadline> /*deadline*/) override {
+    return Hold<tables::TransactWriteReply>();
+  }
+
+  std::function<void()> answer;  // Answers the write that waits.
+
+ private:
+  template <typename Reply>
+  Later<Reply> Hold() {
+    auto [promise, later] = MakeLater<Reply>();
+    auto held = std::make_shared<Promise<Reply>>(std::move(promise));
+    answer = [held] { held->Fulfil(Reply{}); };
+    return std::move(later);
+  }
+};
+
+// The thread that makes a write is free while the disk works.
+TEST(CallsTest, WritesHoldNoThread) {
+  const std::string key = R"("TableName":"t","Key":{"id":{"S":"a"}})";
+  const std::string item = R"("TableName":"t","Item":{"id":{"S":"a"}})";
+  for (const auto& [name, text] : std::initializer_list<std::pair<const char*, std::string>>{
+           {"PutItem", "{" + item + "}"},
+           {"UpdateItem", "{" + key + "}"},
+           {"DeleteItem", "{" + key + "}"},
+           {"BatchWriteItem",
+            R"({"RequestItems":{"t":[{"DeleteRequest":{"Key":{"id":{"S":"a"}}}}]}})"},
+           {"TransactWriteItems", R"({"TransactItems":[{"Put":{)" + item + "}}]}"}}) {
+    SCOPED_TRACE(name);
+    HeldTables tables;
+    const auto document = JsonDocument::Parse(text);
+    const Call call = FindCall(name)->decode(document->root()).value();
+    std::optional<int> status;
+    call.make(tables).Then([&](Result<Message> reply) { status = reply->status; });
+    ASSERT_TRUE(tables.answer != nullptr);
+    EXPECT_EQ(status, std::nullopt);
+    tables.answer();
+    EXPECT_EQ(status, 200);
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::wire
