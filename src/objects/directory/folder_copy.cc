@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <system_error>
 #include <unistd.h>
@@ -95,8 +96,8 @@ Status ReadWhole(OpenFile* object, const std::function<Status(std::string_view)>
 
 }  // namespace
 
-Result<std::unique_ptr<FolderCopy>> FolderCopy::Open(const std::string& from,
-                                                     const std::string& to) {
+Result<std::unique_ptr<FolderCopy>> FolderCopy::Open(const std::string& from, const std::string& to,
+                                                     uint64_t min_free_bytes) {
   Descriptor source(open(from.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!source.is_open()) {
     const bool is_missing = errno == ENOENT;
@@ -108,7 +109,19 @@ Result<std::unique_ptr<FolderCopy>> FolderCopy::Open(const std::string& from,
   std::filesystem::create_directories(to, failed);
   Descriptor target(open(to.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (failed || !target.is_open()) return SystemError("make the folder '" + to + "'");
-  return std::unique_ptr<FolderCopy>(new FolderCopy(std::move(source), std::move(target)));
+  return std::unique_ptr<FolderCopy>(
+      new FolderCopy(std::move(source), std::move(target), min_free_bytes));
+}
+
+Status FolderCopy::CheckSpaceFor(uint64_t size_bytes) const {
+  struct statvfs disk {};
+  if (fstatvfs(to_.get(), &disk) != 0) return SystemError("ask for the free space of the copy");
+  const uint64_t free_bytes = uint64_t{disk.f_bavail} * disk.f_frsize;
+  if (free_bytes >= size_bytes && free_bytes - size_bytes >= min_free_bytes_) return Done{};
+  return Error{ErrorCode::kUnavailable,
+               fmt::format("the disk of the copy has {} MB left, and {} MB must stay free: free "
+                           "some space, or copy to another disk",
+                           free_bytes >> 20, min_free_bytes_ >> 20)};
 }
 
 Status FolderCopy::Copy(const std::string& key) {
@@ -131,6 +144,7 @@ Result<uint64_t> FolderCopy::CopyOne(const std::string& key) {
   const uint64_t size = (*stored)->info.size;
   const Descriptor source(dup((*stored)->file.get()));
   if (!source.is_open()) return SystemError("open an object again");
+  TRY(CheckSpaceFor(size));
   const std::string path = PathOfKey(key);
   TRY(MakeFolders(to_, path));
   const Descriptor target(

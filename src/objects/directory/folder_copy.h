@@ -22,15 +22,21 @@
 
 namespace tidemark::directory {
 
+// A copy leaves this much space on its disk, which may be the disk of a server: a store that has no
+// space refuses every write.
+inline constexpr uint64_t kFreeBytesAfterCopy = uint64_t{256} << 20;
+
 // Called for each object with its size. False: stop.
 using OnObject = std::function<bool(uint64_t size_bytes)>;
 
 class FolderCopy {
  public:
   // Creates the folder `to` and its parents. kNotFound when there is no folder `from`.
-  static Result<std::unique_ptr<FolderCopy>> Open(const std::string& from, const std::string& to);
+  static Result<std::unique_ptr<FolderCopy>> Open(const std::string& from, const std::string& to,
+                                                  uint64_t min_free_bytes = kFreeBytesAfterCopy);
 
   // Copies the object unless it was copied before. Nothing happens when there is no such object.
+  // kUnavailable when too little space would be left.
   Status Copy(const std::string& key);
   // Copies every object that is there when its folder is reached. kCancelled when told to stop.
   Status CopyAll(const OnObject& on_object);
@@ -41,12 +47,15 @@ class FolderCopy {
   std::vector<std::string> problems() const;
 
  private:
-  FolderCopy(Descriptor from, Descriptor to) : from_(std::move(from)), to_(std::move(to)) {}
+  FolderCopy(Descriptor from, Descriptor to, uint64_t min_free_bytes)
+      : from_(std::move(from)), to_(std::move(to)), min_free_bytes_(min_free_bytes) {}
+  Status CheckSpaceFor(uint64_t size_bytes) const;
   // Returns the size.
   Result<uint64_t> CopyOne(const std::string& key);
 
   const Descriptor from_;
   const Descriptor to_;
+  const uint64_t min_free_bytes_;
   mutable std::mutex mutex_;
   std::vector<std::string> problems_;
 };

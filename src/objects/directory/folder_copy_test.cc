@@ -87,6 +87,16 @@ TEST_F(FolderCopyTest, ADeleteIsToldBeforeItHappens) {
   EXPECT_TRUE(std::filesystem::exists(path("to/a.txt")));
 }
 
+// A backup on the disk of the server must not stop its writes.
+TEST_F(FolderCopyTest, LeavesSpaceOnTheDisk) {
+  ASSERT_TRUE(objects_->Put({.key = "a.txt", .bytes = "text"}));
+  const auto copy = FolderCopy::Open(path("from"), path("to"), uint64_t{1} << 60).value();
+  const Status copied = copy->CopyAll(go_on_);
+  EXPECT_EQ(copied.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(copied.error().message, HasSubstr("must stay free"));
+  EXPECT_FALSE(std::filesystem::exists(path("to/a.txt")));
+}
+
 TEST_F(FolderCopyTest, StopsWhenToldTo) {
   ASSERT_TRUE(objects_->Put({.key = "a.txt", .bytes = "text"}));
   const auto stop = [](uint64_t) { return false; };
