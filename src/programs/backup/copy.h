@@ -9,6 +9,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "objects/observed_deletes.h"
