@@ -61,6 +61,8 @@ class ArchiveKillTest : public ServeFixture {
     Words environment = SlackAt(slack_->api_url());
     environment.push_back("TIDEMARK_ARCHIVE_CONSENT=true");
     environment.push_back("TIDEMARK_ARCHIVE_FILE_ORIGINS=http://" + slack_->address());
+    // The truth has only what the events say.
+    environment.push_back("TIDEMARK_SLACK_LISTS=false");
     Serve({}, environment);
   }
 
