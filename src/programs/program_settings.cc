@@ -109,6 +109,12 @@ const Setting kProgramSettings[] = {
      .help = "The bot token (xoxb-…), from OAuth & Permissions. file:PATH reads it from a file, "
              "and again whenever the file changes.",
      .other_variables = {"SLACK_BOT_TOKEN"}},
+    {.name = "slack.bot-tokens",
+     .kind = SettingKind::kSecret,
+     .default_value = "",
+     .help = "Bot tokens by team, for an app in several workspaces: T01234567=xoxb-…, "
+             "T89ABCDEF=xoxb-…. Teams that are not in the list have the token of slack.bot-token. "
+             "file:PATH reads the list from a file, on one line."},
     {.name = "slack.token-file",
      .kind = SettingKind::kText,
      .default_value = "",

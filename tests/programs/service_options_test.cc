@@ -51,6 +51,19 @@ TEST(ServiceOptionsTest, ReadsTheVariablesOfTheSeed) {
   EXPECT_EQ(options.bot_token->Reveal(), "xoxb-1");
 }
 
+// Review: F15
+TEST(ServiceOptionsTest, ReadsATokenForEachTeam) {
+  const auto tokens =
+      Read({}, {{"TIDEMARK_SLACK_BOT_TOKENS", "T01=xoxb-1, T02=xoxb-2"}}).value().team_tokens;
+  ASSERT_EQ(tokens.size(), 2u);
+  EXPECT_EQ(tokens.at(slack::TeamId::Parse("T02").value()).Reveal(), "xoxb-2");
+  for (const char* wrong : {"xoxb-1", "T01=secret", "t01=xoxb-1", "T01=xoxb-1,T01=xoxb-2"}) {
+    const auto refused = Read({}, {{"TIDEMARK_SLACK_BOT_TOKENS", wrong}});
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_EQ(refused.error().message.find("xoxb-1"), std::string::npos) << wrong;
+  }
+}
+
 TEST(ServiceOptionsTest, UsesBothSigningSecretsDuringARotation) {
   const ServiceOptions options =
       Read({}, {{"SLACK_SIGNING_SECRET", "new"}, {"TIDEMARK_SLACK_PREVIOUS_SIGNING_SECRET", "old"}})

@@ -68,6 +68,23 @@ std::vector<Credential> FileTokens::All() const {
   return AllOf(credential_);
 }
 
+TeamTokens::TeamTokens(const std::map<slack::TeamId, Secret>& tokens,
+                       std::unique_ptr<Tokens> others)
+    : others_(std::move(others)) {
+  for (const auto& [team, token] : tokens) credentials_.emplace(team, CredentialOf(token));
+}
+
+std::optional<Credential> TeamTokens::Find(const slack::TeamId& team) const {
+  const auto own = credentials_.find(team);
+  return own == credentials_.end() ? others_->Find(team) : own->second;
+}
+
+std::vector<Credential> TeamTokens::All() const {
+  std::vector<Credential> all = others_->All();
+  for (const auto& [team, credential] : credentials_) all.push_back(credential);
+  return all;
+}
+
 RotatingTokens::RotatingTokens(RotatingTokensOptions options, slack::WebApi* web_api,
                                const Runtime& runtime)
     : options_(std::move(options)),

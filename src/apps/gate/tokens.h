@@ -65,6 +65,18 @@ class FileTokens final : public Tokens {
   mutable std::optional<Credential> credential_;
 };
 
+// Tokens of some teams, from the settings. All other teams have those of `others`.
+class TeamTokens final : public Tokens {
+ public:
+  TeamTokens(const std::map<slack::TeamId, Secret>& tokens, std::unique_ptr<Tokens> others);
+  std::optional<Credential> Find(const slack::TeamId& team) const override;
+  std::vector<Credential> All() const override;
+
+ private:
+  std::map<slack::TeamId, Credential> credentials_;
+  const std::unique_ptr<Tokens> others_;
+};
+
 struct RotatingTokensOptions {
   std::string file;
   std::string client_id;

@@ -37,6 +37,18 @@ TEST(FixedTokensTest, TheGenerationChangesWithTheTokenAndDoesNotShowIt) {
   EXPECT_EQ(one.generation.find("xoxb"), std::string::npos);
 }
 
+// Review: F15
+TEST(TeamTokensTest, ATeamHasItsOwnTokenAndOthersTheCommonOne) {
+  const TeamTokens tokens({{Team("T01"), Token("xoxb-one")}},
+                          std::make_unique<FixedTokens>(Token("xoxb-all")));
+  EXPECT_TRUE(tokens.Find(Team("T01"))->token == Token("xoxb-one"));
+  EXPECT_TRUE(tokens.Find(Team("T02"))->token == Token("xoxb-all"));
+  EXPECT_EQ(tokens.All().size(), 2u);
+  const TeamTokens alone({{Team("T01"), Token("xoxb-one")}},
+                         std::make_unique<FixedTokens>(std::nullopt));
+  EXPECT_FALSE(alone.Find(Team("T02"))) << "another team's token is not used";
+}
+
 struct FileTokensTest : ::testing::Test {
   void Write(const char* text) { std::ofstream(path) << text; }
   std::string Now() {

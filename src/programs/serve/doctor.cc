@@ -67,7 +67,8 @@ class Doctor {
   void Add(Level level, std::string subject, std::string text) {
     findings_.push_back({level, std::move(subject), std::move(text)});
   }
-  std::optional<Secret> FindBotToken(const api::ServiceOptions& options);
+  std::vector<Secret> FindBotTokens(const api::ServiceOptions& options);
+  void ExamineToken(const api::ServiceOptions& options, const Secret& token);
   void ExamineScopes(const slack::AuthTest& auth);
   void ExamineClaims(tables::Tables* tables);
   bool ServerAnswers();
@@ -108,25 +109,32 @@ void Doctor::ExamineSecret(const api::ServiceOptions& options) {
   }
 }
 
-// The token that the server would use. If there is none, adds a finding that says why.
-std::optional<Secret> Doctor::FindBotToken(const api::ServiceOptions& options) {
-  if (options.bot_token) return options.bot_token;
-  if (!options.rotation) {
+// The tokens that the server would use. If there is none, adds a finding that says why.
+std::vector<Secret> Doctor::FindBotTokens(const api::ServiceOptions& options) {
+  std::vector<Secret> tokens;
+  for (const auto& [team, token] : options.team_tokens) tokens.push_back(token);
+  if (options.bot_token) tokens.push_back(*options.bot_token);
+  if (options.rotation) {
+    auto pair = slack::ReadTokenPair(options.rotation->file);
+    if (pair) {
+      tokens.push_back(std::move(pair->access_token));
+    } else {
+      Add(Level::kProblem, "bot token", pair.error().message);
+    }
+  } else if (tokens.empty()) {
     Add(Level::kProblem, "bot token",
         "slack.bot-token is not set: copy it (xoxb-…) from OAuth & Permissions of the Slack app");
-    return std::nullopt;
   }
-  auto pair = slack::ReadTokenPair(options.rotation->file);
-  if (pair) return std::move(pair->access_token);
-  Add(Level::kProblem, "bot token", pair.error().message);
-  return std::nullopt;
+  return tokens;
 }
 
 void Doctor::ExamineSlack(const api::ServiceOptions& options) {
-  const std::optional<Secret> token = FindBotToken(options);
-  if (!token) return;
+  for (const Secret& token : FindBotTokens(options)) ExamineToken(options, token);
+}
+
+void Doctor::ExamineToken(const api::ServiceOptions& options, const Secret& token) {
   slack::WebApi web_api(options.web_api, &client_, program_.runtime());
-  const auto tested = web_api.TestAuth(*token, Deadline::After(clock_, kPatience));
+  const auto tested = web_api.TestAuth(token, Deadline::After(clock_, kPatience));
   if (const auto* error = std::get_if<slack::CallError>(&tested)) {
     Add(Level::kProblem, "bot token",
         fmt::format("auth.test at {} answers '{}': install the app to the workspace again and "

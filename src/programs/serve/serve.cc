@@ -115,7 +115,7 @@ void WarnOfWhatIsMissing(const api::ServiceOptions& options, const Logger& logge
     logger.Log(LogLevel::kInfo,
                "the archive is off: it needs slack.signing-secret and archive.consent");
   }
-  if (!options.bot_token && !options.rotation) {
+  if (!options.bot_token && !options.rotation && options.team_tokens.empty()) {
     logger.Log(LogLevel::kWarning,
                options.existence.missing_token == gate::MissingToken::kAllow
                    ? "slack.bot-token is not set: teams, users and channels are not checked"

@@ -44,7 +44,7 @@ constexpr std::chrono::seconds kDocumentsRound(30);
 struct SlackSide {
   std::unique_ptr<slack::WebApi> web_api;
   std::unique_ptr<gate::Tokens> tokens;
-  gate::RotatingTokens* rotating = nullptr;  // The same object as `tokens`; null without rotation.
+  gate::RotatingTokens* rotating = nullptr;  // One of the `tokens`; null without rotation.
 };
 
 Result<SlackSide> OpenSlackSide(const ServiceOptions& options, const ServiceContext& context) {
@@ -59,6 +59,9 @@ Result<SlackSide> OpenSlackSide(const ServiceOptions& options, const ServiceCont
     side.tokens = TRY(gate::FileTokens::Open(options.bot_token_file, context.runtime));
   } else {
     side.tokens = std::make_unique<gate::FixedTokens>(options.bot_token);
+  }
+  if (!options.team_tokens.empty()) {
+    side.tokens = std::make_unique<gate::TeamTokens>(options.team_tokens, std::move(side.tokens));
   }
   return side;
 }

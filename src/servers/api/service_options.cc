@@ -141,6 +141,26 @@ Status CheckBotToken(const Secret& token) {
       "Permissions of the Slack app");
 }
 
+// "T01=xoxb-…, T02=xoxb-…". No message shows a token.
+Result<std::map<slack::TeamId, Secret>> ReadTeamTokens(const Settings& settings) {
+  const Secret list = TRY(settings.GetSecret("slack.bot-tokens"));
+  std::map<slack::TeamId, Secret> tokens;
+  for (const std::string& word : Words(std::string(list.Reveal()))) {
+    const size_t middle = word.find('=');
+    const auto team = slack::TeamId::Parse(std::string_view(word).substr(0, middle));
+    Secret token(middle == std::string::npos ? "" : word.substr(middle + 1));
+    if (!team || token.empty() || !CheckBotToken(token)) {
+      return Invalid(
+          "slack.bot-tokens must be a list such as T01234567=xoxb-…, T89ABCDEF=xoxb-…: the id of a "
+          "team, '=' and its bot token");
+    }
+    if (!tokens.emplace(*team, std::move(token)).second) {
+      return Invalid(fmt::format("slack.bot-tokens has two tokens of team {}", team->text()));
+    }
+  }
+  return tokens;
+}
+
 Status ReadBotToken(const Settings& settings, ServiceOptions* options) {
   Secret token = TRY(settings.GetSecret("slack.bot-token"));
   TRY(CheckBotToken(token));
@@ -294,6 +314,7 @@ Result<ServiceOptions> ReadOptions(const Settings& settings) {
   options.backups_folder = settings.Text("backup.folder");
   options.signing_secrets = TRY(ReadSecrets(settings));
   TRY(ReadBotToken(settings, &options));
+  options.team_tokens = TRY(ReadTeamTokens(settings));
   options.web_api.url = TRY(ReadApiUrl(settings));
   options.lists = settings.Bool("slack.lists");
   options.gate.max_body_bytes = kMaxEventBytes;

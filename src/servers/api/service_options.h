@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ struct ServiceOptions {
   std::optional<Secret> bot_token;
   std::string bot_token_file;
   std::optional<gate::RotatingTokensOptions> rotation;
+  std::map<slack::TeamId, Secret> team_tokens;  // Of teams that have a bot token of their own.
   slack::WebApiOptions web_api;
   bool lists = true;  // Whether Slack's lists of channels and people are read.
   gate::GateOptions gate;
