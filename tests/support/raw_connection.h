@@ -46,13 +46,14 @@ struct RawReply {
 
 class RawConnection {
  public:
-  explicit RawConnection(uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit RawConnection(uint16_t port, const std::string& host = "127.0.0.1")
+      : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
     const timeval patience{.tv_sec = 10, .tv_usec = 0};
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     sockaddr_in name = {};
     name.sin_family = AF_INET;
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK(inet_pton(AF_INET, host.c_str(), &name.sin_addr) == 1);
     name.sin_port = htons(port);
     connected_ = connect(socket_, reinterpret_cast<sockaddr*>(&name), sizeof name) == 0;
   }
