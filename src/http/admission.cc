@@ -20,24 +20,4 @@ void Admission::Leave(const std::string& address) {
   --total_;
 }
 
-bool Admission::TakeBodyBytes(const std::string& address, size_t bytes) {
-  const std::lock_guard lock(mutex_);
-  if (body_bytes_ + bytes > limits_.max_body_bytes_at_once) return false;
-  // Not operator[]: an address that is refused must not leave an entry.
-  const auto found = body_bytes_by_address_.find(address);
-  const size_t held = found == body_bytes_by_address_.end() ? 0 : found->second;
-  if (held + bytes > limits_.max_body_bytes_per_address) return false;
-  body_bytes_by_address_[address] = held + bytes;
-  body_bytes_ += bytes;
-  return true;
-}
-
-void Admission::GiveBodyBytes(const std::string& address, size_t bytes) {
-  const std::lock_guard lock(mutex_);
-  const auto found = body_bytes_by_address_.find(address);
-  found->second -= bytes;
-  if (found->second == 0) body_bytes_by_address_.erase(found);
-  body_bytes_ -= bytes;
-}
-
 }  // namespace tidemark::http

@@ -1,6 +1,6 @@
-// Counts the connections of a server, in total and for each address, and the bytes of the request
-// bodies in memory. Refuses what exceeds a limit. May be called from any thread. It takes a lock,
-// so it is called only for connections and large bodies, not for every request.
+// Counts the connections of a server, in total and for each address, and the bytes of the bodies in
+// memory. Refuses what exceeds a limit. May be called from any thread. It takes a lock, so it is
+// called only for connections and large bodies, not for every request.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "http/byte_budget.h"
 #include "http/limits.h"
 
 namespace tidemark::http {
@@ -20,18 +21,16 @@ class Admission {
   bool Enter(const std::string& address);
   void Leave(const std::string& address);
 
-  // False when the sum of all bodies, or of the bodies of this address, would exceed its limit.
-  // Otherwise the bytes are counted until they are given back.
-  bool TakeBodyBytes(const std::string& address, size_t bytes);
-  void GiveBodyBytes(const std::string& address, size_t bytes);
+  ByteBudget& requests() { return requests_; }
+  ByteBudget& replies() { return replies_; }
 
  private:
   const ServerLimits limits_;
   std::mutex mutex_;
   size_t total_ = 0;
   std::unordered_map<std::string, size_t> by_address_;
-  size_t body_bytes_ = 0;
-  std::unordered_map<std::string, size_t> body_bytes_by_address_;
+  ByteBudget requests_{limits_.max_body_bytes_at_once, limits_.max_body_bytes_per_address};
+  ByteBudget replies_{limits_.max_reply_bytes_at_once, limits_.max_reply_bytes_per_address};
 };
 
 }  // namespace tidemark::http

@@ -29,27 +29,34 @@ TEST(AdmissionTest, CountsAllAddressesTogether) {
 }
 
 // A body must be in memory before its signature can be checked, so a stranger must not be able to
-// fill the memory with bodies.
+// fill the memory with bodies. Replies to clients who do not read must not fill it either.
 TEST(AdmissionTest, BoundsTheBytesOfBodiesAtOnce) {
-  Admission admission({.max_body_bytes_at_once = 100});
-  EXPECT_TRUE(admission.TakeBodyBytes("10.0.0.1", 60));
-  EXPECT_FALSE(admission.TakeBodyBytes("10.0.0.2", 41));
-  EXPECT_TRUE(admission.TakeBodyBytes("10.0.0.2", 40));
-  EXPECT_FALSE(admission.TakeBodyBytes("10.0.0.1", 1));
-  admission.GiveBodyBytes("10.0.0.1", 60);
-  EXPECT_TRUE(admission.TakeBodyBytes("10.0.0.1", 60));
+  Admission admission({.max_body_bytes_at_once = 100, .max_reply_bytes_at_once = 100});
+  for (ByteBudget* budget : {&admission.requests(), &admission.replies()}) {
+    EXPECT_TRUE(budget->Take("10.0.0.1", 60));
+    EXPECT_FALSE(budget->Take("10.0.0.2", 41));
+    EXPECT_TRUE(budget->Take("10.0.0.2", 40));
+    EXPECT_FALSE(budget->Take("10.0.0.1", 1));
+    budget->Give("10.0.0.1", 60);
+    EXPECT_TRUE(budget->Take("10.0.0.1", 60));
+  }
 }
 
 // One address must not use up what all share.
 // Review: F10
 TEST(AdmissionTest, GivesEachAddressAShareOfTheBytesOfBodies) {
-  Admission admission({.max_body_bytes_at_once = 100, .max_body_bytes_per_address = 50});
-  EXPECT_TRUE(admission.TakeBodyBytes("10.0.0.1", 50));
-  EXPECT_FALSE(admission.TakeBodyBytes("10.0.0.1", 1));
-  EXPECT_TRUE(admission.TakeBodyBytes("10.0.0.2", 50));
-  admission.GiveBodyBytes("10.0.0.1", 20);
-  EXPECT_FALSE(admission.TakeBodyBytes("10.0.0.1", 21));
-  EXPECT_TRUE(admission.TakeBodyBytes("10.0.0.1", 20));
+  Admission admission({.max_body_bytes_at_once = 100,
+                       .max_body_bytes_per_address = 50,
+                       .max_reply_bytes_at_once = 100,
+                       .max_reply_bytes_per_address = 50});
+  for (ByteBudget* budget : {&admission.requests(), &admission.replies()}) {
+    EXPECT_TRUE(budget->Take("10.0.0.1", 50));
+    EXPECT_FALSE(budget->Take("10.0.0.1", 1));
+    EXPECT_TRUE(budget->Take("10.0.0.2", 50));
+    budget->Give("10.0.0.1", 20);
+    EXPECT_FALSE(budget->Take("10.0.0.1", 21));
+    EXPECT_TRUE(budget->Take("10.0.0.1", 20));
+  }
 }
 
 }  // namespace

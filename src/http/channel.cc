@@ -35,6 +35,14 @@ using TlsStream = asio::ssl::stream<Socket>;
 constexpr std::chrono::milliseconds kLingerTime{1'000};
 constexpr std::chrono::milliseconds kForever = std::chrono::milliseconds::max();
 
+// What one write sends. Asio sends no more pieces at once.
+struct Buffers {
+  std::array<asio::const_buffer, 64> all;
+  size_t count = 0;
+  const asio::const_buffer* begin() const { return all.data(); }
+  const asio::const_buffer* end() const { return all.data() + count; }
+};
+
 template <typename Stream>
 class StreamChannel final : public Channel {
  public:
@@ -73,9 +81,10 @@ class StreamChannel final : public Channel {
   void OnRead(const error_code& error, size_t bytes);
   void Write();
   bool TryWrite();
+  void OutputSent();
   void WriteLater();
   void OnWritten(const error_code& error, size_t bytes);
-  std::array<asio::const_buffer, 2> Unsent() const;
+  Buffers Unsent() const;
   void Finish();
   void EndOutput();
   void Discard();
@@ -91,8 +100,7 @@ class StreamChannel final : public Channel {
   Stream stream_;
   Timer timer_;
   Connection connection_;
-  Connection::Output output_;
-  size_t sent_ = 0;      // Bytes of the output that were sent.
+  Output output_;
   uint64_t writes_ = 0;  // The deadline begins again with each piece that is sent.
   bool handshaking_ = kIsTls;
   bool reading_ = false;
@@ -207,10 +215,9 @@ void StreamChannel<Stream>::OnRead(const error_code& error, size_t bytes) {
 template <typename Stream>
 void StreamChannel<Stream>::Write() {
   connection_.TakeOutput(&output_);
-  sent_ = 0;
   writing_ = true;
   if (TryWrite()) {
-    writing_ = false;
+    OutputSent();
   } else if (!closed_) {
     WriteLater();
   }
@@ -225,10 +232,10 @@ bool StreamChannel<Stream>::TryWrite() {
   } else {
     error_code error;
     // Sending a single buffer is cheaper than sending a list with one buffer.
-    sent_ += output_.body.empty() ? stream_.write_some(asio::buffer(output_.bytes), error)
-                                  : stream_.write_some(Unsent(), error);
+    output_.Sent(output_.has_parts() ? stream_.write_some(Unsent(), error)
+                                     : stream_.write_some(asio::buffer(output_.bytes()), error));
     if (error && error != asio::error::would_block) Close();
-    return !error && sent_ == output_.bytes.size() + output_.body.size();
+    return !error && output_.empty();
   }
 }
 
@@ -244,24 +251,31 @@ template <typename Stream>
 void StreamChannel<Stream>::OnWritten(const error_code& error, size_t bytes) {
   if (closed_) return;
   if (error) return Close();
-  sent_ += bytes;
-  if (sent_ < output_.bytes.size() + output_.body.size()) {
+  output_.Sent(bytes);
+  if (!output_.empty()) {
     WriteLater();
     return UpdateDeadline();
   }
-  writing_ = false;
+  OutputSent();
   connection_.Resume();
   Continue();
 }
 
 template <typename Stream>
-std::array<asio::const_buffer, 2> StreamChannel<Stream>::Unsent() const {
-  const auto head = asio::buffer(output_.bytes) + sent_;
-  const size_t head_bytes = output_.bytes.size();
-  const auto body = asio::buffer(output_.body) + (sent_ > head_bytes ? sent_ - head_bytes : 0);
-  // A TLS stream sends only the first buffer of a list, so the first one must not be empty.
-  if (head.size() == 0) return {body, asio::const_buffer()};
-  return {head, body};
+void StreamChannel<Stream>::OutputSent() {
+  writing_ = false;
+  connection_.OutputSent();
+}
+
+template <typename Stream>
+Buffers StreamChannel<Stream>::Unsent() const {
+  Buffers buffers;
+  std::array<std::string_view, std::tuple_size_v<decltype(buffers.all)>> pieces;
+  buffers.count = output_.Gather(pieces);
+  for (size_t i = 0; i < buffers.count; ++i) {
+    buffers.all[i] = asio::buffer(pieces[i].data(), pieces[i].size());
+  }
+  return buffers;
 }
 
 template <typename Stream>
@@ -287,8 +301,8 @@ void StreamChannel<Stream>::EndOutput() {
 template <typename Stream>
 void StreamChannel<Stream>::Discard() {
   // The output is sent, so its memory is used for the bytes that are read and dropped.
-  output_.bytes.resize(4 << 10);
-  socket().async_read_some(asio::buffer(output_.bytes),
+  output_.bytes().resize(4 << 10);
+  socket().async_read_some(asio::buffer(output_.bytes()),
                            [self = Self()](const error_code& error, size_t) {
                              if (self->closed_) return;
                              if (error) return self->Close();

@@ -33,6 +33,17 @@ Piece ReadFrom(BodySource* source, uint64_t offset, size_t size) {
   }
 }
 
+ByteBudget* BudgetOf(Admission* admission, ByteBudget& (Admission::*budget)()) {
+  return admission == nullptr ? nullptr : &(admission->*budget)();
+}
+
+Response TooManyReplies() {
+  Response refusal =
+      Problem(503, "Too many large replies wait to be sent: read them, or try again later.");
+  refusal.headers.Set("Retry-After", "1");
+  return refusal;
+}
+
 }  // namespace
 
 std::string RequestIds::Next() {
@@ -68,7 +79,9 @@ Connection::Connection(ConnectionContext* context, uint64_t id, std::string peer
       peer_(std::move(peer)),
       admission_key_(std::move(admission_key)),
       input_(std::max(context->limits.max_head_bytes, context->limits.max_pipelined_bytes)),
-      parser_(context->limits) {}
+      parser_(context->limits),
+      request_bytes_(BudgetOf(context->admission, &Admission::requests), admission_key_),
+      reply_bytes_(BudgetOf(context->admission, &Admission::replies), admission_key_) {}
 
 bool Connection::wants_bytes() const { return !finished_ && !is_answering() && output_.empty(); }
 
@@ -79,8 +92,8 @@ void Connection::Received(size_t bytes) {
 
 void Connection::Process() {
   // A large body, or many replies, must be sent before the next request is handled.
-  while (!finished_ && !is_answering() && !input_.empty() && output_.body.empty() &&
-         output_.bytes.size() < kMaxBatchBytes) {
+  while (!finished_ && !is_answering() && !input_.empty() && !output_.has_parts() &&
+         output_.bytes().size() < kMaxBatchBytes) {
     input_.Consume(parser_.Feed(input_.bytes()));
     if (parser_.state() == RequestParser::State::kBody && IsRefusedByHead()) return;
     if (!CountBody())
@@ -104,18 +117,17 @@ void Connection::Process() {
 // reserve memory by announcing a large body. Small bodies are not counted, see limits.h.
 bool Connection::CountBody() {
   const size_t size = parser_.request().body.size();
-  if (context_.admission == nullptr || size <= kSmallBodyBytes) return true;
-  const size_t more = size - counted_body_bytes_;
-  if (!context_.admission->TakeBodyBytes(admission_key_, more)) return false;
-  counted_body_bytes_ = size;
-  return true;
+  return size <= kSmallBodyBytes || request_bytes_.RaiseTo(size);
 }
 
-void Connection::GiveBody() {
-  if (counted_body_bytes_ > 0) {
-    context_.admission->GiveBodyBytes(admission_key_, counted_body_bytes_);
-  }
-  counted_body_bytes_ = 0;
+bool Connection::CountReply(const Response& response) {
+  if (response.source || exchange_.method == Method::kHead) return true;
+  const uint64_t size = BodyBytes(response);
+  return size <= kSmallBodyBytes || reply_bytes_.RaiseTo(size);
+}
+
+void Connection::OutputSent() {
+  if (output_.empty() && !stream_) reply_bytes_.GiveBack();
 }
 
 bool Connection::IsRefusedByHead() {
@@ -187,7 +199,7 @@ void Connection::SendContinue() {
   // A client that sends its body without waiting does not need a 100 Continue.
   if (!parser_.expects_continue() || continue_sent_ || !parser_.request().body.empty()) return;
   continue_sent_ = true;
-  output_.bytes.append("HTTP/1.1 100 Continue\r\n\r\n");
+  output_.bytes().append("HTTP/1.1 100 Continue\r\n\r\n");
 }
 
 void Connection::Refuse(int status, std::string_view detail) {
@@ -207,21 +219,23 @@ void Connection::LimitBadRequest(Response* response) {
 }
 
 void Connection::Write(Response response) {
-  GiveBody();
+  request_bytes_.GiveBack();
   LimitBadRequest(&response);
   const bool keep_alive = exchange_.keep_alive && !draining_;
-  const int status = response.status;
   const std::string caller = std::move(response.caller);
-  if (!HasBody(status)) {
+  if (!HasBody(response.status)) {
     response.body.clear();
+    response.parts.clear();
     response.source = nullptr;
   }
+  if (!CountReply(response)) response = TooManyReplies();
+  const int status = response.status;
   AppendReplyHead(response,
                   {.date = context_.date.Now(),
                    .request_id = exchange_.id,
                    .is_http_10 = exchange_.is_http_10,
                    .keep_alive = keep_alive},
-                  &output_.bytes);
+                  &output_.bytes());
   const uint64_t body_bytes =
       exchange_.method == Method::kHead ? 0 : WriteBody(std::move(response));
   exchange_.keep_alive = keep_alive;
@@ -244,11 +258,12 @@ uint64_t Connection::WriteBody(Response response) {
     ReadPiece();
     return response.source_size;
   }
-  const size_t body_bytes = response.body.size();
+  const uint64_t body_bytes = BodyBytes(response);
+  if (response.parts.empty()) response.parts.push_back(ShareText(std::move(response.body)));
   if (body_bytes <= kMaxCopiedBodyBytes) {
-    output_.bytes.append(response.body);
+    for (const SharedText& part : response.parts) output_.bytes().append(*part);
   } else {
-    output_.body = std::move(response.body);
+    output_.Add(std::move(response.parts));
   }
   return body_bytes;
 }
@@ -275,7 +290,7 @@ void Connection::AddPiece(uint64_t request, Piece piece) {
   if (!piece) return CutShort(piece.error().message);
   if (piece->size() != NextPieceBytes()) return CutShort("the source gave fewer bytes than it has");
   stream_->offset += piece->size();
-  output_.body = std::move(*piece);
+  output_.Add({ShareText(*std::move(piece))});
   if (stream_->offset < stream_->size) return;
   stream_.reset();
   finished_ = finished_ || !exchange_.keep_alive || draining_;

@@ -24,6 +24,7 @@
 #include "http/mailbox.h"
 #include "http/message.h"
 #include "http/observer.h"
+#include "http/output.h"
 #include "http/request_parser.h"
 #include "http/server.h"
 
@@ -73,21 +74,9 @@ class Connection {
     kForNext,     // Idle.
     kForHandler,  // For the handler or the source of a body: no timeout.
   };
-  // A reply's bytes. A large body is not copied into them; the same write sends it after them.
-  struct Output {
-    std::string bytes;
-    std::string body;
-    bool empty() const { return bytes.empty() && body.empty(); }
-    void clear() {
-      bytes.clear();
-      body.clear();
-    }
-  };
-
   // The context outlives it. The bytes of its bodies count under the admission key.
   Connection(ConnectionContext* context, uint64_t id, std::string peer,
              std::string admission_key = {});
-  ~Connection() { GiveBody(); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -110,6 +99,8 @@ class Connection {
   // Swaps the output with an empty one, whose memory is used again. For a body from a source, the
   // next piece is read while this one is sent.
   void TakeOutput(Output* into);
+  // The output that was taken is sent.
+  void OutputSent();
   // Continues with the next pipelined request. Called after a reply, and when output was sent.
   void Resume() { Process(); }
 
@@ -149,7 +140,6 @@ class Connection {
   bool CountBody();
   // Whether the handler refuses a request whose body has not come yet. Its answer is written then.
   bool IsRefusedByHead();
-  void GiveBody();
   bool is_answering() const { return at_handler_ || stream_.has_value(); }
   void Process();
   void BeginExchange(const Request& request, std::string id);
@@ -159,6 +149,8 @@ class Connection {
   void Refuse(int status, std::string_view detail);
   // Answers a bad request with 429 when its address has sent too many.
   void LimitBadRequest(Response* response);
+  // False when the bodies of replies that are not sent yet have too many bytes.
+  bool CountReply(const Response& response);
   void Write(Response response);
   uint64_t WriteBody(Response response);
   size_t NextPieceBytes() const;
@@ -175,7 +167,8 @@ class Connection {
   Exchange exchange_;
   Output output_;
   std::optional<Stream> stream_;
-  size_t counted_body_bytes_ = 0;
+  TakenBytes request_bytes_;
+  TakenBytes reply_bytes_;
   uint64_t request_ = 0;
   bool at_handler_ = false;
   bool head_checked_ = false;

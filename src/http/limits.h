@@ -22,6 +22,11 @@ struct ServerLimits {
   size_t max_body_bytes_at_once = 256 << 20;
   // The share of it that one address may hold.
   size_t max_body_bytes_per_address = 128 << 20;
+  // The same for the bodies of replies, from the handler's reply until they are sent. A reply above
+  // the limit becomes a 503, so that clients who read slowly cannot exhaust the memory. A body that
+  // a source reads piece by piece does not count.
+  size_t max_reply_bytes_at_once = 256 << 20;
+  size_t max_reply_bytes_per_address = 128 << 20;
   size_t max_connections = 10'000;
   size_t max_connections_per_address = 2'000;
   // Of one address (bad_requests.h). They are answered and logged one by one, further ones are not.
@@ -34,7 +39,7 @@ struct ServerLimits {
   std::chrono::milliseconds write_timeout = std::chrono::seconds(30);
 };
 
-// A body of at most this size does not count towards max_body_bytes_at_once.
+// A body of at most this size does not count towards these limits.
 inline constexpr size_t kSmallBodyBytes = 16 << 10;
 // The addresses whose bad requests are counted one by one, at the same time.
 inline constexpr size_t kMaxBadAddresses = 10'000;

@@ -73,6 +73,13 @@ std::vector<std::string_view> Headers::FindAll(std::string_view name) const {
   return values;
 }
 
+uint64_t BodyBytes(const Response& response) {
+  if (response.source) return response.source_size;
+  uint64_t bytes = response.body.size();
+  for (const SharedText& part : response.parts) bytes += part->size();
+  return bytes;
+}
+
 std::string_view StatusText(int status) {
   struct Named {
     int status;
@@ -130,6 +137,12 @@ Response Text(int status, std::string body) {
 
 Response Json(int status, std::string body) {
   return WithBody(status, "application/json", std::move(body));
+}
+
+Response Json(int status, std::vector<SharedText> parts) {
+  Response response = Json(status, std::string());
+  response.parts = std::move(parts);
+  return response;
 }
 
 Response Problem(int status, std::string_view detail) {

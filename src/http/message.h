@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/shared_text.h"
 
 namespace tidemark::http {
 
@@ -82,12 +83,17 @@ struct Response {
   int status = 200;
   Headers headers = {};
   std::string body = {};
-  // Instead of the body: `source_size` bytes of the source.
+  // Instead of the body: these texts, one after the other. They are sent without being joined.
+  std::vector<SharedText> parts = {};
+  // Instead of both: `source_size` bytes of the source.
   std::shared_ptr<BodySource> source = nullptr;
   uint64_t source_size = 0;
   std::string caller = {};         // Who made the request, for the access log; not sent.
   bool is_to_bad_request = false;  // See BadRequest; not sent.
 };
+
+// The number of bytes that the body has, whichever kind it is.
+uint64_t BodyBytes(const Response& response);
 
 // "OK" for 200; "Unknown" for a status that is not in the list.
 std::string_view StatusText(int status);
@@ -96,6 +102,7 @@ std::string_view StatusText(int status);
 // another type: Cache-Control: no-store, X-Content-Type-Options: nosniff.
 Response Text(int status, std::string body);  // text/plain; charset=utf-8
 Response Json(int status, std::string body);  // application/json
+Response Json(int status, std::vector<SharedText> parts);
 
 // application/problem+json: a title for the status, and a detail that says what was wrong and
 // what to do. `detail` may be empty, for refusals that must not say why.

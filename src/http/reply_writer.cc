@@ -54,7 +54,7 @@ void AppendReplyHead(const Response& response, const ReplyFrame& frame, std::str
   }
   if (HasBody(response.status)) {
     out->append("Content-Length: ");
-    AppendNumber(response.source ? response.source_size : response.body.size(), out);
+    AppendNumber(BodyBytes(response), out);
     out->append("\r\n");
   }
   out->append(ConnectionLine(frame)).append("\r\n");

@@ -145,6 +145,42 @@ TEST_F(ServerLimitsTest, RefusesTooManyBytesOfBodiesAtOnce) {
   EXPECT_EQ(third.ReadReply().status, 200);
 }
 
+// A reply stays in memory until its client has read it. Clients that ask for large replies and do
+// not read them are refused more; small replies are not. What was read counts no more.
+// Review: D5
+TEST_F(ServerLimitsTest, BoundsTheBytesOfRepliesThatAreNotSent) {
+  constexpr size_t kPartBytes = 8 << 20;  // More than the buffers of two sockets hold.
+  options_.limits.max_reply_bytes_at_once = 5 * kPartBytes;
+  handler_.AnswerWith([](const std::string& text) {
+    if (text.starts_with("GET /small")) return Text(200, "ok");
+    const SharedText part = ShareText(std::string(kPartBytes, 'x'));
+    return Json(200, std::vector<SharedText>{part, part});
+  });
+  Start();
+  const std::string large = "GET /large HTTP/1.1\r\nHost: a\r\n\r\n";
+  RawConnection first(server_->port());
+  RawConnection second(server_->port());
+  for (RawConnection* client : {&first, &second}) client->Send(large);
+  handler_.WaitForRequest(2);
+  // The head of each comes when its body is counted.
+  while (!first.HasInput() || !second.HasInput()) std::this_thread::yield();
+  RawConnection third(server_->port());
+  third.Send(large);
+  const RawReply refusal = third.ReadReply();
+  EXPECT_EQ(refusal.status, 503);
+  EXPECT_EQ(refusal.Find("Retry-After"), "1");
+  third.Send("GET /small HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_EQ(third.ReadReply().body, "ok");
+  // Read replies count no more, although their connections are open.
+  for (RawConnection* client : {&first, &second}) {
+    EXPECT_EQ(client->ReadReply().body.size(), 2 * kPartBytes);
+    client->Send("GET /small HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_EQ(client->ReadReply().body, "ok");
+  }
+  third.Send(large);
+  EXPECT_EQ(third.ReadReply().body.size(), 2 * kPartBytes);
+}
+
 // Who may not send a request must not make the server read its body, or wait for it.
 // Review: F10
 TEST_F(ServerLimitsTest, AnswersBeforeTheBodyOfARequestThatItsHeadForbids) {
