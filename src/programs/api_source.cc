@@ -46,6 +46,7 @@ class RouterSource final : public ApiSource {
     router_.Handle(std::move(request),
                    [answer](http::Response response) { answer->set_value(std::move(response)); });
     http::Response response = answer->get_future().get();
+    for (const SharedText& part : response.parts) response.body += *part;
     if (take != nullptr && response.status == 200) TRY(Hand(response, take));
     return response;
   }

@@ -1,14 +1,9 @@
 // Documents over HTTP: each route, the errors when a version or a store is missing, and that row,
 // object and queries agree.
-#include <atomic>
+#include "tests/front_door/documents_api.h"
+
 #include <chrono>
-#include <future>
-#include <latch>
-#include <memory>
-#include <optional>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -17,7 +12,6 @@
 #include "base/json.h"
 #include "http/url.h"
 #include "item/attributes.h"
-#include "tests/front_door/front_door.h"
 
 namespace tidemark::testing {
 namespace {
@@ -25,83 +19,6 @@ namespace {
 using http::Method;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-constexpr const char* kPath = "/api/v1/documents";
-constexpr const char* kCachePath = "/api/v1/document-cache";
-constexpr const char* kTable = "ccoe-customer-contact-manager-cache";
-
-class DocumentsApiTest : public ::testing::Test {
- protected:
-  explicit DocumentsApiTest(const FrontDoor::Adjust& adjust = FrontDoor::WithDocuments)
-      : door_(adjust), now_(SystemClock().NowSeconds()) {}
-
-  static std::string Of(const std::string& id) { return fmt::format("{}/{}", kPath, id); }
-  // With a space that would be lost if the JSON were parsed and written again.
-  std::string Change(const std::string& id, const std::string& status = "submitted",
-                     int seconds_ago = 60, const std::string& customers = R"("hts")") const {
-    return fmt::format(R"({{"object_type":"change", "changeId":"{}","changeTitle":"A change",)"
-                       R"("status":"{}","createdAt":{},"customers":[{}]}})",
-                       id, status, now_ - seconds_ago, customers);
-  }
-  std::string Announcement(const std::string& id) const {
-    return fmt::format(R"({{"object_type":"announcement_finops","announcement_id":"{}",)"
-                       R"("title":"News","status":"approved","created_at":{},)"
-                       R"("customers":["cds"]}})",
-                       id, now_ - 30);
-  }
-  http::Response Put(const std::string& id, const std::string& body,
-                     const http::Headers& more = {}) {
-    return door_.Call(Method::kPut, Of(id), body, more);
-  }
-  http::Response Get(const std::string& rest) { return door_.Call(Method::kGet, kPath + rest); }
-  http::Response Delete(const std::string& id) { return door_.Call(Method::kDelete, Of(id)); }
-  http::Response Tell(const std::string& notification) {
-    return door_.Call(Method::kPost, "/api/v1/documents/events", notification);
-  }
-
-  // Runs to the end over all documents, with this query. Returns the last reply.
-  http::Response RunAll(const std::string& run, const std::string& query) {
-    const std::string path = fmt::format("{}/{}?{}", kCachePath, run, query);
-    http::Response answer = door_.Call(Method::kPost, path);
-    for (int i = 0; i < 20 && answer.body.find(R"("finished":false)") != std::string::npos; ++i) {
-      answer = door_.Call(
-          Method::kPost, path + "&checkpoint=" + http::PercentEncode(TextIn(answer, "checkpoint")));
-    }
-    return answer;
-  }
-
-  static std::string TextIn(const http::Response& response, std::string_view member) {
-    const auto document = JsonDocument::Parse(response.body);
-    if (!document) return "no JSON: " + response.body;
-    const auto value = document->root().Find(member);
-    return value ? std::string(value->AsString().value_or("no text")) : "no member";
-  }
-  // The ids on a page, in order.
-  static std::string IdsIn(const http::Response& response) {
-    const auto page = JsonDocument::Parse(response.body);
-    const auto documents = page ? page->root().Find("documents") : std::nullopt;
-    if (!documents) return "no page: " + response.body;
-    std::string ids;
-    for (const Json document : documents->Elements()) {
-      auto id = document.Find("changeId");
-      if (!id) id = document.Find("announcement_id");
-      ids += fmt::format("{}{}", ids.empty() ? "" : " ", *id->AsString());
-    }
-    return ids;
-  }
-  // Writes the object as another program does, without the cache.
-  void Upload(const std::string& id, const std::string& json) {
-    ASSERT_TRUE(door_.objects().Put({.key = "archive/" + id + ".json", .bytes = json}));
-  }
-  static std::string RecordOf(const std::string& event, const std::string& key) {
-    return fmt::format(R"({{"eventSource":"aws:s3","eventName":"{}","s3":{{"bucket":)"
-                       R"({{"name":"ccoe-change-metadata"}},"object":{{"key":"{}"}}}}}})",
-                       event, key);
-  }
-
-  FrontDoor door_;
-  const EpochSeconds now_;
-};
 
 // Spec: 002-09
 TEST_F(DocumentsApiTest, ADocumentIsStoredAndComesBackByteForByte) {
@@ -180,7 +97,7 @@ TEST_F(DocumentsApiTest, MistakesAreNamed) {
   EXPECT_EQ(Get("?type=song").status, 400);
   EXPECT_EQ(Get("?cursor=x").status, 400);
   EXPECT_EQ(Get("?beyond=x").status, 400);
-  EXPECT_EQ(door_.CallWithoutToken(Method::kGet, kPath).status, 401);
+  EXPECT_EQ(door_.CallWithoutToken(Method::kGet, kDocumentsPath).status, 401);
 }
 
 // Spec: 002-14
@@ -263,89 +180,6 @@ TEST_F(DocumentsApiTest, WhatIsNotUnderstoodIsRefused) {
   const http::Response garbage = Tell("garbage");
   EXPECT_EQ(garbage.status, 400);
   EXPECT_THAT(garbage.body, HasSubstr(R"("fate":"dropped")"));
-}
-
-// Holds the first write of the table from now on until it is released. The tables may still call
-// `decide` after the test, so they share the state.
-class HeldWrite {
- public:
-  explicit HeldWrite(FaultyTables* tables) {
-    tables->decide = [state = state_](Operation operation) -> std::optional<Fault> {
-      if (Writes(operation) && state->is_first.exchange(false)) {
-        state->held.count_down();
-        state->released.wait();
-      }
-      return std::nullopt;
-    };
-  }
-  void Await() { state_->held.wait(); }
-  void Release() { state_->released.count_down(); }
-
- private:
-  struct State {
-    std::atomic<bool> is_first = true;
-    std::latch held{1};
-    std::latch released{1};
-  };
-  std::shared_ptr<State> state_ = std::make_shared<State>();
-};
-
-// Review: D1
-// Many requests that wait for one document hold no worker that others need. The first of them is
-// held in the table until the test releases it. So no write of this document may be answered
-// before.
-TEST_F(DocumentsApiTest, WaitingWritesOfOneDocumentDelayNoOtherRequest) {
-  ASSERT_EQ(Put("CHG-2", Change("CHG-2")).status, 200);
-  HeldWrite held(&door_.faults());
-  std::vector<std::thread> writers;
-  std::atomic<int> written = 0;
-  for (int i = 0; i < 80; ++i) {
-    writers.emplace_back([&] { written += Put("CHG-1", Change("CHG-1")).status == 200 ? 1 : 0; });
-  }
-  held.Await();
-  auto others = std::async(std::launch::async, [&] {
-    EXPECT_EQ(Get("/CHG-2").status, 200);
-    for (const std::string id : {"CHG-3", "CHG-4", "CHG-5"}) {
-      EXPECT_EQ(Put(id, Change(id)).status, 200) << id;
-    }
-    EXPECT_EQ(door_.Call(Method::kGet, "/healthz").status, 200);
-  });
-  EXPECT_EQ(others.wait_for(FrontDoor::kLongEnough), std::future_status::ready)
-      << "the waiting writes hold all workers";
-  EXPECT_EQ(written, 0) << "a write did not wait for the write before it";
-  held.Release();
-  for (std::thread& writer : writers) writer.join();
-  EXPECT_EQ(written, 80);
-}
-
-// Review: D1
-// The cache does not have CHG-1. The first reader fills its row, and is held in the table until the
-// test releases it. All others wait for this fill, and hold no thread that readers of other
-// documents need.
-TEST_F(DocumentsApiTest, ReadersThatWaitForOneDocumentDelayNoOtherReader) {
-  ASSERT_EQ(Put("CHG-2", Change("CHG-2")).status, 200);
-  Upload("CHG-1", Change("CHG-1"));
-  Upload("CHG-3", Change("CHG-3"));
-  HeldWrite held(&door_.faults());
-  constexpr int kReaders = 100;
-  std::atomic<int> answered = 0;
-  std::vector<std::thread> readers;
-  for (int i = 0; i < kReaders; ++i) {
-    readers.emplace_back([&] { answered += Get("/CHG-1").status == 200 ? 1 : 0; });
-    // The others come while the first one is held.
-    if (i == 0) held.Await();
-  }
-  auto others = std::async(std::launch::async, [&] {
-    EXPECT_EQ(TextIn(Get("/CHG-2"), "source"), "cache");
-    EXPECT_EQ(TextIn(Get("/CHG-3"), "source"), "object");
-    EXPECT_EQ(IdsIn(Get("?beyond=flag")), "CHG-2 CHG-3");
-  });
-  EXPECT_EQ(others.wait_for(FrontDoor::kLongEnough), std::future_status::ready)
-      << "the waiting readers hold all threads";
-  EXPECT_EQ(answered, 0);
-  held.Release();
-  for (std::thread& reader : readers) reader.join();
-  EXPECT_EQ(answered, kReaders);
 }
 
 // Callers choose the ids, so no route may hide an id.
@@ -523,7 +357,8 @@ TEST_F(DocumentsApiTest, WithoutTheTableReadsSucceedAndWritesAreRefused) {
 TEST_F(DocumentsApiTest, RowObjectAndQueriesAgree) {
   const std::string change = Change("CHG-1", "submitted", 60, R"("hts","cds")");
   const http::Response put = Put("CHG-1", change);
-  const auto row = door_.tables().Get({.table = kTable, .key = {{"object_id", "CHG-1"}}}).value();
+  const auto row =
+      door_.tables().Get({.table = kDocumentsTable, .key = {{"object_id", "CHG-1"}}}).value();
   ASSERT_TRUE(row);
   EXPECT_EQ(item::TextIn(*row, "document_json"), change);
   EXPECT_EQ(item::TextIn(*row, "s3_etag"), TextIn(put, "etag"));
@@ -557,10 +392,38 @@ TEST_F(DocumentsApiTest, DocumentsAreSampledInTheBackground) {
 }
 
 // A server that does not use documents has neither their table nor their routes.
+// An expired row is not served: the object answers, and when it is gone there is no document. The
+// sweeper removes the row, and the object stays.
+// Spec: 002-11, 002-73
+TEST_F(DocumentsApiTest, AnExpiredRowIsNotServedAndItsObjectStays) {
+  const std::string path = "archive/CHG-1.json";
+  const auto expire = [&] {
+    item::Item row =
+        *door_.tables().Get({.table = kDocumentsTable, .key = {{"object_id", "CHG-1"}}}).value();
+    row.Set("ttl", item::Number::FromInt(now_ - 1));
+    ASSERT_TRUE(door_.tables().Put({.table = kDocumentsTable, .item = row}).has_value());
+  };
+  ASSERT_EQ(Put("CHG-1", Change("CHG-1")).status, 200);
+  EXPECT_EQ(TextIn(Get("/CHG-1"), "source"), "cache");
+  EXPECT_EQ(IdsIn(Get("?beyond=flag")), "CHG-1");
+  expire();
+  EXPECT_EQ(IdsIn(Get("?beyond=flag")), "");
+  EXPECT_TRUE(door_.tables().Maintain().has_value());
+  EXPECT_FALSE(
+      door_.tables().Get({.table = kDocumentsTable, .key = {{"object_id", "CHG-1"}}}).value());
+  EXPECT_TRUE(door_.objects().Head(path).value());
+  EXPECT_EQ(TextIn(Get("/CHG-1"), "source"), "object");
+  expire();
+  ASSERT_TRUE(door_.objects().Delete({.key = path}).has_value());
+  const http::Response missing = Get("/CHG-1");
+  EXPECT_EQ(missing.status, 404);
+  EXPECT_THAT(missing.body, HasSubstr(R"("retryable":false)"));
+}
+
 TEST(DocumentsOffTest, ThereIsNoTableAndNoRouteByDefault) {
   FrontDoor door;
-  EXPECT_EQ(door.Call(Method::kGet, kPath).status, 404);
-  EXPECT_FALSE(door.tables().DescribeTable(kTable).has_value());
+  EXPECT_EQ(door.Call(Method::kGet, kDocumentsPath).status, 404);
+  EXPECT_FALSE(door.tables().DescribeTable(kDocumentsTable).has_value());
 }
 
 }  // namespace

@@ -67,6 +67,7 @@ FrontDoor::FrontDoor(const Adjust& adjust, Surroundings surroundings)
                 .value();
   faulty_.emplace(tables_.get());
   objects_ = directory::DirectoryObjects::Open(objects_folder(), clock_, random_).value();
+  faulty_objects_.emplace(objects_.get());
   api::ServiceOptions options;
   options.server = {.listen = "127.0.0.1:0", .loops = 2};
   options.workers = 32;
@@ -89,7 +90,7 @@ FrontDoor::FrontDoor(const Adjust& adjust, Surroundings surroundings)
   }
   token_ = api::CreateToken(options.tokens_file, "test", clock_, random_).value();
   service_ = api::Service::Start(std::move(options), {.tables = &*faulty_,
-                                                      .objects = objects_.get(),
+                                                      .objects = &*faulty_objects_,
                                                       .watcher = watcher_.get(),
                                                       .client = &client_,
                                                       .runtime = {.clock = clock_,
@@ -106,25 +107,27 @@ FrontDoor::~FrontDoor() {
   service_->Stop(std::chrono::milliseconds(0));
 }
 
-http::Response FrontDoor::Send(std::string_view body, const Signing& signing) {
+http::Headers FrontDoor::SignedHeaders(std::string_view body, const Signing& signing) const {
   const EpochSeconds signed_at = signing.timestamp.value_or(clock_.NowSeconds());
   const std::string timestamp =
       signing.timestamp_text.value_or(std::to_string(signed_at + signing.offset));
-  http::OutgoingRequest request{.method = http::Method::kPost,
-                                .url = url_ + "/slack/events",
-                                .headers = signing.more,
-                                .body = std::string(body),
-                                .timeout = kFrontDoorPatience};
-  request.headers.Add("Content-Type", "application/json");
-  if (!signing.without_timestamp) {
-    request.headers.Add(std::string(slack::kTimestampHeader), timestamp);
-  }
+  http::Headers headers = signing.more;
+  headers.Add("Content-Type", "application/json");
+  if (!signing.without_timestamp) headers.Add(std::string(slack::kTimestampHeader), timestamp);
   if (!signing.without_signature) {
     const Secret secret(std::string(signing.secret.value_or(kSigningSecret)));
-    request.headers.Add(
-        std::string(slack::kSignatureHeader),
-        slack::Sign(secret, timestamp, signing.signed_body.value_or(std::string(body))));
+    headers.Add(std::string(slack::kSignatureHeader),
+                slack::Sign(secret, timestamp, signing.signed_body.value_or(std::string(body))));
   }
+  return headers;
+}
+
+http::Response FrontDoor::Send(std::string_view body, const Signing& signing) {
+  const http::OutgoingRequest request{.method = http::Method::kPost,
+                                      .url = url_ + "/slack/events",
+                                      .headers = SignedHeaders(body, signing),
+                                      .body = std::string(body),
+                                      .timeout = kFrontDoorPatience};
   return client_.Send(request, Deadline::After(clock_, kFrontDoorPatience)).response;
 }
 

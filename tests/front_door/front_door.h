@@ -24,6 +24,7 @@
 #include "servers/api/service.h"
 #include "servers/demo/pretend_slack.h"
 #include "tables/embedded/embedded_tables.h"
+#include "tests/support/faulty_objects.h"
 #include "tests/support/faulty_tables.h"
 #include "tests/support/manual_time.h"
 #include "tests/support/temp_folder.h"
@@ -103,6 +104,8 @@ class FrontDoor {
   };
   http::Response Send(std::string_view body, const Signing& signing);
   http::Response Send(std::string_view body) { return Send(body, {}); }
+  // The headers of a valid request to /slack/events with this body.
+  http::Headers SignedHeaders(std::string_view body, const Signing& signing) const;
 
   // A request to the API, with a token.
   http::Response Call(http::Method method, const std::string& path, std::string body = {},
@@ -139,6 +142,8 @@ class FrontDoor {
   // The tables as the service sees them, with injected faults.
   FaultyTables& faults() { return *faulty_; }
   objects::Objects& objects() { return *objects_; }
+  // The objects as the service sees them, with injected faults.
+  FaultyObjects& object_faults() { return *faulty_objects_; }
   // Where its files are.
   std::string objects_folder() const { return folder_.path() + "/objects"; }
   std::string log() const { return log_.text(); }
@@ -166,6 +171,7 @@ class FrontDoor {
   std::unique_ptr<embedded::EmbeddedTables> tables_;
   std::optional<FaultyTables> faulty_;
   std::unique_ptr<objects::Objects> objects_;
+  std::optional<FaultyObjects> faulty_objects_;
   std::unique_ptr<objects::Watcher> watcher_;
   std::unique_ptr<api::Service> service_;
   std::string token_;

@@ -239,7 +239,7 @@ class DocumentParser {
     TRY(ValidateId(document.id_));
     document.facts_ = TRY(FactsOf(root, is_change));
     document.version_ = IntegerIn(root, "version");
-    document.json_ = std::move(json);
+    document.json_ = ShareText(std::move(json));
     return document;
   }
 

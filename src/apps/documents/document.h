@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/shared_text.h"
 
 namespace tidemark::documents {
 
@@ -88,21 +89,23 @@ class Document {
   // creation time.
   static Result<Document> Parse(std::string json);
 
-  const std::string& json() const { return json_; }
+  const std::string& json() const { return *json_; }
+  // The same text. Copies of a document share it.
+  const SharedText& shared_json() const { return json_; }
   const std::string& id() const { return id_; }
   const Details& details() const { return details_; }
   const DocumentFacts& facts() const { return facts_; }
   int64_t version() const { return version_; }  // 0 when it has none.
 
   friend bool operator==(const Document& left, const Document& right) {
-    return left.json_ == right.json_;
+    return left.json() == right.json();
   }
 
  private:
   friend class DocumentParser;
   Document() = default;
 
-  std::string json_;
+  SharedText json_;
   std::string id_;
   Details details_;
   DocumentFacts facts_;
@@ -113,23 +116,24 @@ class Document {
 // the text on as it is, and parsing would cost more than finding it.
 class FoundDocument {
  public:
-  FoundDocument(std::string id, DocumentFacts facts, std::string json)
+  FoundDocument(std::string id, DocumentFacts facts, SharedText json)
       : id_(std::move(id)), facts_(std::move(facts)), json_(std::move(json)) {}
   explicit FoundDocument(const Document& document)
-      : FoundDocument(document.id(), document.facts(), document.json()) {}
+      : FoundDocument(document.id(), document.facts(), document.shared_json()) {}
 
   const std::string& id() const { return id_; }
   const DocumentFacts& facts() const { return facts_; }
-  const std::string& json() const { return json_; }
+  const std::string& json() const { return *json_; }
+  const SharedText& shared_json() const { return json_; }
 
   friend bool operator==(const FoundDocument& found, const Document& document) {
-    return found.json_ == document.json();
+    return found.json() == document.json();
   }
 
  private:
   std::string id_;
   DocumentFacts facts_;
-  std::string json_;
+  SharedText json_;
 };
 
 }  // namespace tidemark::documents

@@ -214,7 +214,7 @@ class RangeReader::Reading {
     }
     if (hit.row->intent) ++reply_.coverage.in_flight;
     std::optional<FoundDocument> cached;
-    if (hit.json) cached.emplace(hit.row->id, hit.row->committed->facts, *std::move(hit.json));
+    if (hit.json) cached.emplace(hit.row->id, hit.row->committed->facts, std::move(hit.json));
     const bool is_in_doubt =
         hit.row->intent && IsStale(*hit.row->intent, clock().Now(), reader_.options_);
     if (cached && !is_in_doubt) {
@@ -230,7 +230,7 @@ class RangeReader::Reading {
     hit.row = TRY(reader_.rows_.Load(context_, hit.id));
     hit.json.reset();
     if (hit.row && hit.row->committed && hit.row->committed->document) {
-      hit.json = hit.row->committed->document->json();
+      hit.json = hit.row->committed->document->shared_json();
     }
     return Done{};
   }

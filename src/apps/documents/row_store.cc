@@ -92,7 +92,7 @@ IndexHit HitFrom(Item item) {
   } else if (auto unparsed = DecodeUnparsedRow(std::move(item))) {
     hit.id = unparsed->row.id;
     hit.row = std::move(unparsed->row);
-    hit.json = std::move(unparsed->json);
+    if (unparsed->json) hit.json = ShareText(*std::move(unparsed->json));
   }
   return hit;
 }

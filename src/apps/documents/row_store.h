@@ -26,6 +26,7 @@
 #include "apps/documents/row.h"
 #include "base/runtime.h"
 #include "base/secret.h"
+#include "base/shared_text.h"
 #include "tables/conditional_writer.h"
 #include "tables/tables.h"
 
@@ -62,8 +63,9 @@ struct IndexHit {
   RowPosition position;
   std::optional<Row> row;  // nullopt: it is not a row.
   std::string id;          // Of the row, also from a pointer. Empty: it is neither of the two.
-  // The text of the document. The row itself comes without it, see DecodeUnparsedRow.
-  std::optional<std::string> json = std::nullopt;
+  // The text of the document; null: there is none. The row itself comes without it, see
+  // DecodeUnparsedRow.
+  SharedText json = nullptr;
 };
 
 struct IndexPage {

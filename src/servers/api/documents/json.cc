@@ -246,27 +246,33 @@ std::string ToJson(const std::string& id, const documents::WriteResult& result) 
   });
 }
 
-std::string ToJson(const documents::ReadReply& reply) {
+std::vector<SharedText> ToJson(const documents::ReadReply& reply) {
   const bool is_cached = reply.source == documents::ReadSource::kCache;
-  return ObjectOf([&](JsonWriter* writer) {
+  std::string start = ObjectOf([&](JsonWriter* writer) {
     WriteText("id", reply.document.id(), writer);
     WriteText("etag", reply.etag, writer);
     WriteText("source", is_cached ? "cache" : "object", writer);
     WriteNumber("age_ms", reply.age.count(), writer);
-    writer->Key("document");
-    writer->Raw(reply.document.json());
   });
+  start.back() = ',';  // The document follows as one more member.
+  return {ShareText(start + R"("document":)"), reply.document.shared_json(), ShareText("}")};
 }
 
-std::string ToJson(const documents::RangeReply& reply) {
-  return ObjectOf([&](JsonWriter* writer) {
-    writer->Key("documents");
-    writer->BeginArray();
-    for (const auto& document : reply.documents) writer->Raw(document.json());
-    writer->EndArray();
+std::vector<SharedText> ToJson(const documents::RangeReply& reply) {
+  std::string end = ObjectOf([&](JsonWriter* writer) {
     WriteCoverage(reply.coverage, writer);
     if (reply.last) WriteText("cursor", CursorOf(*reply.last), writer);
   });
+  end.front() = ',';  // These members follow after the documents.
+  const SharedText comma = ShareText(",");
+  std::vector<SharedText> parts{ShareText(R"({"documents":[)")};
+  parts.reserve(2 * reply.documents.size() + 2);
+  for (const auto& document : reply.documents) {
+    if (parts.size() > 1) parts.push_back(comma);
+    parts.push_back(document.shared_json());
+  }
+  parts.push_back(ShareText("]" + end));
+  return parts;
 }
 
 std::string ToJson(const documents::EventReport& report) {

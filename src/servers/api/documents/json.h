@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "apps/documents/documents.h"
+#include "base/shared_text.h"
 #include "http/router.h"
 
 namespace tidemark::api {
@@ -36,8 +37,9 @@ Result<std::optional<std::string>> ParseExpected(const http::Request& request);
 Result<documents::WalkOptions> ParseWalk(std::string_view query);
 
 std::string ToJson(const std::string& id, const documents::WriteResult& result);
-std::string ToJson(const documents::ReadReply& reply);
-std::string ToJson(const documents::RangeReply& reply);
+// Without a copy of the documents.
+std::vector<SharedText> ToJson(const documents::ReadReply& reply);
+std::vector<SharedText> ToJson(const documents::RangeReply& reply);
 std::string ToJson(const documents::EventReport& report);
 // A run that is not finished has a `checkpoint` for the next request.
 std::string ToJson(const documents::BackfillReport& report);

@@ -117,13 +117,6 @@ void AddDocumentsRoutes(http::Router* router, const DocumentsRoutesParts& parts,
     return
         [routes, handle](const RoutedRequest& routed) { return (routes.get()->*handle)(routed); };
   };
-  const auto read = [&](std::string pattern, auto handle) {
-    const auto handler = bind(handle);
-    AddRoute(router, {.method = http::Method::kGet, .pattern = std::move(pattern)}, tokens,
-             [workers = parts.workers, handler](const RoutedRequest& routed) {
-               return workers->Read([&routed, handler] { return handler(routed); });
-             });
-  };
   const auto write = [&](http::Method method, Handle handle) {
     const auto handler = bind(handle);
     AddRoute(router, {.method = method, .pattern = "/api/v1/documents/{id}"}, tokens,
@@ -133,8 +126,16 @@ void AddDocumentsRoutes(http::Router* router, const DocumentsRoutesParts& parts,
   };
   write(http::Method::kPut, &DocumentsRoutes::Put);
   write(http::Method::kDelete, &DocumentsRoutes::Delete);
-  read("/api/v1/documents/{id}", &DocumentsRoutes::Get);
-  read("/api/v1/documents", &DocumentsRoutes::Query);
+  AddRoute(
+      router, {.method = http::Method::kGet, .pattern = "/api/v1/documents/{id}"}, tokens,
+      [workers = parts.workers, get = bind(&DocumentsRoutes::Get)](const RoutedRequest& routed) {
+        return workers->Read([&routed, get] { return get(routed); });
+      });
+  AddRoute(router, {.method = http::Method::kGet, .pattern = "/api/v1/documents"}, tokens,
+           [workers = parts.workers,
+            query = bind(&DocumentsRoutes::Query)](const RoutedRequest& routed) {
+             return workers->Find([&routed, query] { return query(routed); });
+           });
   AddDocumentCacheRoutes(router, parts, tokens);
 }
 

@@ -64,6 +64,7 @@ void DocumentsWorkers::Continue(const std::string& id) {
 void DocumentsWorkers::Stop() {
   reads_.Stop();
   fills_.Stop();
+  ranges_.Stop();
   upkeep_.Stop();
   writes_.Stop();
 }

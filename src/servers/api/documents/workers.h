@@ -1,6 +1,6 @@
 // DocumentsWorkers has the threads on which the routes of documents work. They may wait there for a
 // store, for a retry or for each other. No other job uses these threads, so a wait of documents
-// makes no other job wait; and reads of the cache, reads of objects, writes and upkeep do not make
+// makes no other job wait; and reads by id, reads of objects, ranges, writes and upkeep do not make
 // each other wait.
 //
 // May be called from any thread.
@@ -29,6 +29,9 @@ class DocumentsWorkers {
   Later<http::Response> Read(Reading work) {
     return reads_.Run(std::move(work));
   }
+  // Reads a page of a range. There are few threads for this: a range may read all objects, and a
+  // page that is being made is in memory.
+  Later<http::Response> Find(Work work) { return ranges_.Run(std::move(work)); }
   // Reads an object and fills the cache, for all readers that wait for it. False: not accepted.
   bool Fill(std::function<void()> work) { return fills_.Submit(std::move(work)); }
   Later<http::Response> Maintain(Work work) { return upkeep_.Run(std::move(work)); }
@@ -51,6 +54,7 @@ class DocumentsWorkers {
 
   WorkerPool reads_{{.threads = 16, .max_waiting = 2048}};
   WorkerPool fills_{{.threads = 16, .max_waiting = 2048}};
+  WorkerPool ranges_{{.threads = 4, .max_waiting = 2048}};
   WorkerPool upkeep_{{.threads = 4, .max_waiting = 256}};
   WorkerPool writes_{{.threads = 32, .max_waiting = 2048}};
   std::mutex mutex_;
