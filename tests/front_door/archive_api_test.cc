@@ -1,6 +1,7 @@
 // The archive over HTTP: its shapes, its pages, its permalinks, and that no file of a message can
 // do harm in a browser.
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "servers/api/archive/routes.h"
 #include "tests/archive/store_event.h"
 #include "tests/front_door/front_door.h"
+#include "tests/support/held_objects.h"
 #include "tests/support/test_runtime.h"
 
 namespace tidemark::testing {
@@ -360,6 +362,40 @@ TEST_F(ArchiveApiTest, ALargeFileArrivesWhole) {
   EXPECT_EQ(Get(kFile).body, bytes);
   EXPECT_EQ(Get(kFile, {{"Range", "bytes=1000000-2000000"}}).body,
             bytes.substr(1'000'000, 1'000'001));
+}
+
+// A disk that hangs holds the threads that open files, and no worker of other requests, of which
+// there is one.
+TEST(ArchiveFilesTest, FilesOnASlowDiskDelayNoOtherRequest) {
+  FrontDoor door([](api::ServiceOptions* options) {
+    FrontDoor::WithArchive(options);
+    options->workers = 1;
+  });
+  const FrontDoor::Ids ids = door.real_ids();
+  ASSERT_EQ(
+      door.Send(FrontDoor::Message("Ev1", ids, R"(,"files":[{"id":"F1X","name":"a.txt"}])")).status,
+      200);
+  const std::string messages =
+      fmt::format("/api/v1/teams/{}/channels/{}/messages", ids.team, ids.channel);
+  const std::string ts = "1700000000.000100";
+  ASSERT_TRUE(door.objects().Put(
+      {.key = fmt::format("slack/{}/{}/{}/F1X", ids.team, ids.channel, ts), .bytes = "content"}));
+  HeldObjects held(&door.object_faults());
+  std::vector<std::future<std::string>> files;
+  for (int i = 0; i < 20; ++i) {
+    files.push_back(std::async(std::launch::async, [&] {
+      return door.Call(Method::kGet, fmt::format("{}/{}/files/F1X", messages, ts)).body;
+    }));
+  }
+  held.Await(1);
+  auto claim = std::async(std::launch::async, [&] {
+    return door.Call(Method::kPost, "/api/v1/claims", R"({"key":"k"})").status;
+  });
+  EXPECT_EQ(claim.wait_for(FrontDoor::kLongEnough), std::future_status::ready)
+      << "files hold the only worker";
+  held.Release();
+  EXPECT_EQ(claim.get(), 200);
+  for (std::future<std::string>& file : files) EXPECT_EQ(file.get(), "content");
 }
 
 // Any member of a channel can choose the type, name and content of a file.

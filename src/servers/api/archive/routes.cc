@@ -410,7 +410,8 @@ void AddArchiveRoutes(http::Router* router, const ArchiveRoutesParts& parts, Tok
   add("/api/v1/archive/status", &Routes::Status);
   add_lookup("/archives/{channel}/{link}", &Routes::Permalink);
   add(team + "/failed-files", &Routes::FailedFiles);
-  add_handler(channel + "/messages/{ts}/files/{file}", ServeFile(parts.reader, parts.objects));
+  add_handler(channel + "/messages/{ts}/files/{file}",
+              ServeFile(parts.reader, parts.objects, parts.file_workers));
   add_handler(
       channel + "/messages/{ts}/retry-files",
       AnswerWith([routes](const RoutedRequest& routed) { return routes->RetryFiles(routed); }),

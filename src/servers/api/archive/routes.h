@@ -43,6 +43,7 @@ struct ArchiveRoutesParts {
   archive::Ledger* ledger = nullptr;
   archive::State* state = nullptr;
   objects::Objects* objects = nullptr;  // nullptr: no files are served.
+  WorkerPool* file_workers = nullptr;   // nullptr: files are opened where their route runs.
   tables::Tables* tables = nullptr;     // For the status, for retry-files, and for people.
   std::string table = "SlackArchive";
   const Clock* clock = nullptr;

@@ -69,6 +69,7 @@ void ArchiveService::AddRoutes(http::Router* router, TokenFile* tokens) {
                     .ledger = &ledger_,
                     .state = &state_,
                     .objects = context_.objects,
+                    .file_workers = &file_workers_,
                     .tables = context_.tables,
                     .table = options_.archive.table,
                     .clock = &context_.runtime.clock},

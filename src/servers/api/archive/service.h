@@ -72,6 +72,8 @@ class ArchiveService {
   slack::Downloader downloader_;
   archive::Files files_;
   archive::Processors processors_;
+  // A slow disk uses up these threads only.
+  WorkerPool file_workers_{{.threads = 8, .max_waiting = 1024}};
 };
 
 }  // namespace tidemark::api
