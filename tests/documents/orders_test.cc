@@ -158,6 +158,8 @@ void RunMany(uint64_t runs, bool outsiders) {
     simulation.Run(30);
     all.written += simulation.counts().written;
     all.hits += simulation.counts().hits;
+    all.complete_ranges += simulation.counts().complete_ranges;
+    all.marks += simulation.counts().marks;
     all.deaths += simulation.counts().deaths;
     all.unknown += simulation.counts().unknown;
     all.refused += simulation.counts().refused;
@@ -166,6 +168,8 @@ void RunMany(uint64_t runs, bool outsiders) {
   // A run in which nothing happens would prove nothing.
   EXPECT_GT(all.written, runs * 5);
   EXPECT_GT(all.hits, runs);
+  EXPECT_GT(all.complete_ranges, runs);
+  EXPECT_GT(all.marks, runs / 2);
   EXPECT_GT(all.deaths, runs);
   EXPECT_GT(all.unknown, 0U);
   EXPECT_GT(all.refused, 0U);

@@ -31,9 +31,11 @@ std::optional<size_t> ObjectHistory::Find(const std::string& etag, const std::st
   return std::nullopt;
 }
 
-bool ObjectHistory::EverHeld(const std::string& json) const {
-  return std::any_of(versions_.begin(), versions_.end(),
-                     [&](const Version& version) { return version.json == json; });
+std::optional<size_t> ObjectHistory::FindText(const std::string& json) const {
+  for (size_t i = versions_.size(); i-- > 0;) {
+    if (versions_[i].json == json) return i;
+  }
+  return std::nullopt;
 }
 
 std::optional<size_t> ObjectHistory::FindAbsent(size_t from) const {
@@ -41,6 +43,14 @@ std::optional<size_t> ObjectHistory::FindAbsent(size_t from) const {
     if (!versions_[i].json) return i;
   }
   return std::nullopt;
+}
+
+bool ObjectHistory::WasAbsentSince(std::chrono::milliseconds time) const {
+  for (size_t i = 0; i < versions_.size(); ++i) {
+    const bool ended_before = i + 1 < versions_.size() && versions_[i + 1].since < time;
+    if (!versions_[i].json && !ended_before) return true;
+  }
+  return false;
 }
 
 // The object store. It records the history of each object and sends events about changes.
@@ -136,6 +146,7 @@ class Simulation::Bucket final : public objects::Objects {
     const auto id = IdOfKey(simulation_.documents_, key);
     if (!id) return;
     ObjectHistory& history = simulation_.histories_[*id];
+    version.since = simulation_.clock_.Now();
     history.Add(std::move(version));
     simulation_.events_.push_back(fmt::format(
         R"({{"Records":[{{"eventSource":"aws:s3","eventName":"{}","s3":{{"bucket":{{"name":"{}"}},)"
@@ -196,15 +207,46 @@ class Simulation::Process {
     Raise(id, *index);
   }
 
+  // The ids that it found; nullopt when it failed or was not complete.
+  std::optional<std::set<std::string>> FindAll(Beyond beyond) {
+    const std::map<std::string, size_t> floors = simulation_.floors_;
+    const Result<RangeReply> range = parts_->ranges.Read(
+        NewContext(), {.from = kToday - 30 * kDay, .to = kToday + kDay}, beyond);
+    if (!range) return std::nullopt;
+    std::set<std::string> found;
+    for (const FoundDocument& document : range->documents) {
+      found.insert(document.id());
+      const auto index = simulation_.histories_[document.id()].FindText(document.json());
+      EXPECT_TRUE(index.has_value()) << document.id() << " was found and never committed";
+      if (index) EXPECT_GE(*index, FloorIn(floors, document.id())) << document.id() << " went back";
+    }
+    if (!range->coverage.complete) return std::nullopt;
+    if (!range->coverage.searched_objects) ++simulation_.counts_.complete_ranges;
+    for (const std::string& id : kIds) {
+      if (found.contains(id)) continue;
+      const ObjectHistory& history = simulation_.histories_[id];
+      EXPECT_TRUE(history.FindAbsent(FloorIn(floors, id)).has_value())
+          << id << " is left out of a complete range";
+      // A first write that is under way may have reached its object; the range tells of it.
+      if (range->coverage.in_flight > 0) continue;
+      // The clocks of processes differ by twice the skew at most.
+      EXPECT_TRUE(history.WasAbsentSince(range->coverage.as_of - 2 * options_.skew))
+          << id << " is left out of a complete range, and was there";
+    }
+    return found;
+  }
+
+  void Backfill() {
+    const auto report = parts_->backfill.Run(NewContext(), {});
+    if (report && report->marked) ++simulation_.counts_.marks;
+  }
+  Result<FsckReport> Fsck() { return parts_->fsck.Run(NewContext(), {}, nullptr); }
+
   void Handle(const std::string& event) { parts_->events.Handle(NewContext(), event); }
 
   void Housekeep() {
     (void)parts_->synchronizer.SettleStale(NewContext());
     (void)parts_->repairs.Run(NewContext());
-  }
-
-  void Sync(const std::string& id) {
-    ASSERT_TRUE(parts_->synchronizer.Sync(NewContext(), {.id = id}).has_value());
   }
 
   // Runs the action. The process may die during it.
@@ -239,6 +281,9 @@ class Simulation::Process {
           repairs(options, simulation.bucket_.get(), &retrier, &synchronizer, &observer),
           writer(options, &rows, &store, &synchronizer, &repairs, &observer, runtime),
           reader(options, &rows, &store, &synchronizer, &observer),
+          ranges(options, &rows, &store, &synchronizer, &observer),
+          backfill(options, &rows, &store, &synchronizer, &observer),
+          fsck(options, &rows, &store, &synchronizer, &observer),
           events(options, &synchronizer, &observer) {}
 
     // The log and the metrics are not checked.
@@ -255,12 +300,19 @@ class Simulation::Process {
     Repairs repairs;
     WriteThrough writer;
     FallbackReader reader;
+    RangeReader ranges;
+    documents::Backfill backfill;
+    documents::Fsck fsck;
     EventHandler events;
   };
 
   void Start() { parts_ = std::make_unique<Parts>(options_, simulation_, &sleeper_, &clock_); }
   Context NewContext() {
     return {.deadline = Deadline::After(simulation_.clock_, options_.deadline)};
+  }
+  static size_t FloorIn(const std::map<std::string, size_t>& floors, const std::string& id) {
+    const auto found = floors.find(id);
+    return found == floors.end() ? 0 : found->second;
   }
   void Raise(const std::string& id, size_t index) {
     size_t& floor = simulation_.floors_[id];
@@ -307,13 +359,22 @@ void Simulation::Run(int steps) {
 void Simulation::DoSomething() {
   Process* process = PickIdle();
   const std::string id = PickId();
-  const uint64_t kind = random_.Below(20);
+  const uint64_t kind = random_.Below(26);
   if (kind < 7) return process->Live([&](Process& one) { one.Write(id); });
   if (kind < 9) return process->Live([&](Process& one) { one.Delete(id); });
   if (kind < 15) return process->Live([&](Process& one) { one.Read(id); });
   if (kind < 17) return DeliverEvent();
   if (kind < 18) return process->Live([](Process& one) { one.Housekeep(); });
-  if (options_.outsiders) Change();
+  if (kind < 20) {
+    if (options_.outsiders) Change();
+    return;
+  }
+  if (kind < 23) {
+    const Beyond beyond = random_.Below(2) == 0 ? Beyond::kFlag : Beyond::kSearchObjects;
+    return process->Live([&](Process& one) { one.FindAll(beyond); });
+  }
+  if (kind < 25) return process->Live([](Process& one) { one.Backfill(); });
+  process->Live([](Process& one) { (void)one.Fsck(); });
 }
 
 void Simulation::PassTime() {
@@ -386,8 +447,8 @@ std::optional<testing::Fault> Simulation::AtTable(testing::Operation operation) 
   }
 }
 
-// Failures and writes have ended. If outsiders wrote, all objects are compared with their rows, as
-// fsck does. Otherwise the intents and notes that are left must be enough to make rows and objects
+// Failures and writes have ended. If outsiders wrote, fsck compares all objects with their rows.
+// Otherwise the intents and notes that are left must be enough to make rows and objects
 // equal.
 void Simulation::ComeToRest() {
   quiet_ = true;
@@ -395,14 +456,18 @@ void Simulation::ComeToRest() {
   clock_.Advance(documents_.intent_lease + 4 * documents_.skew);
   Process& last = *processes_.front();
   last.Housekeep();
+  if (options_.outsiders) EXPECT_TRUE(last.Fsck());
+  std::set<std::string> stored;
   for (const std::string& id : kIds) {
     last.Read(id);
-    if (options_.outsiders) last.Sync(id);
+    if (bucket_->memory.Bytes(ObjectKey(documents_, id))) stored.insert(id);
     EXPECT_TRUE(RowEqualsObject(documents_, model_, bucket_->memory, id));
     for (const std::string& json : failed_[id]) {
-      EXPECT_FALSE(histories_[id].EverHeld(json)) << "said to have failed: " << json;
+      EXPECT_FALSE(histories_[id].FindText(json)) << "said to have failed: " << json;
     }
   }
+  EXPECT_EQ(last.Fsck()->differing, 0U);
+  EXPECT_EQ(last.FindAll(Beyond::kFlag), stored) << "fsck has marked the cache as complete";
   const auto notes = *bucket_->memory.List({.prefix = documents_.repair_prefix});
   EXPECT_TRUE(notes.objects.empty()) << "repairs are left";
 }

@@ -4,8 +4,10 @@
 // and restart, and their clocks differ. One seed decides everything.
 //
 // Every answer is checked against the history of the objects:
-// - no reader gets a version that was never in the object;
+// - no reader gets a version that was never in the object, by id or in a range;
 // - the cache never returns an older version after a newer one or after an acknowledged write;
+// - a range that says that it is complete leaves out no document that was there all the time, since
+//   the cache last showed it or since the time as of which the range is complete;
 // - a write that was reported as failed never happens.
 #pragma once
 
@@ -19,8 +21,11 @@
 #include <string>
 #include <vector>
 
+#include "apps/documents/backfill.h"
 #include "apps/documents/event_handler.h"
 #include "apps/documents/fallback_reader.h"
+#include "apps/documents/fsck.h"
+#include "apps/documents/range_reader.h"
 #include "apps/documents/repairs.h"
 #include "apps/documents/write_through.h"
 #include "tests/documents/world.h"
@@ -34,16 +39,20 @@ class ObjectHistory {
  public:
   struct Version {
     std::string etag;
-    std::optional<std::string> json;  // nullopt: there was none.
+    std::optional<std::string> json;     // nullopt: there was none.
+    std::chrono::milliseconds since{0};  // When it became this.
   };
 
   void Add(Version version) { versions_.push_back(std::move(version)); }
   size_t Last() const { return versions_.size() - 1; }
   // nullopt when the object never had this content.
   std::optional<size_t> Find(const std::string& etag, const std::string& json) const;
-  bool EverHeld(const std::string& json) const;
+  // The last place at which it had this text.
+  std::optional<size_t> FindText(const std::string& json) const;
   // The first place from `from` on at which there was no object.
   std::optional<size_t> FindAbsent(size_t from) const;
+  // Whether there was no object at some time since then.
+  bool WasAbsentSince(std::chrono::milliseconds time) const;
 
  private:
   std::vector<Version> versions_ = {{}};
@@ -70,6 +79,8 @@ class Simulation {
   struct Counts {
     size_t written = 0;
     size_t hits = 0;
+    size_t complete_ranges = 0;  // From the cache.
+    size_t marks = 0;            // Runs over all objects that ended.
     size_t deaths = 0;
     size_t unknown = 0;
     size_t refused = 0;

@@ -62,12 +62,14 @@ class Stores {
                                              .durability = embedded::Durability::kEverySecond})
                  .value();
     objects = directory::DirectoryObjects::Open(objects_folder(), clock, random).value();
-    const auto documents = Open(kMaxRatePerSecond, tables.get(), objects.get());
+    const auto documents = Open(std::nullopt, tables.get(), objects.get());
     const auto filled = Must(documents->Backfill(Forever(), {}));
     CHECK(filled.marked && filled.cached == kCount);
   }
 
-  std::unique_ptr<Documents> Open(int64_t rate, tables::Tables* cache, objects::Objects* truth) {
+  // Without a rate: as the program has it when no setting is given.
+  std::unique_ptr<Documents> Open(std::optional<int64_t> rate, tables::Tables* cache,
+                                  objects::Objects* truth) {
     // Each has metrics of its own, because names of metrics are unique.
     metrics.push_back(std::make_unique<Metrics>());
     const Runtime runtime{.clock = clock,
@@ -75,7 +77,10 @@ class Stores {
                           .sleeper = sleeper,
                           .logger = logger,
                           .metrics = *metrics.back()};
-    return Documents::Open({.rate_per_second = rate}, cache, truth, runtime).value();
+    DocumentsOptions options;
+    options.limits_calls = rate.has_value();
+    options.rate_per_second = rate.value_or(options.rate_per_second);
+    return Documents::Open(options, cache, truth, runtime).value();
   }
   Context Forever() const { return {.deadline = Deadline::After(clock, std::chrono::hours(1))}; }
 
@@ -174,7 +179,7 @@ std::vector<std::string> ReadRange(Documents& documents, const Stores& stores) {
 TEST_F(DocumentsLoadTest, NinetyDaysAreReadFromTheCacheAlone) {
   constexpr int kRounds = 50;
   CountingStores counting(stores_);
-  const auto documents = stores_->Open(kMaxRatePerSecond, &counting.tables, &counting.objects);
+  const auto documents = stores_->Open(std::nullopt, &counting.tables, &counting.objects);
   std::vector<std::string> expected;
   for (int i = kCount; i-- > 0;) expected.push_back(IdOf(i));
   milliseconds fastest_range = std::chrono::hours(1);
