@@ -1,8 +1,12 @@
 // Documents from end to end: the built program's commands in the folder, and at a server.
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -60,6 +64,32 @@ class DocumentsCommandsTest : public ServeFixture {
     std::filesystem::create_directories(objects);
     std::filesystem::copy_file(path(Change(id, status)), objects + "/" + id + ".json",
                                std::filesystem::copy_options::overwrite_existing);
+  }
+  std::string Token() const {
+    std::string token;
+    std::ifstream(path("token")) >> token;
+    return token;
+  }
+  // Writes this version at the server, and returns the status; 0 without an answer.
+  int PutVersion(const std::string& id, int version) {
+    const std::string body = fmt::format(
+        R"({{"object_type":"change","changeId":"{}","changeTitle":"A change","version":{},)"
+        R"("createdAt":{},"customers":["hts"]}})",
+        id, version, clock_.NowSeconds() - 60);
+    const auto patience = std::chrono::seconds(60);
+    const http::Exchange exchange =
+        client_.Send({.method = http::Method::kPut,
+                      .url = url() + "/api/v1/documents/" + id,
+                      .headers = {{"Authorization", "Bearer " + Token()}},
+                      .body = body,
+                      .timeout = patience},
+                     Deadline::After(clock_, patience));
+    return exchange.outcome == http::Outcome::kAnswered ? exchange.response.status : 0;
+  }
+  int64_t VersionOf(const std::string& id) {
+    const auto reply = JsonDocument::Parse(Ask("/api/v1/documents/" + id, Token()).body);
+    const auto document = reply ? reply->root().Find("document") : std::nullopt;
+    return document ? IntegerIn(*document, "version") : -1;
   }
   static std::string EtagIn(const std::string& line) { return TextAt(line, {"etag"}); }
 
@@ -290,6 +320,48 @@ TEST_F(DocumentsCommandsTest, WhatAKilledServerLeftIsSettledAtTheNextStart) {
   EXPECT_THAT(DoDocuments({"stats"}), HasSubstr(R"("first_writes":0)"));
   EXPECT_EQ(Documents({"get", "CHG-3"}).exit_code, kNotMet);
   DoDocuments({"put", Change("CHG-3")});
+}
+
+// Review: D9
+// The server is killed in the middle of writes. After its start every acknowledged version is
+// there, rows and objects agree, and each document can be written at once.
+TEST_F(DocumentsCommandsTest, AServerThatIsKilledInAWriteLosesNoAcknowledgedVersion) {
+  constexpr int kDocuments = 8;
+  struct Written {
+    std::atomic<int> tried = 0;
+    std::atomic<int> acknowledged = 0;
+  };
+  std::array<Written, kDocuments> written;
+  const auto id_of = [](int number) { return fmt::format("CHG-{}", number); };
+  const auto write_next = [&](int number) {
+    Written& one = written.at(static_cast<size_t>(number));
+    const int version = ++one.tried;
+    const bool is_acknowledged = PutVersion(id_of(number), version) == 200;
+    if (is_acknowledged) one.acknowledged = version;
+    return is_acknowledged;
+  };
+  StartServer();
+  for (int kill = 0; kill < 3; ++kill) {
+    std::atomic<int> acknowledged = 0;
+    std::vector<std::jthread> writers;
+    for (int i = 0; i < kDocuments; ++i) {
+      writers.emplace_back([&, i] {
+        while (write_next(i)) ++acknowledged;
+      });
+    }
+    while (acknowledged < 5 * kDocuments) std::this_thread::yield();
+    KillServer();
+    writers.clear();
+    StartServer();
+    EXPECT_THAT(DoDocuments({"fsck", "--dry-run"}), HasSubstr("differing 0"));
+    for (int i = 0; i < kDocuments; ++i) {
+      const Written& one = written.at(static_cast<size_t>(i));
+      const int64_t version = VersionOf(id_of(i));
+      EXPECT_GE(version, one.acknowledged) << id_of(i) << " lost an acknowledged version";
+      EXPECT_LE(version, one.tried);
+      EXPECT_TRUE(write_next(i)) << id_of(i) << " cannot be written";
+    }
+  }
 }
 
 // A user who needs all documents must see that some may be missing.
