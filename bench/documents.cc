@@ -1,6 +1,7 @@
-// Measures documents: a document by its id, the first page of ninety days and all of them, and many
-// readers and writers at once. The reads are compared with the same reads from the folder of
-// objects, without a cache.
+// Measures documents at default settings: a document by its id, the first page of ninety days and
+// all of them, in process and over HTTP, many readers and writers at once, puts over HTTP, and the
+// memory that pages of large documents take. The reads in process are compared with the same reads
+// from the folder of objects, without a cache.
 #include "apps/documents/documents.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <latch>
 #include <memory>
@@ -26,8 +28,11 @@
 #include "base/descriptor.h"
 #include "base/random.h"
 #include "base/runtime.h"
+#include "bench/connections.h"
 #include "bench/flags.h"
 #include "bench/harness.h"
+#include "bench/keep_alive_client.h"
+#include "bench/running_service.h"
 #include "objects/directory/directory_objects.h"
 #include "objects/directory/file_ops.h"
 #include "tables/embedded/embedded_tables.h"
@@ -41,16 +46,25 @@ using documents::Documents;
 constexpr double kGetGoalMs = 1;
 constexpr double kPageGoalMs = 5;
 constexpr double kRangeGoalMs = 200;
+constexpr double kHttpPageGoalMs = 100;
+constexpr double kHttpRangeGoalMs = 500;
+constexpr double kPutsGoalSeconds = 120;
+constexpr double kLargePagesGoalMb = 256;
 constexpr size_t kDocumentBytes = 10'000;
 constexpr EpochSeconds kNinetyDays = 90 * 86'400;
 constexpr int kFillers = 4;
 constexpr int kReaders = 1'000;
 constexpr int kWriters = 100;
+constexpr int kHttpWriters = 32;
+constexpr int kLargeDocuments = 60;
+constexpr int kLargeReaders = 4;
+constexpr size_t kLargeBytes = 10'000'000;
 
 constexpr char kHelp[] =
     "Documents in a folder with the embedded tables as their cache: a get, the first page of "
     "ninety\n"
     "days, all of them, and 1,000 readers beside 100 writers; the same straight from the folder.\n"
+    "Then pages, ranges and puts over HTTP, and the memory for large pages.\n"
     "\n"
     "  bench_documents                   27,000 documents of 10 KB, about a minute\n"
     "  bench_documents --documents 1000  fewer of them\n"
@@ -103,8 +117,7 @@ class Store {
     std::filesystem::create_directories(objects);
     if (fills) files_ = std::make_unique<UnsyncedFiles>(objects);
     objects_ = Must(directory::DirectoryObjects::Open(objects, clock_, random_, files_.get()));
-    documents_ = Must(Documents::Open({.rate_per_second = documents::kMaxRatePerSecond},
-                                      tables_.get(), objects_.get(),
+    documents_ = Must(Documents::Open(OptionsOfTheProgram(), tables_.get(), objects_.get(),
                                       {.clock = clock_,
                                        .random = random_,
                                        .sleeper = sleeper_,
@@ -112,10 +125,11 @@ class Store {
                                        .metrics = metrics_}));
   }
 
+  static documents::DocumentsOptions OptionsOfTheProgram() { return {.limits_calls = false}; }
   static std::string IdOf(uint64_t number) { return fmt::format("CHG-{:06}", number); }
 
   // The times of creation are spread over ninety days, less the hours that the benchmark may take.
-  Document Make(uint64_t number, int version = 1) const {
+  Document Make(uint64_t number, int version = 1, size_t size_bytes = kDocumentBytes) const {
     const auto age = static_cast<EpochSeconds>(number % count_) * (kNinetyDays - 4 * 3'600) /
                      static_cast<EpochSeconds>(count_);
     std::string json = fmt::format(
@@ -123,18 +137,18 @@ class Store {
         R"("status":"submitted","createdAt":{},"version":{},"customers":["hts"],"plan":")",
         IdOf(number), number % 100, start_ - 3'600 - age, version);
     constexpr std::string_view kPlan = "Drain the basin, lift the old pump, set the new one. ";
-    while (json.size() + kPlan.size() + 2 < kDocumentBytes) json += kPlan;
+    while (json.size() + kPlan.size() + 2 < size_bytes) json += kPlan;
     return Must(Document::Parse(json + R"("})"));
   }
 
   // Writes through the cache, and then makes the run over all objects that ranges rely on.
-  void Fill() {
+  void Fill(size_t size_bytes = kDocumentBytes) {
     std::atomic<uint64_t> next = 0;
     std::vector<std::jthread> threads;
     for (int i = 0; i < kFillers; ++i) {
       threads.emplace_back([&] {
         for (uint64_t number; (number = next++) < count_;) {
-          MustSucceed(documents_->Write(Forever(), {.document = Make(number)}));
+          MustSucceed(documents_->Write(Forever(), {.document = Make(number, 1, size_bytes)}));
           if (number % 1'000 == 0) Show("filled", number);
         }
       });
@@ -183,6 +197,7 @@ class Store {
   uint64_t count() const { return count_; }
   Documents& documents() { return *documents_; }
   objects::Objects& objects() { return *objects_; }
+  tables::Tables& tables() { return *tables_; }
   Random& random() { return random_; }
 
  private:
@@ -339,6 +354,136 @@ bool MeasureCrowd(Store* store) {
   return failures == 0;
 }
 
+// ---- Over HTTP ----
+
+api::ServiceOptions WithDocuments() {
+  api::ServiceOptions options;
+  options.documents = Store::OptionsOfTheProgram();
+  // Without the comparison at the start, so that ranges come from the cache at once.
+  options.background = false;
+  return options;
+}
+
+// A page of a range, and its cursor; empty at the end.
+struct HttpPage {
+  size_t bytes = 0;
+  std::string cursor;
+};
+
+HttpPage ReadPage(KeepAliveClient* client, const documents::RangeQuery& range,
+                  const std::string& cursor) {
+  constexpr std::string_view kCursor = R"("cursor":")";
+  const std::string& answer =
+      client->Get(fmt::format("/api/v1/documents?from={}&to={}&limit={}&beyond=flag{}", range.from,
+                              range.to, range.limit, cursor.empty() ? "" : "&cursor=" + cursor));
+  CHECK(answer.starts_with("HTTP/1.1 200"));
+  const size_t at = answer.rfind(kCursor);
+  if (at == std::string::npos) return {.bytes = answer.size()};
+  const size_t from = at + kCursor.size();
+  return {.bytes = answer.size(), .cursor = answer.substr(from, answer.find('"', from) - from)};
+}
+
+// The processor time of the whole process, with the client.
+double ProcessSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+bool MeasureHttpReads(const Settings& settings, const std::string& folder, Store* store) {
+  const RunningService service(folder, &store->tables(), WithDocuments(), &store->objects());
+  KeepAliveClient client = service.Connect();
+  const documents::RangeQuery range = store->NinetyDays(documents::kMaxPage);
+  const auto bound = [&](const std::string& name, double goal, const std::function<void()>& call) {
+    const double before = ProcessSeconds();
+    int calls = 0;
+    const Times times = Measure(settings.seconds * settings.rounds, [&] {
+      call();
+      ++calls;
+    });
+    const bool held = times.median_ms < goal;
+    fmt::print("{:<36} {:>9.3f} {:>9.3f} {:>11} {:>7}  < {:.0f}: {}\n", name, times.median_ms,
+               times.p99_ms, "", "", goal, held ? "met" : "MISSED");
+    fmt::print("{:<36} {:>9.3f}\n", "  processor time, with the client",
+               (ProcessSeconds() - before) * 1'000 / calls);
+    std::fflush(stdout);
+    return held;
+  };
+  bool met = bound("first page of 1000 over HTTP, ms", kHttpPageGoalMs,
+                   [&] { CHECK(ReadPage(&client, range, "").bytes > 0); });
+  met &= bound(fmt::format("all {} over HTTP, ms", store->count()), kHttpRangeGoalMs, [&] {
+    size_t bytes = 0;
+    std::string cursor;
+    do {
+      HttpPage page = ReadPage(&client, range, cursor);
+      bytes += page.bytes;
+      cursor = std::move(page.cursor);
+    } while (!cursor.empty());
+    CHECK(bytes > store->count() * (kDocumentBytes - 100));
+  });
+  return met;
+}
+
+// New documents, each durable before it is answered.
+bool MeasurePuts(const Settings& settings) {
+  const Folder folder("documents-puts");
+  Store store(folder.path(), 27'000, Purpose::kMeasure);
+  const RunningService service(folder.path(), &store.tables(), WithDocuments(), &store.objects());
+  Connections writers(PortOf(service.address()), kHttpWriters, IsWholeHttp);
+  uint64_t number = 0;
+  const double rate =
+      writers.Rate(settings.seconds * settings.rounds, [&](size_t, const std::string& answer) {
+        CHECK(answer.empty() || answer.starts_with("HTTP/1.1 200"));
+        const Document document = store.Make(number++);
+        return fmt::format(
+            "PUT /api/v1/documents/{} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n"
+            "Content-Length: {}\r\n\r\n{}",
+            document.id(), service.token(), document.json().size(), document.json());
+      });
+  const double seconds = 27'000 / rate;
+  const bool met = seconds < kPutsGoalSeconds;
+  fmt::print("{:<36} {:>9.1f} {:>9} {:>11} {:>7}  < {:.0f}: {}\n",
+             fmt::format("27000 puts over HTTP, s ({:.0f}/s)", rate), seconds, "", "", "",
+             kPutsGoalSeconds, met ? "met" : "MISSED");
+  return met;
+}
+
+// The most memory that the process had since the last call with `reset`.
+double PeakMegabytes(bool reset = false) {
+  if (reset) std::ofstream("/proc/self/clear_refs") << 5;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::strtod(line.c_str() + 6, nullptr) / 1'024;
+  }
+  return 0;
+}
+
+// Several clients read pages of large documents at once. The answer is what the process needs for
+// them, with the clients, which have each answer in memory once.
+bool MeasureLargePages() {
+  const Folder folder("documents-large");
+  Store(folder.path(), kLargeDocuments, Purpose::kFill).Fill(kLargeBytes);
+  Store store(folder.path(), kLargeDocuments, Purpose::kMeasure);
+  const RunningService service(folder.path(), &store.tables(), WithDocuments(), &store.objects());
+  const documents::RangeQuery range = store.NinetyDays(documents::kMaxPage);
+  const double before = PeakMegabytes(true);
+  std::vector<std::jthread> readers;
+  for (int i = 0; i < kLargeReaders; ++i) {
+    readers.emplace_back([&, client = std::make_shared<KeepAliveClient>(service.Connect())] {
+      std::string cursor;
+      do {
+        cursor = ReadPage(client.get(), range, cursor).cursor;
+      } while (!cursor.empty());
+    });
+  }
+  readers.clear();
+  const double used = PeakMegabytes() - before;
+  const bool met = used < kLargePagesGoalMb;
+  fmt::print("{:<36} {:>9.0f} {:>9} {:>11} {:>7}  < {:.0f}: {}\n", "4 x 60 documents of 10 MB, MB",
+             used, "", "", "", kLargePagesGoalMb, met ? "met" : "MISSED");
+  return met;
+}
+
 int Main(int argc, char** argv) {
   const Flags flags(argc, argv, kHelp, {"--seconds", "--rounds", "--keep", "--documents"});
   const Settings settings = flags.MeasuredFor();
@@ -352,6 +497,9 @@ int Main(int argc, char** argv) {
              "goal");
   bool met = MeasureReads(settings, &store);
   met &= MeasureCrowd(&store);
+  met &= MeasureHttpReads(settings, folder, &store);
+  met &= MeasurePuts(settings);
+  met &= MeasureLargePages();
   fmt::print("{}\n", met ? "all goals met" : "some goals MISSED");
   return 0;
 }

@@ -23,6 +23,11 @@ inline std::string PostRequest(std::string_view path, std::string_view token, st
       path, token, headers, body.size(), body);
 }
 
+inline std::string GetRequest(std::string_view path, std::string_view token) {
+  return fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\r\n", path,
+                     token);
+}
+
 class KeepAliveClient {
  public:
   // `address` is "127.0.0.1:PORT".
@@ -37,12 +42,16 @@ class KeepAliveClient {
   // The whole answer, head and body. `headers` are additional headers, each with its line end.
   const std::string& Post(std::string_view path, std::string_view body,
                           std::string_view headers = "") {
-    request_ = PostRequest(path, token_, body, headers);
+    return Ask(PostRequest(path, token_, body, headers));
+  }
+  const std::string& Get(std::string_view path) { return Ask(GetRequest(path, token_)); }
+  const std::string& Ask(std::string request) {
+    request_ = std::move(request);
     CHECK(::send(socket_, request_.data(), request_.size(), MSG_NOSIGNAL) ==
           static_cast<ssize_t>(request_.size()));
     answer_.clear();
     while (!IsWholeHttp(answer_)) {
-      char bytes[4096];
+      char bytes[64 << 10];
       const ssize_t count = ::recv(socket_, bytes, sizeof bytes, 0);
       CHECK(count > 0);
       answer_.append(bytes, static_cast<size_t>(count));

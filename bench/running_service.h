@@ -19,6 +19,7 @@
 #include "bench/harness.h"
 #include "bench/keep_alive_client.h"
 #include "http/client.h"
+#include "objects/objects.h"
 #include "servers/api/api_tokens.h"
 #include "servers/api/service.h"
 #include "tables/tables.h"
@@ -27,15 +28,17 @@ namespace tidemark::bench {
 
 class RunningService {
  public:
+  // All outlive this.
   RunningService(const std::string& folder, tables::Tables* tables,
-                 api::ServiceOptions options = {})
+                 api::ServiceOptions options = {}, objects::Objects* objects = nullptr)
       : tables_(*tables) {
-    options.server = {.listen = "127.0.0.1:0"};
+    options.server.listen = "127.0.0.1:0";
     options.tokens_file = folder + "-tokens";
     std::filesystem::remove(options.tokens_file);
     token_ = Must(api::CreateToken(options.tokens_file, "bench", clock_, random_));
     tokens_file_ = options.tokens_file;
     service_ = Must(api::Service::Start(std::move(options), {.tables = &tables_,
+                                                             .objects = objects,
                                                              .client = &client_,
                                                              .runtime = {.clock = clock_,
                                                                          .random = random_,
@@ -55,7 +58,7 @@ class RunningService {
   SystemRandom random_;
   SystemSleeper sleeper_;
   Metrics metrics_;
-  Logger logger_{{.level = LogLevel::kWarning}, clock_};
+  Logger logger_{{.level = LogLevel::kError}, clock_};
   http::CurlClient client_{{}, &clock_, &sleeper_};
   std::string token_;
   std::string tokens_file_;
