@@ -195,8 +195,8 @@ std::string IdChanged(std::string_view from, std::string_view to, std::string_vi
 class ResolveTest : public DetailTest {
  protected:
   std::string Resolve(const std::string& channel, const std::string& ts) {
-    const auto place = Value(world_->reader.Resolve(PlaceOf(channel), Ts(ts)));
-    return place ? place->channel.text() : "nowhere";
+    const auto message = Value(world_->reader.FindMessage(PlaceOf(channel), Ts(ts)));
+    return message ? message->place.channel.text() : "nowhere";
   }
 };
 

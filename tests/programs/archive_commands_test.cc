@@ -144,6 +144,21 @@ TEST_F(ArchiveCommandsTest, AnUnclearChannelIsAskedFor) {
   EXPECT_THAT(Archive({"messages", "general", "--team", "T9X"}).err, HasSubstr("general"));
 }
 
+// The former id of a channel has the same name. Both ids stand for the whole history.
+// Review: A4
+TEST_F(ArchiveCommandsTest, ANameStandsForAChannelWhoseIdChanged) {
+  const std::string channels = path("export/channels.json");
+  std::ofstream(channels) << R"([{"id":"C1X","name":"general"},{"id":"C2X","name":"general"}])";
+  DoArchive({"import", "export"});
+  Do({"tables", "put", "SlackArchive", "--data", "data", "--item",
+      R"({"itemId":{"S":"meta#T1X#moved#C1X"},"timestamp":{"S":"1620100000.000000"},)"
+      R"("type":{"S":"moved"},"channel_id":{"S":"C2X"}})"});
+  const auto by_name = LinesOf(DoArchive({"messages", "general"}));
+  EXPECT_EQ(by_name.size(), 3u);
+  EXPECT_EQ(LinesOf(DoArchive({"messages", "C1X"})), by_name);
+  EXPECT_THAT(DoArchive({"channels", "--table"}), HasSubstr("now C2X"));
+}
+
 TEST_F(ArchiveCommandsTest, WithoutAnArchiveItSaysHowToGetOne) {
   const Outcome outcome = Archive({"channels"});
   EXPECT_EQ(outcome.exit_code, kInvalid);

@@ -1,5 +1,8 @@
 #include "apps/archive/archive_table.h"
 
+#include <algorithm>
+
+#include "apps/archive/attributes.h"
 #include "tables/pages.h"
 
 namespace tidemark::archive {
@@ -7,6 +10,9 @@ namespace tidemark::archive {
 namespace {
 
 constexpr char kPartitionKey[] = "itemId";
+
+// How many ids of one channel are looked at.
+constexpr size_t kMaxIds = 16;
 
 }  // namespace
 
@@ -51,6 +57,42 @@ Result<bool> ArchiveTable::HasMessages(const Place& place) const {
                          .consistent = true,
                          .limit = 1}));
   return page.count > 0;
+}
+
+Result<std::vector<Place>> ArchiveTable::NeighboursOf(const Place& place) const {
+  std::vector<std::string> ids;
+  const auto moves = TRY(ReadPartition(MovesOf(place)));
+  for (const item::Item& move : moves) ids.push_back(TextIn(move, "channel_id"));
+  for (const item::Item& row : TRY(ReadPartition(RowsOfChannel(place)))) {
+    ids.push_back(TextIn(row, "prev_channel_id"));
+  }
+  std::vector<Place> places;
+  for (const std::string& id : ids) {
+    auto channel = slack::ChannelId::Parse(id);
+    if (channel) places.push_back({.team = place.team, .channel = *std::move(channel)});
+  }
+  return places;
+}
+
+// Breadth-first search over the ids. The list of places is also the list of what was visited, so a
+// cycle of ids ends.
+Result<std::vector<Place>> ArchiveTable::IdsOf(const Place& place) const {
+  std::vector<Place> places = {place};
+  for (size_t i = 0; i < places.size(); ++i) {
+    for (Place& next : TRY(NeighboursOf(places[i]))) {
+      const bool is_new = std::ranges::find(places, next) == places.end();
+      if (is_new && places.size() < kMaxIds) places.push_back(std::move(next));
+    }
+  }
+  std::ranges::sort(places);
+  return places;
+}
+
+Result<std::optional<slack::ChannelId>> ArchiveTable::NextIdOf(const Place& place) const {
+  const auto moves = TRY(ReadPartition(MovesOf(place)));
+  if (moves.empty()) return std::nullopt;
+  auto next = slack::ChannelId::Parse(TextIn(moves.back(), "channel_id"));
+  return next ? std::optional(*std::move(next)) : std::nullopt;
 }
 
 Result<bool> ArchiveTable::Write(std::vector<tables::TransactAction> actions) const {

@@ -44,12 +44,21 @@ class ArchiveTable {
   Result<std::optional<Channel>> FindChannel(const Place& place) const;
   Result<bool> HasMessages(const Place& place) const;
 
+  // Every id that the channel has or had, this one included, ordered by their texts. Rows are kept
+  // under the id of their event; what is known of a message is the join of its rows under all ids.
+  Result<std::vector<Place>> IdsOf(const Place& place) const;
+  // The id that took the place of this one; nullopt when it has not changed.
+  Result<std::optional<slack::ChannelId>> NextIdOf(const Place& place) const;
+
   // Writes the actions as one transaction. False: a condition did not hold, because another writer
   // changed a row after it was read. Nothing was written then, and the caller plans again.
   // kInternal when the store refuses an action as invalid, which is a fault of the program.
   Result<bool> Write(std::vector<tables::TransactAction> actions) const;
 
  private:
+  // The ids that the channel got later, and the one it had before.
+  Result<std::vector<Place>> NeighboursOf(const Place& place) const;
+
   tables::Tables& tables_;
   std::string name_;
 };

@@ -51,6 +51,8 @@ struct Channel {
   Register<std::string> topic = {};
   Register<std::string> purpose = {};
   std::string prev_channel_id = {};
+  // The id that took the place of this one. Not in the row: the Reader finds it among the moves.
+  std::string next_channel_id = {};
   std::string raw_event = {};
   bool raw_event_dropped = false;
   std::optional<slack::Timestamp> last_event_ts = std::nullopt;

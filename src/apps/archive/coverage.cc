@@ -220,7 +220,10 @@ Result<std::vector<CoverageNews>> Ledger::TeamMarks(const slack::TeamId& team) {
 }
 
 Result<std::vector<CoverageNews>> Ledger::Marks(const Place& place) {
-  std::vector<CoverageNews> marks = TRY(ChannelMarks(place));
+  std::vector<CoverageNews> marks;
+  for (const Place& id : TRY(table_.IdsOf(place))) {
+    std::ranges::move(TRY(ChannelMarks(id)), std::back_inserter(marks));
+  }
   std::vector<CoverageNews> of_team = TRY(TeamMarks(place.team));
   std::ranges::move(of_team, std::back_inserter(marks));
   std::ranges::stable_sort(marks, {}, &CoverageNews::from);

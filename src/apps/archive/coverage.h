@@ -49,10 +49,11 @@ class Ledger {
 
   // A mark with the same beginning and kind stays as it is, unless this one ends later.
   Status Add(const slack::TeamId& team, const CoverageNews& mark);
-  // The marks about the channel and those about all channels, in the order of time.
+  // The marks about the channel, under every id that it had, and those about all channels, in the
+  // order of time.
   Result<std::vector<CoverageNews>> Marks(const Place& place);
   Result<std::vector<Interval>> Of(const Place& place);
-  // Marks that are about this channel alone.
+  // Marks that are about this id of a channel alone.
   Result<std::vector<CoverageNews>> ChannelMarks(const Place& place);
   // Marks that are about all channels.
   Result<std::vector<CoverageNews>> TeamMarks(const slack::TeamId& team);

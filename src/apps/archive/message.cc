@@ -1,6 +1,7 @@
 #include "apps/archive/message.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -70,6 +71,14 @@ void JoinBody(const Body& told, MessageState* state) {
   bodies.erase(last);
 }
 
+// Both lists are sorted.
+template <typename T>
+void AddMissing(const std::vector<T>& told, std::vector<T>* known) {
+  std::vector<T> all;
+  std::ranges::set_union(*known, told, std::back_inserter(all));
+  *known = std::move(all);
+}
+
 }  // namespace
 
 std::vector<FileMeta> ShownFiles(const Message& message) {
@@ -119,6 +128,24 @@ void Join(const Observation& observation, MessageState* state) {
 void JoinDeletion(const slack::Timestamp& deleted_ts, MessageState* state) {
   std::optional<slack::Timestamp>& known = state->message.deleted_ts;
   if (!known || deleted_ts < *known) known = deleted_ts;
+}
+
+void JoinVersion(const Body& told, MessageState* state) {
+  std::optional<Body>& newest = state->message.body;
+  if (!newest || newest->version != told.version) return KeepBetter(told, &state->older);
+  if (IsBetter(told, *newest)) newest = told;
+}
+
+void JoinRow(const Message& told, MessageState* state) {
+  Message& known = state->message;
+  Join(told.traits, &known.traits);
+  if (told.body) JoinBody(*told.body, state);
+  if (told.deleted_ts) JoinDeletion(*told.deleted_ts, state);
+  known.purged = known.purged || told.purged;
+  AddMissing(told.files_s3, &known.files_s3);
+  AddMissing(told.files_info, &known.files_info);
+  known.files_fetch_failed = known.files_fetch_failed || told.files_fetch_failed;
+  JoinText(told.files_fetch_error, &known.files_fetch_error);
 }
 
 // ---- The rows ----

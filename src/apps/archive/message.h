@@ -144,5 +144,9 @@ void Join(const Traits& told, Traits* known);
 void Join(const Observation& observation, MessageState* state);
 // Of several deletions the earliest counts.
 void JoinDeletion(const slack::Timestamp& deleted_ts, MessageState* state);
+// Adds what another row says of the same message, kept under another id of its channel.
+void JoinRow(const Message& told, MessageState* state);
+// Adds a body that has a row of its own: it is older than the newest one, or another form of it.
+void JoinVersion(const Body& told, MessageState* state);
 
 }  // namespace tidemark::archive

@@ -61,9 +61,6 @@ Result<uint64_t> Purger::Step() {
   return purged;
 }
 
-// The order matters: versions and objects first, the row last. The row names what has to be
-// removed, so after a crash in the middle the next sweep repeats the purge. A message that got new
-// text after its purge is purged again.
 Result<bool> Purger::Purge(const item::Item& row) {
   const auto message = DecodeMessage(row);
   if (!message) {
@@ -72,14 +69,27 @@ Result<bool> Purger::Purge(const item::Item& row) {
     return false;
   }
   if (!IsHidden(*message, options_.policy, runtime_.clock.NowSeconds())) return false;
-  const bool had_versions = TRY(DeleteVersions(*message));
-  if (message->purged && !had_versions && !HasBody(row)) return false;
-  if (objects_ != nullptr) TRY(DeleteObjectsOf(*objects_, message->place, message->ts));
-  return Empty(*message, row);
+  bool purged = false;
+  for (const Place& id : TRY(table_.IdsOf(message->place))) {
+    purged |= TRY(PurgeUnder(id, message->ts));
+  }
+  return purged;
 }
 
-Result<bool> Purger::DeleteVersions(const Message& message) {
-  tables::QueryRequest request = table_.QueryOf(VersionsOf(message.place, message.ts));
+// The order matters: versions and objects first, the row last. The row names what has to be
+// removed, so after a crash in the middle the next sweep repeats the purge. A message that got new
+// text after its purge is purged again.
+Result<bool> Purger::PurgeUnder(const Place& id, const slack::Timestamp& ts) {
+  const auto row = TRY(table_.Get(MessagesOf(id), ts.text()));
+  if (!row) return false;
+  const bool had_versions = TRY(DeleteVersions(id, ts));
+  if (IsTrueIn(*row, "purged") && !had_versions && !HasBody(*row)) return false;
+  if (objects_ != nullptr) TRY(DeleteObjectsOf(*objects_, id, ts));
+  return Empty(id, *row);
+}
+
+Result<bool> Purger::DeleteVersions(const Place& id, const slack::Timestamp& ts) {
+  tables::QueryRequest request = table_.QueryOf(VersionsOf(id, ts));
   request.names["#t"] = "timestamp";
   request.projection = "#k, #t";
   const auto keys = TRY(tables::QueryAll(table_.tables(), std::move(request)));
@@ -92,9 +102,9 @@ Result<bool> Purger::DeleteVersions(const Message& message) {
 // Removes the text from the row. False when the row changed after it was read, or names a file that
 // was stored after its objects were deleted: the next sweep tries again. The file processor does
 // not raise the revision, therefore files_s3 is compared as well.
-Result<bool> Purger::Empty(const Message& message, const item::Item& row) {
+Result<bool> Purger::Empty(const Place& id, const item::Item& row) {
   tables::UpdateRequest request{.table = options_.table,
-                                .key = KeyOf(MessagesOf(message.place), message.ts.text()),
+                                .key = KeyOf(MessagesOf(id), TextIn(row, "timestamp")),
                                 .update = "SET #purged = :true, #revision = :next REMOVE ",
                                 .names = {{"#purged", "purged"}, {"#revision", "revision"}},
                                 .values = {{":true", true}}};

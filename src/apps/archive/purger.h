@@ -37,9 +37,12 @@ class Purger {
   Result<uint64_t> Step();
 
  private:
+  // Also removes what is kept of the message under other ids of its channel.
   Result<bool> Purge(const item::Item& row);
-  Result<bool> DeleteVersions(const Message& message);
-  Result<bool> Empty(const Message& message, const item::Item& row);
+  // False when nothing was left of it under this id.
+  Result<bool> PurgeUnder(const Place& id, const slack::Timestamp& ts);
+  Result<bool> DeleteVersions(const Place& id, const slack::Timestamp& ts);
+  Result<bool> Empty(const Place& id, const item::Item& row);
 
   const PurgerOptions options_;
   const ArchiveTable table_;

@@ -1,8 +1,11 @@
 #include "apps/archive/reader.h"
 
 #include <algorithm>
-#include <iterator>
+#include <map>
 #include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/archive/attributes.h"
 #include "apps/archive/without_copies.h"
@@ -12,8 +15,6 @@ namespace tidemark::archive {
 
 namespace {
 
-// How many ids of a channel are searched for a message. Ids can change, and the moves form a chain.
-constexpr size_t kMaxPlaces = 16;
 // At least so many rows of a thread are read by one query, because rows of other channels are among
 // them.
 constexpr uint32_t kMinThreadPage = 100;
@@ -63,6 +64,36 @@ bool StartsWithinRange(const MessageQuery& query) {
   return query.newest_first ? *query.after <= *start : *query.after >= *start;
 }
 
+// Rows of the same message, one after the other, become one message. Only the newest body matters
+// here.
+std::vector<Message> JoinNeighbours(std::vector<Message> rows) {
+  std::vector<Message> messages;
+  for (Message& row : rows) {
+    if (messages.empty() || messages.back().ts != row.ts) {
+      messages.push_back(std::move(row));
+      continue;
+    }
+    MessageState state{.message = std::move(messages.back())};
+    JoinRow(row, &state);
+    messages.back() = std::move(state.message);
+  }
+  return messages;
+}
+
+// Of the rows with the same sort key the one of the newest event counts.
+void KeepNewer(item::Item row, std::map<std::string, item::Item>* newest) {
+  const auto [at, is_new] = newest->try_emplace(TextIn(row, "timestamp"), row);
+  if (!is_new && TextIn(at->second, "event_ts") < TextIn(row, "event_ts")) {
+    at->second = std::move(row);
+  }
+}
+
+void Cut(uint32_t limit, MessagePage* page) {
+  if (page->messages.size() <= limit) return;
+  page->messages.erase(page->messages.begin() + limit, page->messages.end());
+  page->next = page->messages.back().ts;
+}
+
 }  // namespace
 
 bool IsHidden(const Message& message, const DeletedPolicy& policy, EpochSeconds now) {
@@ -89,12 +120,33 @@ bool Reader::Hides(const Message& message) const {
   return IsHidden(message, options_.deleted, clock_.NowSeconds());
 }
 
-Result<Message> Reader::Decode(const item::Item& row) const {
-  Message message = TRY(DecodeMessage(row));
-  if (Hides(message)) Redact(&message);
+Message Reader::Shown(Message message) const {
+  if (IsEmptied(message)) Redact(&message);
   // A row that an earlier release stored may have copies of other messages.
   if (message.body) message.body->raw_event = WithoutCopies(message.body->raw_event);
   return message;
+}
+
+Result<std::optional<MessageState>> Reader::ReadState(const Ids& ids,
+                                                      const slack::Timestamp& ts) const {
+  std::optional<MessageState> state;
+  for (const Place& id : ids) {
+    auto message = TRY(table_.FindMessage(id, ts));
+    if (!message) continue;
+    if (state) {
+      JoinRow(*message, &*state);
+    } else {
+      state = MessageState{.message = *std::move(message)};
+    }
+  }
+  return state;
+}
+
+Result<Message> Reader::WholeMessage(const Ids& ids, const item::Item& row) const {
+  Message message = TRY(DecodeMessage(row));
+  if (ids.size() == 1) return message;
+  auto state = TRY(ReadState(ids, message.ts));
+  return state ? std::move(state->message) : std::move(message);
 }
 
 Result<Reader::ChannelPage> Reader::Channels(const slack::TeamId& team,
@@ -120,30 +172,61 @@ Result<Reader::ChannelPage> Reader::Channels(const slack::TeamId& team,
 Result<std::optional<Channel>> Reader::FindChannel(const Place& place) {
   auto channel = TRY(table_.FindChannel(place));
   if (!channel && TRY(table_.HasMessages(place))) channel = Channel{.place = place};
+  if (!channel) return channel;
+  const auto next = TRY(table_.NextIdOf(place));
+  if (next) channel->next_channel_id = next->text();
   return channel;
 }
 
-Result<MessagePage> Reader::Messages(const Place& place, const MessageQuery& query) {
-  if (IsEmpty(query)) return MessagePage{};
-  tables::QueryRequest request = table_.QueryOf(MessagesOf(place));
+tables::QueryRequest Reader::RequestOf(const Place& id, const MessageQuery& query) const {
+  tables::QueryRequest request = table_.QueryOf(MessagesOf(id));
   Bound(query, &request);
   request.forward = !query.newest_first;
   request.limit = query.limit;
-  if (StartsWithinRange(query)) {
-    request.start_after = KeyOf(MessagesOf(place), query.after->text());
-  }
-  const tables::Page rows = TRY(table_.tables().Query(request));
-  MessagePage page;
-  for (const item::Item& row : rows.items) page.messages.push_back(TRY(Decode(row)));
-  if (rows.last) page.next = TimestampIn(*rows.last, "timestamp");
-  return page;
+  if (StartsWithinRange(query)) request.start_after = KeyOf(MessagesOf(id), query.after->text());
+  return request;
 }
 
-Result<std::optional<Message>> Reader::RootOutsideIndex(const Place& place,
-                                                        const slack::Timestamp& thread_ts) {
-  const auto row = TRY(table_.Get(MessagesOf(place), thread_ts.text()));
-  if (!row || row->Contains("parent")) return std::nullopt;
-  return TRY(Decode(*row));
+tables::QueryRequest Reader::ThreadRequestOf(const Ids& ids,
+                                             const slack::Timestamp& thread_ts) const {
+  tables::QueryRequest request{.table = options_.table,
+                               .index = std::string(kThreadIndex),
+                               .key_condition = "#p = :p",
+                               .names = {{"#p", "parent"}, {"#c", "channel_id"}},
+                               .values = {{":p", ThreadOf(ids.front().team, thread_ts)}}};
+  std::vector<std::string> channels;
+  for (const Place& id : ids) {
+    channels.push_back(fmt::format(":c{}", channels.size()));
+    request.values[channels.back()] = id.channel.text();
+  }
+  request.filter = fmt::format("#c IN ({})", fmt::join(channels, ", "));
+  return request;
+}
+
+// Each id is asked for a page, and the pages are merged. Behind the end of the shortest page that
+// has more behind it the others may be incomplete, so the merged page ends there.
+Result<MessagePage> Reader::Messages(const Place& place, const MessageQuery& query) {
+  if (IsEmpty(query)) return MessagePage{};
+  const auto is_before = [&](const slack::Timestamp& left, const slack::Timestamp& right) {
+    return query.newest_first ? right < left : left < right;
+  };
+  std::vector<Message> found;
+  std::optional<slack::Timestamp> end;
+  for (const Place& id : TRY(table_.IdsOf(place))) {
+    const tables::Page rows = TRY(table_.tables().Query(RequestOf(id, query)));
+    for (const item::Item& row : rows.items) found.push_back(TRY(DecodeMessage(row)));
+    const auto last = rows.last ? TimestampIn(*rows.last, "timestamp") : std::nullopt;
+    if (last && (!end || is_before(*last, *end))) end = last;
+  }
+  std::ranges::stable_sort(found, is_before, &Message::ts);
+  MessagePage page{.messages = JoinNeighbours(std::move(found)), .next = end};
+  if (end) {
+    std::erase_if(page.messages,
+                  [&](const Message& message) { return is_before(*end, message.ts); });
+  }
+  Cut(query.limit, &page);
+  for (Message& message : page.messages) message = Shown(std::move(message));
+  return page;
 }
 
 // The key of the thread index has no channel, so rows of other channels are filtered out. A store
@@ -151,70 +234,78 @@ Result<std::optional<Message>> Reader::RootOutsideIndex(const Place& place,
 // are more. So this reads on until the page is full.
 Result<MessagePage> Reader::Thread(const Place& place, const slack::Timestamp& thread_ts,
                                    const std::optional<slack::Timestamp>& after, uint32_t limit) {
-  tables::QueryRequest request{
-      .table = options_.table,
-      .index = std::string(kThreadIndex),
-      .key_condition = "#p = :p",
-      .filter = "#c = :c",
-      .names = {{"#p", "parent"}, {"#c", "channel_id"}},
-      .values = {{":p", ThreadOf(place.team, thread_ts)}, {":c", place.channel.text()}},
-      .limit = std::max(limit + 1, kMinThreadPage)};
+  const Ids ids = TRY(table_.IdsOf(place));
+  tables::QueryRequest request = ThreadRequestOf(ids, thread_ts);
+  request.limit = std::max(limit + 1, kMinThreadPage);
   if (after) {
     request.key_condition += " AND #t > :after";
     request.names["#t"] = "timestamp";
     request.values[":after"] = after->text();
   }
-  MessagePage page;
+  std::vector<Message> found;
   const auto visit = [&](const tables::Page& rows) -> Result<tables::Paging> {
-    for (const item::Item& row : rows.items) page.messages.push_back(TRY(Decode(row)));
-    return page.messages.size() > limit ? tables::Paging::kStop : tables::Paging::kContinue;
+    for (const item::Item& row : rows.items) {
+      // Its rows under two ids are neighbours in the index.
+      if (!found.empty() && found.back().ts.text() == TextIn(row, "timestamp")) continue;
+      found.push_back(TRY(WholeMessage(ids, row)));
+    }
+    return found.size() > limit ? tables::Paging::kStop : tables::Paging::kContinue;
   };
   TRY(tables::ForEachPage(table_.tables(), std::move(request), visit));
 
-  if (!after || *after < thread_ts) {
-    auto root = TRY(RootOutsideIndex(place, thread_ts));
-    if (root) page.messages.push_back(*std::move(root));
-    std::ranges::sort(page.messages, {}, &Message::ts);
+  // The index may lack the root: when Slack last showed it there was no reply yet, so its row has
+  // no thread_ts.
+  const bool has_root = std::ranges::find(found, thread_ts, &Message::ts) != found.end();
+  if (!has_root && (!after || *after < thread_ts)) {
+    auto root = TRY(ReadState(ids, thread_ts));
+    if (root) found.push_back(std::move(root->message));
+    std::ranges::sort(found, {}, &Message::ts);
   }
-  if (page.messages.size() > limit) {
-    page.messages.erase(page.messages.begin() + limit, page.messages.end());
-    page.next = page.messages.back().ts;
-  }
+  MessagePage page{.messages = std::move(found)};
+  Cut(limit, &page);
+  for (Message& message : page.messages) message = Shown(std::move(message));
   return page;
 }
 
 Result<std::optional<Message>> Reader::FindMessage(const Place& place, const slack::Timestamp& ts) {
-  const auto row = TRY(table_.Get(MessagesOf(place), ts.text()));
-  if (!row) return std::nullopt;
-  return TRY(Decode(*row));
+  const Ids ids = TRY(table_.IdsOf(place));
+  auto state = TRY(ReadState(ids, ts));
+  if (!state) return std::nullopt;
+  return Shown(std::move(state->message));
 }
 
 Result<std::optional<MessageDetail>> Reader::Detail(const Place& place,
                                                     const slack::Timestamp& ts) {
-  auto message = TRY(FindMessage(place, ts));
-  if (!message) return std::nullopt;
-  std::vector<Body> versions = TRY(Versions(*message));
-  std::vector<Reaction> reactions = TRY(Reactions(place, ts));
-  const bool pinned = TRY(IsPinned(place, ts));
+  const Ids ids = TRY(table_.IdsOf(place));
+  auto state = TRY(ReadState(ids, ts));
+  if (!state) return std::nullopt;
+  std::vector<Body> versions = TRY(Versions(ids, &*state));
+  std::vector<Reaction> reactions = TRY(Reactions(ids, ts));
+  const bool pinned = TRY(IsPinned(ids, ts));
+  Message message = Shown(std::move(state->message));
   std::optional<Person> author;
-  if (!message->traits.user.empty()) {
-    author = TRY(FindPerson(place.team, message->traits.user, ts));
+  if (!message.traits.user.empty()) {
+    author = TRY(FindPerson(place.team, message.traits.user, ts));
   }
-  return MessageDetail{.message = *std::move(message),
+  return MessageDetail{.message = std::move(message),
                        .versions = std::move(versions),
                        .reactions = std::move(reactions),
                        .pinned = pinned,
                        .author = std::move(author)};
 }
 
-Result<std::vector<Body>> Reader::Versions(const Message& message) {
+Result<std::vector<Body>> Reader::Versions(const Ids& ids, MessageState* state) const {
+  const Message& message = state->message;
   std::vector<Body> versions;
-  if (Hides(message)) return versions;
-  const std::string item_id = VersionsOf(message.place, message.ts);
-  for (const item::Item& row : TRY(table_.ReadPartition(item_id))) {
-    versions.push_back(TRY(DecodeVersion(row)).body);
+  if (IsEmptied(message)) return versions;
+  for (const Place& id : ids) {
+    for (const item::Item& row : TRY(table_.ReadPartition(VersionsOf(id, message.ts)))) {
+      JoinVersion(TRY(DecodeVersion(row)).body, state);
+    }
   }
+  for (const auto& [version, body] : state->older) versions.push_back(body);
   if (message.body) versions.push_back(*message.body);
+  for (Body& body : versions) body.raw_event = WithoutCopies(body.raw_event);
   // The keys are the times of the edits, which do not tell the order within a second.
   std::ranges::sort(versions, [&](const Body& left, const Body& right) {
     return IsOlder(left, right, message.ts);
@@ -223,14 +314,22 @@ Result<std::vector<Body>> Reader::Versions(const Message& message) {
 }
 
 // A row for each reaction and person. A removed reaction keeps its row, marked as removed: without
-// it a late "added" event would bring it back.
-Result<std::vector<Reaction>> Reader::Reactions(const Place& place, const slack::Timestamp& ts) {
-  tables::QueryRequest request = table_.QueryOf(ReactionsOf(place));
-  request.key_condition += " AND begins_with(#t, :ts)";
-  request.names["#t"] = "timestamp";
-  request.values[":ts"] = ts.text() + "#";
-  std::vector<item::Item> rows = TRY(tables::QueryAll(table_.tables(), std::move(request)));
-  std::erase_if(rows, [](const item::Item& row) { return IsTrueIn(row, "removed"); });
+// it a late "added" event would bring it back. Of two ids the newer row counts.
+Result<std::vector<Reaction>> Reader::Reactions(const Ids& ids, const slack::Timestamp& ts) const {
+  std::map<std::string, item::Item> newest;
+  for (const Place& id : ids) {
+    tables::QueryRequest request = table_.QueryOf(ReactionsOf(id));
+    request.key_condition += " AND begins_with(#t, :ts)";
+    request.names["#t"] = "timestamp";
+    request.values[":ts"] = ts.text() + "#";
+    for (item::Item& row : TRY(tables::QueryAll(table_.tables(), std::move(request)))) {
+      KeepNewer(std::move(row), &newest);
+    }
+  }
+  std::vector<item::Item> rows;
+  for (auto& [key, row] : newest) {
+    if (!IsTrueIn(row, "removed")) rows.push_back(std::move(row));
+  }
   std::ranges::stable_sort(rows, {}, [](const item::Item& row) { return TextIn(row, "event_ts"); });
   std::vector<Reaction> reactions;
   for (const item::Item& row : rows) {
@@ -244,9 +343,13 @@ Result<std::vector<Reaction>> Reader::Reactions(const Place& place, const slack:
   return reactions;
 }
 
-Result<bool> Reader::IsPinned(const Place& place, const slack::Timestamp& ts) {
-  const auto row = TRY(table_.Get(PinsOf(place), ts.text()));
-  return row && !IsTrueIn(*row, "removed");
+Result<bool> Reader::IsPinned(const Ids& ids, const slack::Timestamp& ts) const {
+  std::map<std::string, item::Item> newest;
+  for (const Place& id : ids) {
+    auto row = TRY(table_.Get(PinsOf(id), ts.text()));
+    if (row) KeepNewer(*std::move(row), &newest);
+  }
+  return !newest.empty() && !IsTrueIn(newest.begin()->second, "removed");
 }
 
 Result<std::optional<Person>> Reader::FindPerson(const slack::TeamId& team, const std::string& user,
@@ -262,40 +365,6 @@ Result<std::optional<Person>> Reader::FindPerson(const slack::TeamId& team, cons
   if (page.items.empty()) page = TRY(table_.tables().Query(request));
   if (page.items.empty()) return std::nullopt;
   return DecodePerson(page.items.front(), user);
-}
-
-Result<bool> Reader::HasMessage(const Place& place, const slack::Timestamp& ts) {
-  const auto row = TRY(table_.tables().Get({.table = options_.table,
-                                            .key = KeyOf(MessagesOf(place), ts.text()),
-                                            .projection = "#k",
-                                            .names = {{"#k", "itemId"}}}));
-  return row.has_value();
-}
-
-Result<std::vector<Place>> Reader::Neighbours(const Place& place) {
-  std::vector<std::string> ids;
-  const auto moves = TRY(table_.ReadPartition(MovesOf(place)));
-  for (const item::Item& move : moves) ids.push_back(TextIn(move, "channel_id"));
-  if (const auto channel = TRY(table_.FindChannel(place))) ids.push_back(channel->prev_channel_id);
-  std::vector<Place> places;
-  for (const std::string& id : ids) {
-    auto channel = slack::ChannelId::Parse(id);
-    if (channel) places.push_back({.team = place.team, .channel = *std::move(channel)});
-  }
-  return places;
-}
-
-// Breadth-first search over the ids of the channel. The list of places is also the list of what was
-// visited, so a cycle of ids ends.
-Result<std::optional<Place>> Reader::Resolve(const Place& place, const slack::Timestamp& ts) {
-  std::vector<Place> places = {place};
-  for (size_t i = 0; i < places.size() && i < kMaxPlaces; ++i) {
-    if (TRY(HasMessage(places[i], ts))) return places[i];
-    for (Place& next : TRY(Neighbours(places[i]))) {
-      if (std::ranges::find(places, next) == places.end()) places.push_back(std::move(next));
-    }
-  }
-  return std::nullopt;
 }
 
 }  // namespace tidemark::archive

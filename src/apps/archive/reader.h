@@ -86,7 +86,10 @@ class Reader {
   // nullopt when the channel has neither a row nor a message. When it has messages but no row, only
   // the id of the returned channel is known.
   Result<std::optional<Channel>> FindChannel(const Place& place);
+  // Every id that the channel has or had, this one included.
+  Result<std::vector<Place>> IdsOf(const Place& place) const { return table_.IdsOf(place); }
 
+  // All reads of messages find what is kept under any id of the channel, whichever is asked for.
   Result<MessagePage> Messages(const Place& place, const MessageQuery& query);
   // The root, when it is known, and the replies in this channel, in the order of time.
   Result<MessagePage> Thread(const Place& place, const slack::Timestamp& thread_ts,
@@ -101,22 +104,23 @@ class Reader {
   // IsHidden with this reader's policy, now.
   bool Hides(const Message& message) const;
 
-  // Finds the message of a permalink: in the channel, or under an id that the channel had before or
-  // got later. nullopt when it is nowhere.
-  Result<std::optional<Place>> Resolve(const Place& place, const slack::Timestamp& ts);
-
  private:
-  Result<Message> Decode(const item::Item& row) const;
-  Result<bool> HasMessage(const Place& place, const slack::Timestamp& ts);
-  // The ids that the channel got later, and the one it had before.
-  Result<std::vector<Place>> Neighbours(const Place& place);
-  Result<std::vector<Body>> Versions(const Message& message);
-  Result<std::vector<Reaction>> Reactions(const Place& place, const slack::Timestamp& ts);
-  Result<bool> IsPinned(const Place& place, const slack::Timestamp& ts);
-  // The root of the thread when the thread index does not have it: when Slack last showed it there
-  // was no reply yet, so its row has no thread_ts.
-  Result<std::optional<Message>> RootOutsideIndex(const Place& place,
-                                                  const slack::Timestamp& thread_ts);
+  using Ids = std::vector<Place>;
+
+  tables::QueryRequest RequestOf(const Place& id, const MessageQuery& query) const;
+  // The messages of the thread that the index has, of these ids.
+  tables::QueryRequest ThreadRequestOf(const Ids& ids, const slack::Timestamp& thread_ts) const;
+  // The message as its rows under all ids say together; nullopt when there is none.
+  Result<std::optional<MessageState>> ReadState(const Ids& ids, const slack::Timestamp& ts) const;
+  // The same, given one of the rows: other ids need not be read when there are none.
+  Result<Message> WholeMessage(const Ids& ids, const item::Item& row) const;
+  // What readers may see of the message.
+  Message Shown(Message message) const;
+  bool IsEmptied(const Message& message) const { return message.purged || Hides(message); }
+  // Also fills in the older bodies of the state.
+  Result<std::vector<Body>> Versions(const Ids& ids, MessageState* state) const;
+  Result<std::vector<Reaction>> Reactions(const Ids& ids, const slack::Timestamp& ts) const;
+  Result<bool> IsPinned(const Ids& ids, const slack::Timestamp& ts) const;
 
   const ReaderOptions options_;
   const ArchiveTable table_;

@@ -62,9 +62,16 @@ std::string FlagsOf(const Json& object, std::initializer_list<std::string_view> 
   return flags;
 }
 
+std::string ChannelNotesOf(const Json& channel) {
+  std::string notes = FlagsOf(channel, {"archived", "deleted", "was_public"});
+  const std::string next = CellOf(channel, "next_channel_id");
+  if (!next.empty()) notes += fmt::format("{}now {}", notes.empty() ? "" : " ", next);
+  return notes;
+}
+
 Cells ChannelCells(const Json& channel) {
   return {CellOf(channel, "channel_id"), CellOf(channel, "name"), CellOf(channel, "visibility"),
-          FlagsOf(channel, {"archived", "deleted", "was_public"}), CellOf(channel, "topic")};
+          ChannelNotesOf(channel), CellOf(channel, "topic")};
 }
 
 std::string AuthorOf(const Json& message) {

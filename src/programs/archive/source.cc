@@ -81,6 +81,21 @@ Result<std::vector<std::string>> FindByName(ApiSource& source, const std::string
   return ids;
 }
 
+// Without the ids that a channel had before: they have its name too. The messages of all its ids
+// are found under each of them.
+Result<std::vector<std::string>> CurrentIds(ApiSource& source, const std::string& team_path,
+                                            const std::vector<std::string>& ids) {
+  std::vector<std::string> current;
+  for (const std::string& id : ids) {
+    const JsonDocument channel = TRY(source.Need(fmt::format("{}/channels/{}", team_path, id)));
+    const auto next = channel.root().Find("next_channel_id");
+    const bool is_former =
+        next && std::ranges::find(ids, next->AsString().value_or("")) != ids.end();
+    if (!is_former) current.push_back(id);
+  }
+  return current.empty() ? ids : current;
+}
+
 }  // namespace
 
 Result<std::string> ChannelPath(ApiSource& source, const ArchiveSourceOptions& options,
@@ -94,6 +109,7 @@ Result<std::string> ChannelPath(ApiSource& source, const ArchiveSourceOptions& o
         ErrorCode::kNotFound,
         fmt::format("no channel is called '{}': 'tidemark archive channels' lists them", name)};
   }
+  if (ids.size() > 1) ids = TRY(CurrentIds(source, team_path, ids));
   if (ids.size() > 1) {
     const size_t count = ids.size();
     ids.resize(std::min(count, kMaxNamedChannels));

@@ -129,9 +129,12 @@ Result<http::Response> Serve(const http::RoutedRequest& routed, archive::Reader*
   if (!message) return NoFile("there is no such message");
   const auto file = FindFile(*message, routed.parameters.find("file")->second);
   if (!file) return NoFile("the message has no such file");
-  const std::string key = TRY(archive::ObjectKeyOf(place, ts, file->id));
   if (objects == nullptr) return NoFile("this archive keeps no files");
-  std::unique_ptr<objects::OpenObject> object = TRY(objects->Open(key));
+  std::unique_ptr<objects::OpenObject> object;
+  for (const archive::Place& id : TRY(reader->IdsOf(place))) {
+    const std::string key = TRY(archive::ObjectKeyOf(id, ts, file->id));
+    if (object == nullptr) object = TRY(objects->Open(key));
+  }
   if (object == nullptr) {
     return NoFile(
         message->files_fetch_failed

@@ -179,6 +179,7 @@ void Write(const archive::Channel& channel, JsonWriter* writer) {
   WriteMaybe("topic", channel.topic.value, writer);
   WriteMaybe("purpose", channel.purpose.value, writer);
   WriteText("prev_channel_id", channel.prev_channel_id, writer);
+  WriteText("next_channel_id", channel.next_channel_id, writer);
   writer->EndObject();
 }
 

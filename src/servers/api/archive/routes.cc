@@ -226,8 +226,8 @@ Result<http::Response> Routes::Message(const RoutedRequest& routed) const {
 Result<std::optional<archive::Place>> Routes::FindPlace(const slack::ChannelId& channel,
                                                         const slack::Timestamp& ts) const {
   for (slack::TeamId& team : TRY(parts_.state->Teams())) {
-    auto place = TRY(parts_.reader->Resolve({.team = std::move(team), .channel = channel}, ts));
-    if (place) return place;
+    archive::Place place{.team = std::move(team), .channel = channel};
+    if (TRY(parts_.reader->FindMessage(place, ts))) return place;
   }
   return std::nullopt;
 }
@@ -359,8 +359,11 @@ Result<http::Response> Routes::RetryFiles(const RoutedRequest& routed) const {
   const archive::Place place = TRY(PlaceIn(routed));
   const slack::Timestamp ts = TRY(TsIn(routed));
   if (!TRY(parts_.reader->FindMessage(place, ts))) return NoMessage(place, ts);
-  const bool retried = TRY(archive::AskForFilesAgain(*parts_.tables, parts_.table, place, ts));
-  TRY(parts_.state->RemoveFailed({.place = place, .ts = ts}));
+  bool retried = false;
+  for (const archive::Place& id : TRY(parts_.reader->IdsOf(place))) {
+    retried |= TRY(archive::AskForFilesAgain(*parts_.tables, parts_.table, id, ts));
+    TRY(parts_.state->RemoveFailed({.place = id, .ts = ts}));
+  }
   return ToResponse(ObjectOf([&](JsonWriter* writer) {
     writer->Key("retried");
     writer->Bool(retried);
