@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "apps/archive/reader.h"
 #include "tests/archive/import_world.h"
 
 namespace tidemark::archive {
@@ -211,6 +212,34 @@ TEST(ImportTest, ALiveReactionOutweighsTheSnapshot) {
   world.Import(SmallExport());
   const item::Item row = world.Row("meta#T1X#reactions#C1X", std::string(kRoot) + "#tada#U2X");
   EXPECT_TRUE(IsTrueIn(row, "removed"));
+}
+
+// Slack names only some of the people when many reacted.
+// Review: A14
+TEST(ImportTest, KeepsHowManyPeopleReacted) {
+  ImportWorld world;
+  Reader reader({}, &world.tables_, &world.index_, &world.test_.clock);
+  const auto reactions = [&] {
+    const Place place{*slack::TeamId::Parse("T1X"), *slack::ChannelId::Parse("C1X")};
+    return reader.Detail(place, *slack::Timestamp::Parse(kRoot)).value()->reactions;
+  };
+  const auto import = [&](int count) {
+    ExportTexts texts = SmallExport();
+    std::string& day = texts["general/2021-05-03.json"];
+    const std::string two = R"("count":2)";
+    day.replace(day.find(two), two.size(), fmt::format(R"("count":{})", count));
+    world.Import(texts);
+  };
+  import(60);
+  ASSERT_EQ(reactions().size(), 1u);
+  EXPECT_EQ(reactions()[0].users.size(), 2u);
+  EXPECT_EQ(reactions()[0].count, 60);
+  import(61);
+  import(59);
+  EXPECT_EQ(reactions()[0].count, 61);
+  world.Post(LiveEvents().back());  // One of the two takes it back.
+  EXPECT_EQ(reactions()[0].users.size(), 1u);
+  EXPECT_EQ(reactions()[0].count, 60);
 }
 
 TEST(ImportTest, MarksWhatIsCovered) {

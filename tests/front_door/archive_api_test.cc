@@ -137,7 +137,7 @@ TEST_F(ArchiveApiTest, AMessageWithAllThatIsKnownOfIt) {
   EXPECT_THAT(
       In(response, "versions"),
       HasSubstr(R"({"version":"1700000005.000000","text":"second","edited_by":"U2X","raw_event")"));
-  EXPECT_EQ(In(response, "reactions"), R"([{"reaction":"tada","users":["U2X"]}])");
+  EXPECT_EQ(In(response, "reactions"), R"([{"reaction":"tada","users":["U2X"],"count":1}])");
   EXPECT_THAT(In(response, "raw_event"), HasSubstr("message_changed"));
   EXPECT_EQ(Get(std::string(kBase) + "/messages/1700000000.000200").status, 404);
 }
@@ -175,6 +175,37 @@ TEST_F(ArchiveApiTest, AThreadIsOfItsChannelAlone) {
     Post(fmt::format("170000000{}.000100", i), "other", in_thread, "C2X");
   }
   EXPECT_EQ(Pages(std::string(kBase) + "/threads/1700000000.000100?limit=1"), "0 1 2 3 ");
+}
+
+// Review: A14
+TEST_F(ArchiveApiTest, AThreadIsFoundByAnyOfItsMessages) {
+  Post("1700000000.000100", "root");
+  for (int i = 1; i < 4; ++i) {
+    Post(fmt::format("170000000{}.000100", i), std::to_string(i),
+         R"(,"thread_ts":"1700000000.000100")");
+  }
+  for (const char* ts : {"1700000000.000100", "1700000002.000100"}) {
+    EXPECT_EQ(Pages(fmt::format("{}/threads/{}?limit=2", kBase, ts)), "root 1 2 3 ") << ts;
+  }
+}
+
+// Review: A14
+TEST_F(ArchiveApiTest, AListSaysHowManyRepliesAMessageHas) {
+  const std::string in_thread = R"(,"thread_ts":"1700000000.000100")";
+  Post("1700000000.000100", "root");
+  Post("1700000001.000100", "reply", in_thread);
+  Post("1700000002.000100", "reply", in_thread);
+  Post("1700000003.000100", "deleted", in_thread);
+  Post("1700000004.000100", "elsewhere", in_thread, "C2X");
+  Store(R"({"type":"message","subtype":"message_deleted","channel":"C1X",)"
+        R"("channel_type":"channel","ts":"1700000009.000000","event_ts":"1700000009.000000",)"
+        R"("deleted_ts":"1700000003.000100"})");
+  const std::string replies = R"("reply_count":2,"latest_reply":"1700000002.000100")";
+  const std::string list = Get(std::string(kBase) + "/messages").body;
+  EXPECT_THAT(list, HasSubstr(R"("text":"root",)" + replies));
+  EXPECT_EQ(list.find("reply_count"), list.rfind("reply_count")) << list;
+  EXPECT_THAT(Get(std::string(kBase) + "/messages/1700000000.000100").body, HasSubstr(replies));
+  EXPECT_THAT(Get(std::string(kBase) + "/threads/1700000001.000100").body, HasSubstr(replies));
 }
 
 // ---- Permalinks ----

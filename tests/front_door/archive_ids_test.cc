@@ -106,7 +106,7 @@ TEST_F(ChangedIdTest, RepliesReactionsAndPinsReachOlderMessages) {
   for (const std::string channel : {kOld, kNew}) {
     EXPECT_EQ(Pages(fmt::format("{}/threads/{}?limit=1", channel, kFirstTs)), "root reply ");
     const http::Response detail = Get(channel + "/messages/" + kFirstTs);
-    EXPECT_EQ(In(detail, "reactions"), R"([{"reaction":"tada","users":["U3X"]}])");
+    EXPECT_EQ(In(detail, "reactions"), R"([{"reaction":"tada","users":["U3X"],"count":1}])");
     EXPECT_EQ(In(detail, "pinned"), "true");
   }
 }

@@ -89,6 +89,38 @@ TEST_F(ArchiveCommandsTest, ShowsAMessageWithAllThatIsKnown) {
   EXPECT_EQ(Archive({"message", "general", "1620000000.999999"}).exit_code, kNotMet);
 }
 
+// Review: A14
+TEST_F(ArchiveCommandsTest, TakesAWholePermalink) {
+  DoArchive({"import", "export"});
+  const std::string root = "https://example.slack.com/archives/C1X/p1620000000000100";
+  const std::string reply =
+      "https://example.slack.com/archives/C1X/"
+      "p1620000001000200?thread_ts=1620000000.000100&cid=C1X";
+  const std::string shown = DoArchive({"message", "general", kRoot});
+  EXPECT_EQ(DoArchive({"message", root}), shown);
+  EXPECT_EQ(DoArchive({"message", "general", root}), shown);
+  EXPECT_THAT(DoArchive({"message", reply}), HasSubstr(R"("text":"reply")"));
+  EXPECT_EQ(DoArchive({"thread", reply}), DoArchive({"thread", "general", kRoot}));
+  EXPECT_EQ(Archive({"message", "general"}).exit_code, kInvalid);
+}
+
+// The server's settings need not be where the command looks for its own.
+// Review: A14
+TEST_F(ArchiveCommandsTest, AFolderKeepsThePolicyOfItsServer) {
+  std::ofstream(path("export/general/2021-06-01.json"))
+      << R"([{"type":"message","subtype":"message_deleted","ts":"1622500001.000100",)"
+         R"("deleted_ts":"1622500000.000100","previous_message":{"type":"message","user":"U1X",)"
+         R"("ts":"1622500000.000100","text":"secret"}}])";
+  DoArchive({"import", "export"});
+  const Words ask = {"message", "general", "1622500000.000100"};
+  EXPECT_THAT(DoArchive(ask), HasSubstr("secret"));
+  Serve({"--data", "data", "--archive-consent", "true", "--archive-files", "false",
+         "--archive-deleted", "redact"});
+  EXPECT_EQ(StopServer(), kOk);
+  EXPECT_THAT(DoArchive(ask), Not(HasSubstr("secret")));
+  EXPECT_THAT(DoArchive(ask), HasSubstr(R"("hidden":true)"));
+}
+
 TEST_F(ArchiveCommandsTest, TablesAreForPeople) {
   DoArchive({"import", "export"});
   const std::string table = DoArchive({"messages", "general", "--table"});
@@ -153,6 +185,9 @@ TEST_F(ArchiveCommandsTest, ANameStandsForAChannelWhoseIdChanged) {
   Do({"tables", "put", "SlackArchive", "--data", "data", "--item",
       R"({"itemId":{"S":"meta#T1X#moved#C1X"},"timestamp":{"S":"1620100000.000000"},)"
       R"("type":{"S":"moved"},"channel_id":{"S":"C2X"}})"});
+  Do({"tables", "put", "SlackArchive", "--data", "data", "--item",
+      R"({"itemId":{"S":"channel#T1X#C2X"},"timestamp":{"S":"1620100000.000000"},)"
+      R"("type":{"S":"channel"},"name":{"S":"general"},"prev_channel_id":{"S":"C1X"}})"});
   const auto by_name = LinesOf(DoArchive({"messages", "general"}));
   EXPECT_EQ(by_name.size(), 3u);
   EXPECT_EQ(LinesOf(DoArchive({"messages", "C1X"})), by_name);

@@ -95,6 +95,16 @@ void AddReactions(const Json& row, const slack::ChannelId& channel, const slack:
     const std::string_view name = FindTextIn(reaction, "name").value_or("");
     const auto users = reaction.Find("users");
     if (!IsReactionName(name) || !users) continue;
+    // Slack names only some of the people when there are many.
+    const int64_t count = IntIn(reaction, "count");
+    if (count > static_cast<int64_t>(users->Size())) {
+      reactions->push_back({.channel = channel,
+                            .ts = ts,
+                            .reaction = std::string(name),
+                            .user = "",
+                            .event_ts = ts,
+                            .count = count});
+    }
     for (const Json user : users->Elements()) {
       const auto id = slack::UserId::Parse(user.AsString().value_or(""));
       if (!id) continue;

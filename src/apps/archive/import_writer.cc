@@ -34,7 +34,8 @@ item::Item EncodeReaction(const Place& place, const ReactionNews& reaction) {
   row.Set("type", "reaction");
   row.Set("ts", reaction.ts.text());
   row.Set("reaction", reaction.reaction);
-  row.Set("user", reaction.user);
+  row.SetText("user", reaction.user);
+  row.SetInt("count", reaction.count);
   row.Set("event_ts", reaction.event_ts.text());
   return row.Build();
 }
@@ -171,8 +172,10 @@ Result<StoreCounts> ImportWriter::StoreFresh(const Place& place,
       others.push_back({.message = &message});
     }
     for (const ReactionNews& reaction : message.reactions) {
-      // A stored reaction is never older than the one in the export: keep it.
-      if (known_reactions && known_reactions->contains(ReactionKey(reaction))) continue;
+      // A stored reaction is never older than the one in the export: keep it. Of two counts the
+      // greater one is kept.
+      const bool is_known = known_reactions && known_reactions->contains(ReactionKey(reaction));
+      if (is_known && reaction.count == 0) continue;
       TRY(add({.reaction = &reaction}, EncodeReaction(place, reaction), &known_reactions));
     }
   }
@@ -216,9 +219,15 @@ Result<StoreCounts> ImportWriter::JoinMessage(const Place& place, const Imported
 }
 
 Result<StoreCounts> ImportWriter::PutReaction(const Place& place, const ReactionNews& reaction) {
-  const auto reply = TRY(tables_->Put({.table = archive_->options().table,
-                                       .item = EncodeReaction(place, reaction),
-                                       .condition = kIfAbsent}));
+  PutRequest put{.table = archive_->options().table,
+                 .item = EncodeReaction(place, reaction),
+                 .condition = kIfAbsent};
+  if (reaction.count > 0) {
+    *put.condition += " OR #count < :count";
+    put.names["#count"] = "count";
+    put.values[":count"] = item::Number::FromInt(reaction.count);
+  }
+  const auto reply = TRY(tables_->Put(put));
   return StoreCounts{.reactions = reply.applied ? 1u : 0u};
 }
 

@@ -44,10 +44,11 @@ struct ReactionNews {
   slack::ChannelId channel;
   slack::Timestamp ts;  // Of the message.
   std::string reaction;
-  std::string user;
+  std::string user;  // Empty in an export, where `count` says how many people gave it.
   bool removed = false;
   slack::Timestamp event_ts;
   Scope scope = Scope::kAsk;
+  int64_t count = 0;
 };
 
 struct PinNews {

@@ -88,6 +88,34 @@ void KeepNewer(item::Item row, std::map<std::string, item::Item>* newest) {
   }
 }
 
+// A row without a user has the number of people that Slack gave beside its list of some of them.
+// Those who took theirs back since then have rows that say so.
+std::vector<Reaction> CountReactions(const std::vector<item::Item>& rows) {
+  std::vector<Reaction> reactions;
+  std::map<std::string, int64_t> removed;
+  const auto find = [&](const std::string& name) -> Reaction& {
+    const auto found = std::ranges::find(reactions, name, &Reaction::reaction);
+    if (found != reactions.end()) return *found;
+    return reactions.emplace_back(Reaction{.reaction = name, .users = {}});
+  };
+  for (const item::Item& row : rows) {
+    const std::string name = TextIn(row, "reaction");
+    if (IsTrueIn(row, "removed")) {
+      ++removed[name];
+    } else if (const std::string user = TextIn(row, "user"); !user.empty()) {
+      find(name).users.push_back(user);
+    } else {
+      find(name).count = IntIn(row, "count").value_or(0);
+    }
+  }
+  for (Reaction& reaction : reactions) {
+    const auto named = static_cast<int64_t>(reaction.users.size());
+    reaction.count = std::max(named, reaction.count - removed[reaction.reaction]);
+  }
+  std::erase_if(reactions, [](const Reaction& reaction) { return reaction.count == 0; });
+  return reactions;
+}
+
 void Cut(uint32_t limit, MessagePage* page) {
   if (page->messages.size() <= limit) return;
   page->messages.erase(page->messages.begin() + limit, page->messages.end());
@@ -212,7 +240,8 @@ Result<MessagePage> Reader::Messages(const Place& place, const MessageQuery& que
   };
   std::vector<Message> found;
   std::optional<slack::Timestamp> end;
-  for (const Place& id : TRY(table_.IdsOf(place))) {
+  const Ids ids = TRY(table_.IdsOf(place));
+  for (const Place& id : ids) {
     const tables::Page rows = TRY(table_.tables().Query(RequestOf(id, query)));
     for (const item::Item& row : rows.items) found.push_back(TRY(DecodeMessage(row)));
     const auto last = rows.last ? TimestampIn(*rows.last, "timestamp") : std::nullopt;
@@ -225,16 +254,54 @@ Result<MessagePage> Reader::Messages(const Place& place, const MessageQuery& que
                   [&](const Message& message) { return is_before(*end, message.ts); });
   }
   Cut(query.limit, &page);
-  for (Message& message : page.messages) message = Shown(std::move(message));
+  TRY(Finish(ids, &page));
   return page;
+}
+
+Status Reader::Finish(const Ids& ids, MessagePage* page) const {
+  for (Message& message : page->messages) {
+    message = Shown(std::move(message));
+    Replies replies = TRY(RepliesTo(ids, message));
+    if (replies.count > 0) page->replies.emplace(message.ts, std::move(replies));
+  }
+  return Done{};
+}
+
+// Replies have none of their own. A root need not know that it is one: see Thread.
+Result<Replies> Reader::RepliesTo(const Ids& ids, const Message& message) const {
+  const std::string& thread_ts = message.traits.thread_ts;
+  if (!thread_ts.empty() && thread_ts != message.ts.text()) return Replies{};
+  tables::QueryRequest request = ThreadRequestOf(ids, message.ts);
+  request.projection = "#t, #deleted";
+  request.names["#t"] = "timestamp";
+  request.names["#deleted"] = "deleted";
+  std::map<std::string, bool> deleted;
+  for (const item::Item& row : TRY(tables::QueryAll(table_.tables(), std::move(request)))) {
+    deleted[TextIn(row, "timestamp")] |= IsTrueIn(row, "deleted");
+  }
+  deleted.erase(message.ts.text());
+  Replies replies;
+  for (const auto& [ts, is_deleted] : deleted) {
+    if (is_deleted) continue;
+    ++replies.count;
+    replies.latest = ParseTimestamp(ts);
+  }
+  return replies;
+}
+
+// The thread of the message with this ts.
+Result<slack::Timestamp> Reader::ThreadWith(const Ids& ids, const slack::Timestamp& ts) const {
+  const auto state = TRY(ReadState(ids, ts));
+  return state ? ParseTimestamp(state->message.traits.thread_ts).value_or(ts) : ts;
 }
 
 // The key of the thread index has no channel, so rows of other channels are filtered out. A store
 // counts filtered rows towards the limit: it may return fewer rows than asked for although there
 // are more. So this reads on until the page is full.
-Result<MessagePage> Reader::Thread(const Place& place, const slack::Timestamp& thread_ts,
+Result<MessagePage> Reader::Thread(const Place& place, const slack::Timestamp& ts,
                                    const std::optional<slack::Timestamp>& after, uint32_t limit) {
   const Ids ids = TRY(table_.IdsOf(place));
+  const slack::Timestamp thread_ts = TRY(ThreadWith(ids, ts));
   tables::QueryRequest request = ThreadRequestOf(ids, thread_ts);
   request.limit = std::max(limit + 1, kMinThreadPage);
   if (after) {
@@ -263,7 +330,7 @@ Result<MessagePage> Reader::Thread(const Place& place, const slack::Timestamp& t
   }
   MessagePage page{.messages = std::move(found)};
   Cut(limit, &page);
-  for (Message& message : page.messages) message = Shown(std::move(message));
+  TRY(Finish(ids, &page));
   return page;
 }
 
@@ -282,6 +349,7 @@ Result<std::optional<MessageDetail>> Reader::Detail(const Place& place,
   std::vector<Body> versions = TRY(Versions(ids, &*state));
   std::vector<Reaction> reactions = TRY(Reactions(ids, ts));
   const bool pinned = TRY(IsPinned(ids, ts));
+  Replies replies = TRY(RepliesTo(ids, state->message));
   Message message = Shown(std::move(state->message));
   std::optional<Person> author;
   if (!message.traits.user.empty()) {
@@ -290,6 +358,7 @@ Result<std::optional<MessageDetail>> Reader::Detail(const Place& place,
   return MessageDetail{.message = std::move(message),
                        .versions = std::move(versions),
                        .reactions = std::move(reactions),
+                       .replies = std::move(replies),
                        .pinned = pinned,
                        .author = std::move(author)};
 }
@@ -327,20 +396,9 @@ Result<std::vector<Reaction>> Reader::Reactions(const Ids& ids, const slack::Tim
     }
   }
   std::vector<item::Item> rows;
-  for (auto& [key, row] : newest) {
-    if (!IsTrueIn(row, "removed")) rows.push_back(std::move(row));
-  }
+  for (auto& [key, row] : newest) rows.push_back(std::move(row));
   std::ranges::stable_sort(rows, {}, [](const item::Item& row) { return TextIn(row, "event_ts"); });
-  std::vector<Reaction> reactions;
-  for (const item::Item& row : rows) {
-    const std::string name = TextIn(row, "reaction");
-    auto found = std::ranges::find(reactions, name, &Reaction::reaction);
-    if (found == reactions.end()) {
-      found = reactions.insert(reactions.end(), {.reaction = name, .users = {}});
-    }
-    found->users.push_back(TextIn(row, "user"));
-  }
-  return reactions;
+  return CountReactions(rows);
 }
 
 Result<bool> Reader::IsPinned(const Ids& ids, const slack::Timestamp& ts) const {

@@ -5,8 +5,8 @@
 // Reads are consistent, except those of the thread index. May be called from any thread.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +14,7 @@
 #include "apps/archive/archive_table.h"
 #include "apps/archive/channel.h"
 #include "apps/archive/channel_index.h"
+#include "apps/archive/deleted_policy.h"
 #include "apps/archive/keys.h"
 #include "apps/archive/message.h"
 #include "apps/archive/people.h"
@@ -23,18 +24,6 @@
 #include "tables/tables.h"
 
 namespace tidemark::archive {
-
-// What readers see of a deleted message's text, files and older versions.
-enum class DeletedText {
-  kShow,
-  kRedact,  // Only that there was a message.
-  kPurge,   // Shown until purge_after has passed since the deletion; then it is removed.
-};
-
-struct DeletedPolicy {
-  DeletedText text = DeletedText::kShow;
-  std::chrono::seconds purge_after = std::chrono::hours(30 * 24);
-};
 
 // Whether the policy hides the text, files and older versions of the message at this time.
 bool IsHidden(const Message& message, const DeletedPolicy& policy, EpochSeconds now);
@@ -47,14 +36,23 @@ struct MessageQuery {
   uint32_t limit = 100;
 };
 
+// The replies to a message that are known and not deleted.
+struct Replies {
+  int64_t count = 0;
+  std::optional<slack::Timestamp> latest = std::nullopt;
+};
+
 struct MessagePage {
   std::vector<Message> messages;
+  std::map<slack::Timestamp, Replies> replies = {};     // By message; only those that have some.
   std::optional<slack::Timestamp> next = std::nullopt;  // Set when there may be more.
 };
 
 struct Reaction {
   std::string reaction;
   std::vector<std::string> users;  // In the order in which they reacted.
+  // How many people gave it. Slack names only some of them when there are many.
+  int64_t count = 0;
 };
 
 // A message with everything that is known about it.
@@ -62,6 +60,7 @@ struct MessageDetail {
   Message message;
   std::vector<Body> versions;  // Oldest first; the last one is the current body.
   std::vector<Reaction> reactions;
+  Replies replies = {};
   bool pinned = false;
   std::optional<Person> author = std::nullopt;  // As they were at the message's time.
 };
@@ -91,8 +90,9 @@ class Reader {
 
   // All reads of messages find what is kept under any id of the channel, whichever is asked for.
   Result<MessagePage> Messages(const Place& place, const MessageQuery& query);
-  // The root, when it is known, and the replies in this channel, in the order of time.
-  Result<MessagePage> Thread(const Place& place, const slack::Timestamp& thread_ts,
+  // The root, when it is known, and the replies in this channel, in the order of time. `ts` is the
+  // root's, or that of a reply.
+  Result<MessagePage> Thread(const Place& place, const slack::Timestamp& ts,
                              const std::optional<slack::Timestamp>& after, uint32_t limit);
   // nullopt when there is no such message.
   Result<std::optional<Message>> FindMessage(const Place& place, const slack::Timestamp& ts);
@@ -114,6 +114,10 @@ class Reader {
   Result<std::optional<MessageState>> ReadState(const Ids& ids, const slack::Timestamp& ts) const;
   // The same, given one of the rows: other ids need not be read when there are none.
   Result<Message> WholeMessage(const Ids& ids, const item::Item& row) const;
+  Result<slack::Timestamp> ThreadWith(const Ids& ids, const slack::Timestamp& ts) const;
+  Result<Replies> RepliesTo(const Ids& ids, const Message& message) const;
+  // Makes the page what readers may see of it.
+  Status Finish(const Ids& ids, MessagePage* page) const;
   // What readers may see of the message.
   Message Shown(Message message) const;
   bool IsEmptied(const Message& message) const { return message.purged || Hides(message); }

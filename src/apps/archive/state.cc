@@ -19,6 +19,8 @@ constexpr char kFailedKind[] = "failed";
 constexpr char kTeam[] = "team";
 constexpr char kAlive[] = "alive";
 constexpr char kListener[] = "listener";
+constexpr char kPolicy[] = "policy";
+constexpr char kDeleted[] = "deleted";
 
 item::Item KeyOfState(std::string_view kind, std::string_view name) {
   return {{"kind", std::string(kind)}, {"name", std::string(name)}};
@@ -183,6 +185,28 @@ Result<FailedPage> State::FailedFetches(const slack::TeamId& team,
   }
   if (page.items.size() < limit) found.next.reset();
   return found;
+}
+
+Result<std::optional<DeletedPolicy>> State::Policy() {
+  const auto row = TRY(tables_.Get({.table = table_, .key = KeyOfState(kPolicy, kDeleted)}));
+  if (!row) return std::nullopt;
+  const std::string text = TextIn(*row, "text");
+  for (const auto& [value, name] : kDeletedTexts) {
+    if (name != text) continue;
+    return DeletedPolicy{
+        .text = value, .purge_after = std::chrono::seconds(IntIn(*row, "purge_after").value_or(0))};
+  }
+  return std::nullopt;
+}
+
+Status State::SetPolicy(const DeletedPolicy& policy) {
+  item::Item row = KeyOfState(kPolicy, kDeleted);
+  for (const auto& [value, name] : kDeletedTexts) {
+    if (value == policy.text) row.Set("text", std::string(name));
+  }
+  row.Set("purge_after", item::Number::FromInt(policy.purge_after.count()));
+  TRY(tables_.Put({.table = table_, .item = std::move(row)}));
+  return Done{};
 }
 
 Result<std::optional<EpochSeconds>> State::LastAlive() {

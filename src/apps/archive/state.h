@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/archive/deleted_policy.h"
 #include "apps/archive/keys.h"
 #include "base/clock.h"
 #include "base/result.h"
@@ -62,6 +63,11 @@ class State {
   Status RemoveFailed(const FailedFetch& fetch);
   Result<FailedPage> FailedFetches(const slack::TeamId& team,
                                    const std::optional<std::string>& after, uint32_t limit);
+
+  // The policy about deleted text that the server follows. Commands that read the folder without a
+  // server follow it too, whatever settings they find. nullopt: no server has run.
+  Result<std::optional<DeletedPolicy>> Policy();
+  Status SetPolicy(const DeletedPolicy& policy);
 
   // When the listener was last known to receive events; nullopt: never.
   Result<std::optional<EpochSeconds>> LastAlive();

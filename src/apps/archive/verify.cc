@@ -137,7 +137,7 @@ class Verifier {
     }
     const Result<Message> message = DecodeMessage(*found);
     const bool is_older =
-        message && message->body && version->body.version < message->body->version;
+        message && message->body && IsOlder(version->body, *message->body, message->ts);
     if (!is_older) Note(row, "it is not older than what its message shows");
     return Done{};
   }

@@ -47,11 +47,31 @@ Status ForEach(ApiSource& source, const Pages& pages,
   return Done{};
 }
 
-// "1714557600.000100", also from the end of a permalink, "p1714557600000100".
+// "1714557600.000100", also from a permalink or its end, "p1714557600000100".
 std::string TsOf(const std::string& text) {
-  const bool is_link = text.size() == 17 && text.front() == 'p' &&
-                       text.find_first_not_of("0123456789", 1) == std::string::npos;
-  return is_link ? fmt::format("{}.{}", text.substr(1, 10), text.substr(11)) : text;
+  const std::string link = text.substr(text.rfind('/') + 1, text.find('?') - text.rfind('/') - 1);
+  const bool is_link = link.size() == 17 && link.front() == 'p' &&
+                       link.find_first_not_of("0123456789", 1) == std::string::npos;
+  return is_link ? fmt::format("{}.{}", link.substr(1, 10), link.substr(11)) : text;
+}
+
+// "https://example.slack.com/archives/C01234567/p1714557600000100?thread_ts=…" names a channel and
+// a message. It may stand for both, or for the ts.
+ArchiveReadOptions WithoutLink(ArchiveReadOptions options) {
+  constexpr std::string_view kArchives = "/archives/";
+  const size_t start = options.channel.find(kArchives);
+  if (start != std::string::npos && options.ts.empty()) {
+    options.ts = options.channel;
+    const std::string rest = options.channel.substr(start + kArchives.size());
+    options.channel = rest.substr(0, rest.find('/'));
+  }
+  options.ts = TsOf(options.ts);
+  return options;
+}
+
+Status CheckTs(const ArchiveReadOptions& options) {
+  if (!options.ts.empty()) return Done{};
+  return Invalid("name a message by its channel and its ts, or by its permalink");
 }
 
 std::string FlagsOf(const Json& object, std::initializer_list<std::string_view> names) {
@@ -89,7 +109,9 @@ std::string NotesOf(const Json& message) {
   };
   if (message.Find("updated_ts")) add("edited");
   const std::string thread = TextIn(message, "thread_ts");
-  if (!thread.empty()) add(thread == TextIn(message, "ts") ? "thread" : "reply");
+  const bool is_reply = !thread.empty() && thread != TextIn(message, "ts");
+  if (is_reply) add("reply");
+  if (message.Find("reply_count")) add(CellOf(message, "reply_count") + " replies");
   if (const auto files = message.Find("files")) add(fmt::format("{} files", files->Size()));
   return notes;
 }
@@ -158,8 +180,8 @@ void PrintDetail(const Json& detail) {
   }
   if (const auto reactions = detail.Find("reactions")) {
     for (const Json reaction : reactions->Elements()) {
-      add("reaction",
-          fmt::format("{}  {}", CellOf(reaction, "reaction"), CellOf(reaction, "users")));
+      add("reaction", fmt::format("{} × {}  {}", CellOf(reaction, "reaction"),
+                                  CellOf(reaction, "count"), CellOf(reaction, "users")));
     }
   }
   PrintText(text);
@@ -168,7 +190,7 @@ void PrintDetail(const Json& detail) {
 Result<std::optional<JsonDocument>> FindDetail(ApiSource& source,
                                                const ArchiveReadOptions& options) {
   const std::string channel = TRY(ChannelPath(source, options.source, options.channel));
-  return source.Get(fmt::format("{}/messages/{}", channel, http::PercentEncode(TsOf(options.ts))));
+  return source.Get(fmt::format("{}/messages/{}", channel, http::PercentEncode(options.ts)));
 }
 
 ExitCode NoSuchMessage(const ArchiveReadOptions& options) {
@@ -231,18 +253,21 @@ Result<ExitCode> ListMessages(const MessagesOptions& options) {
   return ExitCode::kOk;
 }
 
-Result<ExitCode> ShowThread(const ArchiveReadOptions& options) {
+Result<ExitCode> ShowThread(const ArchiveReadOptions& given) {
+  const ArchiveReadOptions options = WithoutLink(given);
+  TRY(CheckTs(options));
   const auto source = TRY(OpenArchiveSource(options.source));
   const std::string channel = TRY(ChannelPath(*source, options.source, options.channel));
   Printer printer(options.output, MessageColumns(), MessageCells);
-  TRY(ForEach(
-      *source,
-      {fmt::format("{}/threads/{}", channel, http::PercentEncode(TsOf(options.ts))), "messages"},
-      [&](const Json& message) { printer.Print(message); }));
+  TRY(ForEach(*source,
+              {fmt::format("{}/threads/{}", channel, http::PercentEncode(options.ts)), "messages"},
+              [&](const Json& message) { printer.Print(message); }));
   return ExitCode::kOk;
 }
 
-Result<ExitCode> ShowMessage(const ArchiveReadOptions& options) {
+Result<ExitCode> ShowMessage(const ArchiveReadOptions& given) {
+  const ArchiveReadOptions options = WithoutLink(given);
+  TRY(CheckTs(options));
   const auto source = TRY(OpenArchiveSource(options.source));
   const std::optional<JsonDocument> detail = TRY(FindDetail(*source, options));
   if (!detail) return NoSuchMessage(options);
@@ -275,8 +300,7 @@ Result<std::vector<std::string>> PathsToRetry(ApiSource& source,
                                               const ArchiveReadOptions& options) {
   if (!options.channel.empty()) {
     const std::string channel = TRY(ChannelPath(source, options.source, options.channel));
-    return std::vector{
-        fmt::format("{}/messages/{}", channel, http::PercentEncode(TsOf(options.ts)))};
+    return std::vector{fmt::format("{}/messages/{}", channel, http::PercentEncode(options.ts))};
   }
   const std::string team = TRY(TeamPath(source, options.source));
   std::vector<std::string> paths;
@@ -290,7 +314,8 @@ Result<std::vector<std::string>> PathsToRetry(ApiSource& source,
 
 }  // namespace
 
-Result<ExitCode> RetryFiles(const ArchiveReadOptions& options) {
+Result<ExitCode> RetryFiles(const ArchiveReadOptions& given) {
+  const ArchiveReadOptions options = WithoutLink(given);
   TRY(CheckMessageNamed(options));
   const auto source = TRY(OpenArchiveSource(options.source, Use::kWrite));
   size_t retried = 0;
@@ -307,7 +332,9 @@ Result<ExitCode> RetryFiles(const ArchiveReadOptions& options) {
   return ExitCode::kOk;
 }
 
-Result<ExitCode> ListFiles(const FilesCommandOptions& options) {
+Result<ExitCode> ListFiles(const FilesCommandOptions& given) {
+  FilesCommandOptions options = given;
+  options.read = WithoutLink(given.read);
   TRY(CheckMessageNamed(options.read));
   const auto source = TRY(OpenArchiveSource(options.read.source));
   if (options.read.channel.empty()) return ListFailedFiles(*source, options.read);

@@ -22,12 +22,13 @@ void AddRead(CLI::App& command, ArchiveReadOptions& options) {
 }
 
 CLI::Option* AddChannel(CLI::App& command, ArchiveReadOptions& options) {
-  return command.add_option("channel", options.channel, "The channel's id or name");
+  return command.add_option("channel", options.channel,
+                            "The channel's id or name, or the permalink of a message");
 }
 
 CLI::Option* AddTs(CLI::App& command, ArchiveReadOptions& options) {
   return command.add_option("ts", options.ts,
-                            "The message's ts, or the p… at the end of its permalink");
+                            "The message's ts, its permalink, or the p… at the end of that");
 }
 
 void AddChannels(CLI::App& parent, Action* action) {
@@ -75,7 +76,7 @@ void AddThread(CLI::App& parent, Action* action) {
                                       "tidemark archive thread general 1714557600.000100"},
                                      action, &ShowThread);
   AddChannel(*command, *options)->required();
-  AddTs(*command, *options)->required();
+  AddTs(*command, *options);
   AddRead(*command, *options);
 }
 
@@ -86,7 +87,7 @@ void AddMessage(CLI::App& parent, Action* action) {
                                       "tidemark archive message C01234567 p1714557600000100"},
                                      action, &ShowMessage);
   AddChannel(*command, *options)->required();
-  AddTs(*command, *options)->required();
+  AddTs(*command, *options);
   AddRead(*command, *options);
 }
 

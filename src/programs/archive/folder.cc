@@ -21,10 +21,26 @@ ArchiveFolder::ArchiveFolder(Settings settings, api::ArchiveServiceOptions optio
       reader_({.table = options_.archive.table, .deleted = options_.deleted}, tables_.get(),
               &index_, &program_.runtime().clock) {}
 
+namespace {
+
+// The policy of the server that the folder belongs to, when this command's own settings hide
+// nothing: they may be in a file that the command does not know.
+Result<archive::DeletedPolicy> PolicyOf(const api::ArchiveServiceOptions& options,
+                                        tables::Tables* tables) {
+  if (options.deleted.text != archive::DeletedText::kShow) return options.deleted;
+  archive::State state(options.state_table, tables);
+  const auto stored = state.Policy();
+  if (!stored && stored.error().code != ErrorCode::kNotFound) return stored.error();
+  return stored && *stored ? **stored : options.deleted;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<ArchiveFolder>> ArchiveFolder::Open(const FolderOptions& options, Use use) {
   Settings settings = TRY(LoadSettings(options));
   api::ArchiveServiceOptions archive_options = TRY(api::ReadArchiveOptions(settings));
   auto tables = TRY(OpenDataFolder(options, use));
+  archive_options.deleted = TRY(PolicyOf(archive_options, tables.get()));
   std::unique_ptr<ArchiveFolder> folder(
       new ArchiveFolder(std::move(settings), std::move(archive_options), std::move(tables)));
   if (use == Use::kCreate) {

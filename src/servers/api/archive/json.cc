@@ -142,6 +142,7 @@ void WriteReaction(const archive::Reaction& reaction, JsonWriter* writer) {
   writer->BeginObject();
   WriteText("reaction", reaction.reaction, writer);
   WriteTexts("users", reaction.users, writer);
+  WriteInt("count", reaction.count, writer);
   writer->EndObject();
 }
 
@@ -183,7 +184,8 @@ void Write(const archive::Channel& channel, JsonWriter* writer) {
   writer->EndObject();
 }
 
-void Write(const archive::Message& message, bool hidden, JsonWriter* writer) {
+void Write(const archive::Message& message, const archive::Replies& replies, bool hidden,
+           JsonWriter* writer) {
   writer->BeginObject();
   WritePlace(message.place, writer);
   WriteText("ts", message.ts.text(), writer);
@@ -194,6 +196,8 @@ void Write(const archive::Message& message, bool hidden, JsonWriter* writer) {
   WriteMaybe("deleted_ts", message.deleted_ts, writer);
   WriteFlag("hidden", hidden, writer);
   WriteFlag("purged", message.purged, writer);
+  WriteInt("reply_count", replies.count, writer);
+  WriteMaybe("latest_reply", replies.latest, writer);
   WriteFiles(message, writer);
   WriteFlag("files_fetch_failed", message.files_fetch_failed, writer);
   WriteText("files_fetch_error", message.files_fetch_error, writer);
@@ -216,7 +220,7 @@ void Write(const archive::MessageDetail& detail, const archive::People::Names& n
            JsonWriter* writer) {
   writer->BeginObject();
   writer->Key("message");
-  Write(detail.message, hidden, writer);
+  Write(detail.message, detail.replies, hidden, writer);
   writer->Key("versions");
   writer->BeginArray();
   for (const archive::Body& body : detail.versions) WriteBody(body, writer);

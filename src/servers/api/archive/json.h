@@ -17,7 +17,8 @@ std::string PermalinkOf(const archive::Place& place, const slack::Timestamp& ts)
 
 void Write(const archive::Channel& channel, JsonWriter* writer);
 // `hidden`: the policy has removed its text.
-void Write(const archive::Message& message, bool hidden, JsonWriter* writer);
+void Write(const archive::Message& message, const archive::Replies& replies, bool hidden,
+           JsonWriter* writer);
 // `names`: of the people that it names.
 void Write(const archive::MessageDetail& detail, const archive::People::Names& names, bool hidden,
            JsonWriter* writer);

@@ -171,7 +171,9 @@ Result<std::string> Routes::PageOf(const slack::TeamId& team, archive::MessagePa
     writer->Key("messages");
     writer->BeginArray();
     for (const archive::Message& message : page.messages) {
-      Write(message, parts_.reader->Hides(message), writer);
+      const auto replies = page.replies.find(message.ts);
+      Write(message, replies == page.replies.end() ? archive::Replies() : replies->second,
+            parts_.reader->Hides(message), writer);
     }
     writer->EndArray();
     WriteNames(names, writer);
@@ -348,7 +350,7 @@ Result<std::string> Routes::FailedFiles(const RoutedRequest& routed) const {
     writer->Key("messages");
     writer->BeginArray();
     for (const archive::Message& message : messages) {
-      Write(message, parts_.reader->Hides(message), writer);
+      Write(message, {}, parts_.reader->Hides(message), writer);
     }
     writer->EndArray();
     WriteCursor(failed.next, writer);

@@ -47,6 +47,7 @@ ArchiveService::ArchiveService(ArchiveServiceOptions options, const ServiceConte
 Status ArchiveService::Start() {
   TRY(archive_.CreateTable());
   TRY(state_.CreateTable());
+  TRY(state_.SetPolicy(options_.deleted));
   const auto last_alive = TRY(state_.LastAlive());
   const auto loss = last_alive
                         ? archive::LossByDowntime(*last_alive, context_.runtime.clock.NowSeconds())
