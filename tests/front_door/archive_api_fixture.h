@@ -100,7 +100,7 @@ class ArchiveApiTest : public ::testing::Test {
   SystemSleeper sleeper_;
   http::CurlClient client_{{}, &clock_, &sleeper_};
   testing::TestRuntime test_;
-  archive::Archive archive_{{}, &door_.tables(), test_.runtime()};
+  archive::Archive archive_{{}, &door_.tables(), test_.runtime(), &door_.objects()};
 };
 
 }  // namespace tidemark::testing

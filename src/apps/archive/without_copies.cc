@@ -25,11 +25,18 @@ bool MayHaveCopies(std::string_view text) {
   });
 }
 
-// An attachment that shows a message: somebody has shared or pinned it.
+// "https://example.slack.com/archives/C01234567/p1714557600000100"
+bool IsPermalink(std::string_view url) {
+  return url.find(".slack.com/archives/") != std::string_view::npos;
+}
+
+// An attachment that shows a message: somebody has shared or pinned it, or linked to it.
 bool IsQuote(const Json& attachment) {
   return IsTrueIn(attachment, "is_msg_unfurl") || IsTrueIn(attachment, "is_share") ||
          attachment.Find("message_blocks") ||
-         (attachment.Find("channel_id") && attachment.Find("ts"));
+         (attachment.Find("channel_id") && attachment.Find("ts")) ||
+         IsPermalink(FindTextIn(attachment, "from_url").value_or("")) ||
+         IsPermalink(FindTextIn(attachment, "original_url").value_or(""));
 }
 
 void WriteReference(const Json& copy, JsonWriter* writer) {
@@ -55,6 +62,11 @@ void WriteAttachments(const Json& attachments, JsonWriter* writer) {
 
 // The messages inside a message_changed or message_deleted event are the message itself.
 void WriteOwn(const Json& value, JsonWriter* writer) {
+  if (value.IsArray()) {
+    writer->BeginArray();
+    for (const Json element : value.Elements()) WriteOwn(element, writer);
+    return writer->EndArray();
+  }
   if (!value.IsObject()) return writer->Raw(ToText(value));
   writer->BeginObject();
   for (const auto& [name, member] : value.Members()) {

@@ -195,7 +195,9 @@ Status Quarantine::GiveUp(const item::Item& row, const slack::EventCallback* cal
       .values = {{":now", Number::FromInt(now)}}};
   if (options_.keep_given_up) {
     update.update = "SET given_up_at = :now, #ttl = :ttl REMOVE next_check, give_up_at";
-    update.values.emplace(":ttl", Number::FromInt(now + options_.keep_given_up->count()));
+    const EpochSeconds received_at = IntIn(row, "received_at").value_or(now);
+    const EpochSeconds ttl = std::max(now, received_at + options_.keep_given_up->count());
+    update.values.emplace(":ttl", Number::FromInt(ttl));
   }
   TRY(tables_.Update(update));
   metrics_.given_up.Add();

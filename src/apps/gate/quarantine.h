@@ -36,7 +36,8 @@ namespace tidemark::gate {
 struct QuarantineOptions {
   std::string table = "tidemark-quarantine";
   std::chrono::seconds life = std::chrono::hours(24);  // Until an event is given up.
-  // How long the bytes of an event that was given up are kept. nullopt: without limit.
+  // How long the bytes of an event that was given up are kept, counted from when it was received.
+  // nullopt: without limit.
   std::optional<std::chrono::seconds> keep_given_up = std::nullopt;
   // The wait before the first check. It doubles after each check, up to an hour.
   std::chrono::seconds first_recheck = std::chrono::seconds(30);

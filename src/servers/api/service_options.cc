@@ -326,9 +326,12 @@ Result<ServiceOptions> ReadOptions(const Settings& settings) {
   if (settings.Bool("archive.enabled") && is_archiving) {
     TRY(CheckConsent(settings));
     options.archive = TRY(ReadArchiveOptions(settings));
-    // Texts that the archive would not keep are not kept in quarantine for longer either.
+    // Texts that the archive would not keep are not kept elsewhere for longer either: a message is
+    // deleted after its event was received.
     if (options.archive->deleted.text == archive::DeletedText::kPurge) {
-      options.quarantine.keep_given_up = options.archive->deleted.purge_after;
+      const std::chrono::seconds purge_after = options.archive->deleted.purge_after;
+      options.quarantine.keep_given_up = purge_after;
+      options.inbox.life = std::min(options.inbox.life, purge_after);
     }
   }
   if (settings.Bool("attempts.enabled")) {

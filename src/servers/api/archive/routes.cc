@@ -6,6 +6,7 @@
 
 #include "apps/archive/files.h"
 #include "apps/archive/processors.h"
+#include "apps/archive/without_copies.h"
 #include "http/url.h"
 #include "servers/api/archive/file_routes.h"
 #include "servers/api/archive/json.h"
@@ -200,7 +201,10 @@ Result<std::string> Routes::Thread(const RoutedRequest& routed) const {
 Result<Done> Routes::FillRawEvent(archive::Body* body) const {
   if (body->raw_event_object.empty() || parts_.objects == nullptr) return Done{};
   const auto object = TRY(parts_.objects->Open(body->raw_event_object));
-  if (object != nullptr) body->raw_event = TRY(object->Read(0, object->info().size));
+  // As in rows: an earlier release may have stored it with copies of other messages.
+  if (object != nullptr) {
+    body->raw_event = archive::WithoutCopies(TRY(object->Read(0, object->info().size)));
+  }
   return Done{};
 }
 
