@@ -175,11 +175,13 @@ FrontDoor::Ids FrontDoor::real_ids() const {
 }
 
 std::string FrontDoor::Message(const std::string& event_id, const Ids& ids, std::string_view more) {
+  const bool has_type = more.find("channel_type") != std::string_view::npos;
   return fmt::format(
       R"({{"type":"event_callback","team_id":"{0}","api_app_id":"A1","event_id":"{3}",)"
       R"("event_time":1700000000,"event":{{"type":"message","user":"{1}","channel":"{2}",)"
-      R"("ts":"1700000000.000100","event_ts":"1700000000.000100","text":"hello"{4}}}}})",
-      ids.team, ids.user, ids.channel, event_id, more);
+      R"("ts":"1700000000.000100","event_ts":"1700000000.000100","text":"hello"{4}{5}}}}})",
+      ids.team, ids.user, ids.channel, event_id, has_type ? "" : R"(,"channel_type":"channel")",
+      more);
 }
 
 std::string FrontDoor::Callback(const std::string& event_id, const Ids& ids,

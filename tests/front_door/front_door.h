@@ -114,7 +114,8 @@ class FrontDoor {
   http::Response CallAs(const std::string& token, const std::string& path);
   http::Response CallWithoutToken(http::Method method, const std::string& path);
 
-  // {"type":"event_callback", …}: a message with these ids.
+  // {"type":"event_callback", …}: a message with these ids, in a public channel unless `more` has
+  // another channel_type.
   struct Ids {
     std::string team;
     std::string user;

@@ -247,7 +247,7 @@ TEST_F(SlackEventsTest, WritesNothingOfAConversationThatWasNeverPublic) {
       {"G0GROUP00", ""},   {"C0SECRET0", "group"},    {"C0SECRET0", "mpim"}};
   for (size_t i = 0; i < conversations.size(); ++i) {
     const auto& [channel, type] = conversations[i];
-    const std::string typed = type.empty() ? "" : R"(,"channel_type":")" + type + '"';
+    const std::string typed = R"(,"channel_type":")" + type + '"';
     EXPECT_EQ(door_
                   ->Send(FrontDoor::Message("Ev" + std::to_string(i),
                                             {ids_.team, ids_.user, channel}, typed))
@@ -259,6 +259,75 @@ TEST_F(SlackEventsTest, WritesNothingOfAConversationThatWasNeverPublic) {
   EXPECT_THAT(door_->tables().Scan({.table = "tidemark-events"}).value().items, IsEmpty());
   EXPECT_EQ(door_->CounterOf("tidemark_events_total{result=\"not_public\"}"),
             static_cast<double>(conversations.size()));
+}
+
+// Events of a private channel that do not say so: its id does not tell it either.
+class UntypedEventsTest : public SlackEventsTest {
+ protected:
+  UntypedEventsTest() {
+    Restart([](api::ServiceOptions* options) {
+      FrontDoor::WithArchive(options);
+      options->work_url = "http://127.0.0.1:1/work";
+    });
+    door_->slack().Apply({.channels = {{.id = channel_,
+                                        .name = "secret",
+                                        .kind = demo::ChannelKind::kPrivate,
+                                        .creator = ids_.user}}});
+  }
+  std::vector<std::string> Events(const std::string& prefix) const {
+    const std::string ids = fmt::format(R"("user":"{}","channel":"{}")", ids_.user, channel_);
+    const std::string item =
+        fmt::format(R"("item":{{"type":"message","channel":"{}","ts":"1700000000.000100",)"
+                    R"("message":{{"ts":"1700000000.000100","text":"secret"}}}})",
+                    channel_);
+    const std::string at = R"("event_ts":"1700000000.000100","ts":"1700000000.000100")";
+    std::vector<std::string> events;
+    for (const std::string& event :
+         {fmt::format(R"({{"type":"message",{},{},"text":"secret"}})", ids, at),
+          fmt::format(R"({{"type":"app_mention",{},{},"text":"secret"}})", ids, at),
+          fmt::format(R"({{"type":"reaction_added","user":"{}","reaction":"tada",{},{}}})",
+                      ids_.user, item, at),
+          fmt::format(R"({{"type":"pin_added","user":"{}","channel_id":"{}",{},{}}})", ids_.user,
+                      channel_, item, at),
+          fmt::format(R"({{"type":"member_joined_channel",{},{},"channel_type":"C"}})", ids, at)}) {
+      events.push_back(
+          FrontDoor::Callback(fmt::format("{}{}", prefix, events.size()), ids_, event));
+    }
+    return events;
+  }
+  void ExpectNoTrace() {
+    EXPECT_EQ(door_->InboxSize(), 0u);
+    EXPECT_EQ(door_->QuarantineSize(), 0u);
+    EXPECT_THAT(door_->Archived(), IsEmpty());
+    EXPECT_THAT(door_->tables().Scan({.table = "tidemark-events"}).value().items, IsEmpty());
+  }
+
+  const std::string channel_ = "C0SECRET0";
+};
+
+// Review: F8
+TEST_F(UntypedEventsTest, LeaveNoTraceWhenTheirChannelIsPrivate) {
+  for (const std::string& event : Events("EvA")) EXPECT_EQ(door_->Send(event).status, 200) << event;
+  ExpectNoTrace();
+  // From the gate's table.
+  for (const std::string& event : Events("EvB")) EXPECT_EQ(door_->Send(event).status, 200) << event;
+  ExpectNoTrace();
+  EXPECT_EQ(door_->CounterOf("tidemark_events_total{result=\"not_public\"}"), 10);
+}
+
+// Nobody can say whether the channel is public, so Slack has to send the event again.
+// Review: F8
+TEST_F(UntypedEventsTest, LeaveNoTraceWhenSlackCannotBeAsked) {
+  door_->slack().Fail("conversations.info", {.kind = demo::FailureKind::kServerError}, 100);
+  for (const std::string& event : Events("EvA")) EXPECT_EQ(door_->Send(event).status, 500) << event;
+  ExpectNoTrace();
+}
+
+// Review: F8
+TEST_F(UntypedEventsTest, AreKeptWhenTheirChannelWasPublic) {
+  ASSERT_EQ(door_->Send(FrontDoor::Message("Ev1", {ids_.team, ids_.user, channel_})).status, 200);
+  for (const std::string& event : Events("EvA")) EXPECT_EQ(door_->Send(event).status, 200) << event;
+  EXPECT_EQ(door_->InboxSize(), 1u + Events("").size());
 }
 
 // Review: F8

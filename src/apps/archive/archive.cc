@@ -102,6 +102,10 @@ Result<Plan> Archive::PlanNews(const slack::TeamId& team, const News& news) {
   return std::visit([&](const auto& known) { return planner_->For(team, known); }, news);
 }
 
+Result<bool> Archive::WasPublic(const Place& place) {
+  return planner_->MayKeep(place, Scope::kAsk);
+}
+
 // Every round reads the rows again: the plan of a lost round is based on rows that have changed.
 Result<ArchiveOutcome> Archive::StoreNews(const slack::TeamId& team, const News& news) {
   const auto round = [&]() -> Result<std::optional<ArchiveOutcome>> {

@@ -74,6 +74,9 @@ class Archive {
   // The same for news that did not come by an event: the import's.
   Result<Plan> PlanNews(const slack::TeamId& team, const News& news);
 
+  // Whether the channel is or was recorded as public, so that its events are kept.
+  Result<bool> WasPublic(const Place& place);
+
   // Plans and writes. When another writer was faster, it plans again, a bounded number of times.
   Result<ArchiveOutcome> StoreNews(const slack::TeamId& team, const News& news);
 

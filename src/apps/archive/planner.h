@@ -41,11 +41,12 @@ class Archive::Planner {
   Result<Plan> For(const slack::TeamId& team, const CoverageNews& news);
   Result<Plan> For(const slack::TeamId& team, const NoNews& news);
 
+  // Whether news about the channel is kept.
+  Result<bool> MayKeep(const Place& place, Scope scope);
+
  private:
   using Rows = std::vector<item::Item>;
 
-  // Whether news about the channel is kept.
-  Result<bool> MayKeep(const Place& place, Scope scope);
   // The same for Scope::kAsk, given the channel's rows.
   Result<bool> WasPublic(const Place& place, const Rows& rows);
 
@@ -64,6 +65,7 @@ class Archive::Planner {
   Status JoinOldChannel(const Place& old_place, Channel* channel);
   Plan PlanChannel(Channel channel, const item::Item* row);
   Status AddMove(const slack::TeamId& team, const ChannelNews& news, Plan* plan);
+  Status AddNotice(const slack::TeamId& team, MessageNews notice, Plan* plan);
 
   // A row in which the newest event wins. `known` is the row as it is stored.
   void AddNewest(item::Item row, const std::optional<item::Item>& known, Plan* plan);

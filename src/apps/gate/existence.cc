@@ -509,7 +509,10 @@ Verdict Existence::State::VerdictOf(const Question& question, const std::vector<
       verdict.in_public_channel |= finding.observation->is_public;
     }
   }
-  return unknown ? Unknown(unknown->unknown, unknown->detail) : verdict;
+  if (unknown == nullptr) return verdict;
+  Verdict undecided = Unknown(unknown->unknown, unknown->detail);
+  undecided.in_public_channel = verdict.in_public_channel;
+  return undecided;
 }
 
 Status Existence::State::Invalidate(const std::string& id) {

@@ -6,6 +6,7 @@
 #include "apps/dedup/claim_rules.h"
 #include "apps/dedup/row.h"
 #include "base/deadline.h"
+#include "servers/api/front_door/conversation.h"
 #include "tables/plan_again.h"
 
 namespace tidemark::api {
@@ -42,6 +43,27 @@ EventOutcome OutcomeWithoutClaim(const dedup::ClaimReply& reply) {
   return EventOutcome::kUnavailable;
 }
 
+// Whether the event may be kept by what Slack says of its channel. Where Slack is not asked at all,
+// nobody says that the channel is private.
+bool SaysPublic(const gate::Verdict& verdict) {
+  return verdict.in_public_channel || verdict.reason == gate::Reason::kSkipped ||
+         verdict.reason == gate::Reason::kNothingToVerify;
+}
+
+// Of an event that may be of a private channel, so that nothing of it may be written. When Slack
+// could not be asked it has to send the event again: an event of a public channel is not lost.
+EventOutcome OutcomeWithoutTrace(const gate::Verdict& verdict) {
+  switch (verdict.decision) {
+    case gate::Decision::kAllow:
+      return EventOutcome::kNotPublic;
+    case gate::Decision::kDeny:
+      return EventOutcome::kRefused;
+    case gate::Decision::kUnknown:
+      break;
+  }
+  return EventOutcome::kUnavailable;
+}
+
 // Whether one of the first `count` actions is a reason that nothing was written.
 bool IsAnyRefused(const tables::ConditionalReply& reply, size_t count) {
   return std::any_of(reply.refusals.begin(), reply.refusals.begin() + static_cast<ptrdiff_t>(count),
@@ -65,6 +87,25 @@ ClaimedPath::ClaimedPath(ClaimedPathParts parts, gate::UnknownPolicy unknown,
       writer_(parts_.tables, kStoreRetry, runtime) {}
 
 Later<EventOutcome> ClaimedPath::Handle(const IncomingEvent& event) {
+  if (ConversationOf(event.callback.event) != Conversation::kUntold) return TakeAndHandle(event);
+  const auto is_known = parts_.planner->MayKeep(event);
+  if (!is_known) return LogFailure(event, "reading the rows of its channel", is_known.error());
+  return *is_known ? TakeAndHandle(event) : HandleUntold(event);
+}
+
+// Nothing of the event may be written, not even a claim, before Slack has said that its channel is
+// public.
+Later<EventOutcome> ClaimedPath::HandleUntold(const IncomingEvent& event) {
+  return parts_.gate->CheckExistenceLater(event.callback, event.request_id)
+      .Then([this, event](const Result<gate::Verdict>& found) -> Later<EventOutcome> {
+        const gate::Verdict verdict = found ? *found : gate::Verdict{};
+        if (!SaysPublic(verdict)) return OutcomeWithoutTrace(verdict);
+        // On the thread that asked Slack, which must not wait for the disk.
+        return parts_.workers->Run([this, event] { return TakeAndHandle(event); });
+      });
+}
+
+Later<EventOutcome> ClaimedPath::TakeAndHandle(const IncomingEvent& event) {
   const auto reply = parts_.dedup->Take(ClaimRequestFor(event));
   if (!reply) return LogFailure(event, "claiming it", reply.error());
   if (!reply->claim) return OutcomeWithoutClaim(*reply);
@@ -72,6 +113,12 @@ Later<EventOutcome> ClaimedPath::Handle(const IncomingEvent& event) {
 }
 
 EventOutcome ClaimedPath::Promote(const IncomingEvent& event) {
+  // An earlier release may have kept an event of a private channel.
+  if (ConversationOf(event.callback.event) == Conversation::kUntold) {
+    const auto may_keep = parts_.planner->MayKeep(event);
+    if (!may_keep) return LogFailure(event, "reading the rows of its channel", may_keep.error());
+    if (!*may_keep) return EventOutcome::kNotPublic;
+  }
   const auto reply = parts_.dedup->Take(ClaimRequestFor(event));
   if (!reply) return LogFailure(event, "claiming it", reply.error());
   if (reply->claim) return Store(event, *reply->claim);
@@ -101,9 +148,9 @@ Later<EventOutcome> ClaimedPath::HandleClaimed(const IncomingEvent& event,
 
 EventOutcome ClaimedPath::HandleChecked(const IncomingEvent& event, const dedup::Claim& claim,
                                         const gate::Verdict& verdict) {
-  if (verdict.decision != gate::Decision::kAllow) return Refuse(event, claim, verdict);
   IncomingEvent checked = event;
   checked.in_public_channel = verdict.in_public_channel;
+  if (verdict.decision != gate::Decision::kAllow) return Refuse(checked, claim, verdict);
   return Store(checked, claim);
 }
 

@@ -72,6 +72,9 @@ class ClaimedPath {
   EventOutcome Promote(const IncomingEvent& event);
 
  private:
+  Later<EventOutcome> TakeAndHandle(const IncomingEvent& event);
+  // Of a channel of which nobody has said that it is public.
+  Later<EventOutcome> HandleUntold(const IncomingEvent& event);
   Later<EventOutcome> HandleClaimed(const IncomingEvent& event, const dedup::Claim& claim);
   EventOutcome HandleChecked(const IncomingEvent& event, const dedup::Claim& claim,
                              const gate::Verdict& verdict);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "servers/api/front_door/conversation.h"
+
 namespace tidemark::api {
 
 namespace {
@@ -23,6 +25,28 @@ Result<EventPlan> EventPlanner::Plan(const IncomingEvent& event) const {
     plan.actions.emplace_back(inbox_->MakeEntry(event.key, event.callback, event.body));
   }
   return plan;
+}
+
+// A channel that was public before it became private is still kept. An event may tell of that
+// itself.
+Result<bool> EventPlanner::MayKeep(const IncomingEvent& event) const {
+  const slack::Event& inner = event.callback.event;
+  const Conversation conversation = ConversationOf(inner);
+  if (conversation == Conversation::kPublic || event.in_public_channel) return true;
+  if (conversation == Conversation::kDirect || archive_ == nullptr) return false;
+  const archive::Plan plan = TRY(archive_->PlanEvent(event.callback, ChannelOf(event)));
+  if (plan.outcome == archive::ArchiveOutcome::kStored ||
+      plan.outcome == archive::ArchiveOutcome::kUnchanged) {
+    return true;
+  }
+  auto team = slack::TeamId::Parse(event.callback.team_id);
+  auto channel = slack::ChannelId::Parse(inner.channel);
+  if (!team || !channel) return false;
+  return archive_->WasPublic({.team = *std::move(team), .channel = *std::move(channel)});
+}
+
+void EventPlanner::CountNotPublic() const {
+  if (archive_ != nullptr) archive_->Count(archive::ArchiveOutcome::kNotPublic);
 }
 
 void EventPlanner::CountStored(const std::optional<archive::ArchiveOutcome>& archived) const {

@@ -30,9 +30,15 @@ class EventPlanner {
 
   Result<EventPlan> Plan(const IncomingEvent& event) const;
 
+  // Whether anything of the event may be written: its channel is or was public, by what the event,
+  // the gate and the archive say. False when nobody says so.
+  Result<bool> MayKeep(const IncomingEvent& event) const;
+
   // Counts the outcome of the event (EventPlan::archived). To be called once, after the actions
   // were written.
   void CountStored(const std::optional<archive::ArchiveOutcome>& archived) const;
+  // Counts an event that nothing was written of.
+  void CountNotPublic() const;
 
  private:
   archive::Archive* const archive_;

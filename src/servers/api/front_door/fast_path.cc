@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "servers/api/front_door/conversation.h"
+
 namespace tidemark::api {
 
 Later<bool> FastPath::TryToStore(const IncomingEvent& event) const {
@@ -9,6 +11,11 @@ Later<bool> FastPath::TryToStore(const IncomingEvent& event) const {
   if (!verdict) return false;
   IncomingEvent checked = event;
   checked.in_public_channel = verdict->in_public_channel;
+  if (ConversationOf(event.callback.event) == Conversation::kUntold) {
+    const Result<bool> may_keep = planner_.MayKeep(checked);
+    // The claimed path leaves no trace of it.
+    if (!may_keep || !*may_keep) return false;
+  }
   const Result<EventPlan> plan = planner_.Plan(checked);
   // The claimed path will meet the same error, and says there what failed.
   if (!plan) return false;

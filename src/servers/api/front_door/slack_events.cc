@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/base64.h"
+#include "servers/api/front_door/conversation.h"
 #include "slack/signature.h"
 
 namespace tidemark::api {
@@ -42,25 +43,6 @@ std::optional<http::Request> DecodeBody(const http::Request& request) {
 http::Response WithoutRetry(http::Response response) {
   response.headers.Set(std::string(kNoRetryHeader), "1");
   return response;
-}
-
-enum class Conversation {
-  kOpen,     // A public channel, or the event does not say.
-  kPrivate,  // A private channel.
-  kDirect,   // A direct message, of two or more.
-};
-
-// The type decides when the event has one. Membership events have its first letter only. Of ids
-// without a type only D and G tell something: private channels too may begin with C.
-Conversation ConversationOf(const slack::Event& event) {
-  const std::string& type = event.channel_type;
-  if (type == "im" || type == "mpim" || type == "app_home" || type == "D" ||
-      event.channel.starts_with('D')) {
-    return Conversation::kDirect;
-  }
-  const bool is_untyped_group = type.empty() && event.channel.starts_with('G');
-  const bool is_private = type == "group" || type == "privatechannel" || type == "G";
-  return is_private || is_untyped_group ? Conversation::kPrivate : Conversation::kOpen;
 }
 
 // The time of the message that the event is about, or else of the event.
@@ -219,22 +201,12 @@ Later<http::Response> SlackEvents::Handle(const slack::EventCallback& callback,
 }
 
 // README promises that nothing of such a conversation is kept. So this is decided before anything
-// is written: no mark, no row of the inbox, no copy in quarantine.
+// is written: no mark, no row of the inbox, no copy in quarantine. Where the event does not say of
+// what kind its channel is, the gate's answer is needed first: see ClaimedPath.
 Result<bool> SlackEvents::IsNeverPublic(const IncomingEvent& event) const {
-  switch (ConversationOf(event.callback.event)) {
-    case Conversation::kOpen:
-      return false;
-    case Conversation::kDirect:
-      return true;
-    case Conversation::kPrivate:
-      break;
-  }
-  // A channel that was public before it became private is still kept.
-  const EventPlan plan = TRY(planner_.Plan(event));
-  const bool kept = plan.archived == archive::ArchiveOutcome::kStored ||
-                    plan.archived == archive::ArchiveOutcome::kUnchanged;
-  if (!kept) planner_.CountStored(plan.archived);
-  return !kept;
+  const Conversation conversation = ConversationOf(event.callback.event);
+  if (conversation == Conversation::kPublic || conversation == Conversation::kUntold) return false;
+  return !TRY(planner_.MayKeep(event));
 }
 
 Later<http::Response> SlackEvents::Handle(const slack::UrlVerification& verification,
@@ -261,10 +233,12 @@ Later<http::Response> SlackEvents::Handle(const slack::UnknownEnvelope& envelope
 http::Response SlackEvents::AnswerEvent(EventOutcome outcome, Delivery* delivery) {
   counters_.Of(outcome).Add();
   switch (outcome) {
+    case EventOutcome::kNotPublic:
+      planner_.CountNotPublic();
+      [[fallthrough]];
     case EventOutcome::kAccepted:
     case EventOutcome::kDuplicate:
     case EventOutcome::kQuarantined:
-    case EventOutcome::kNotPublic:
       delivery->Acknowledge();
       return http::Text(200, "");
     case EventOutcome::kRefused:
@@ -347,14 +321,17 @@ Status SlackEvents::Promote(const slack::EventCallback& callback, std::string_vi
   const std::string key = TRY(EventKeyOf(callback));
   // The check that ended its quarantine was a moment ago, so the gate's table has its answer.
   const std::optional<gate::Verdict> verdict = parts_.gate->Recall(callback);
-  const EventOutcome outcome =
-      claimed_path_.Promote({.key = key,
-                             .callback = callback,
-                             .body = body,
-                             .request_id = "quarantine",
-                             .in_public_channel = verdict && verdict->in_public_channel});
+  const IncomingEvent event{.key = key,
+                            .callback = callback,
+                            .body = body,
+                            .request_id = "quarantine",
+                            .in_public_channel = verdict && verdict->in_public_channel};
+  const EventOutcome outcome = claimed_path_.Promote(event);
   if (outcome == EventOutcome::kAccepted) counters_.accepted.Add();
-  if (outcome == EventOutcome::kAccepted || outcome == EventOutcome::kDuplicate) return Done{};
+  if (outcome == EventOutcome::kAccepted || outcome == EventOutcome::kDuplicate ||
+      outcome == EventOutcome::kNotPublic) {
+    return Done{};
+  }
   return Error{ErrorCode::kUnavailable,
                "the event is being handled by another delivery, or could not be stored"};
 }
