@@ -32,9 +32,10 @@ item::Value Names(std::vector<std::string> names) { return item::List(names.begi
 
 class ChannelRowTest : public ::testing::Test {
  protected:
-  // The only row in the table.
+  // The only row of a channel in the table.
   item::Item Row() {
-    const auto rows = world.Rows();
+    auto rows = world.Rows();
+    std::erase_if(rows, [](const item::Item& row) { return TextIn(row, "type") != "channel"; });
     EXPECT_EQ(rows.size(), 1U);
     return rows.empty() ? item::Item() : rows.front();
   }
@@ -249,13 +250,42 @@ TEST_F(ChannelRowTest, ConcurrentListenersLoseNoRename) {
   EXPECT_EQ(*Row().Find("names_history"), Names({"third", "second", "general"}));
 }
 
-// What is kept in the channel's row is not stored as a message as well.
-TEST_F(ChannelRowTest, ANoticeIsNotStoredAsAMessage) {
-  for (const char* subtype :
-       {"channel_archive", "channel_unarchive", "channel_convert_to_private"}) {
-    world.Post(Notice(subtype, 1));
+// People see these notices in the channel. They also tell of earlier topics and names.
+// Review: A12
+TEST_F(ChannelRowTest, ANoticeIsAMessageToo) {
+  int second = 0;
+  for (const auto& [subtype, more] : std::vector<std::pair<const char*, const char*>>{
+           {"channel_topic", R"(,"topic":"first")"},
+           {"channel_topic", R"(,"topic":"second")"},
+           {"channel_purpose", R"(,"purpose":"all")"},
+           {"channel_name", R"(,"name":"lobby","old_name":"general")"},
+           {"channel_archive", ""},
+           {"channel_unarchive", ""},
+           {"channel_convert_to_private", ""}}) {
+    EXPECT_EQ(world.Post(Notice(subtype, ++second, more)), ArchiveOutcome::kStored);
+    const item::Item row = world.MessageRow(At(second));
+    EXPECT_EQ(TextIn(row, "subtype"), subtype);
+    EXPECT_EQ(TextIn(row, "text"), "did something");
   }
-  EXPECT_EQ(Row().Find("itemId")->As<std::string>()->substr(0, 8), "channel#");
+  EXPECT_EQ(TextIn(Row(), "topic"), "second");
+  EXPECT_NE(TextIn(world.MessageRow(At(1)), "raw_event").find("first"), std::string::npos);
+  const auto rows = world.Rows();
+  EXPECT_EQ(world.Post(Notice("channel_archive", 5)), ArchiveOutcome::kUnchanged);
+  EXPECT_EQ(world.Rows(), rows);
+}
+
+TEST_F(ChannelRowTest, ANoticeOfAPrivateChannelIsNotKept) {
+  EXPECT_EQ(world.Post(Notice("group_topic", 1, R"(,"topic":"news")", "group")),
+            ArchiveOutcome::kNotPublic);
+  EXPECT_TRUE(world.Rows().empty());
+}
+
+// Review: A12
+TEST_F(ChannelRowTest, ANoticeCanBeDeleted) {
+  world.Post(Notice("channel_topic", 1, R"(,"topic":"news")"));
+  world.Post(Deleted(At(5), At(1), Inner(At(1), "x", R"(,"subtype":"channel_topic")")));
+  EXPECT_TRUE(IsTrueIn(world.MessageRow(At(1)), "deleted"));
+  EXPECT_EQ(TextIn(Row(), "topic"), "news");
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ TEST(IncompleteTest, AnUnknownTypeIsLogged) {
 
 TEST(IncompleteTest, KnownTypesThatAreLeftOutAreNotLogged) {
   ArchiveWorld world;
-  for (const char* type : {"app_mention", "file_shared", "channel_history_changed"}) {
+  for (const char* type : {"app_mention", "file_shared", "im_history_changed"}) {
     EXPECT_EQ(world.Post(fmt::format(R"({{"type":"{}","channel":"C1X"}})", type)),
               ArchiveOutcome::kNotKept);
   }

@@ -150,6 +150,39 @@ TEST(ImportTest, JoinsEventsInAnyOrder) {
   }
 }
 
+// An export has a bot's message as it was last, without a sign that the bot changed it. The events
+// know what it said before.
+// Review: A12
+TEST(ImportTest, ABotsSilentEditDoesNotReplaceTheOriginal) {
+  const std::string ts = "1620180002.000100";
+  const auto message = [&](std::string_view text) {
+    return fmt::format(
+        R"({{"type":"message","subtype":"bot_message","bot_id":"B1X","text":"{}","ts":"{}"}})",
+        text, ts);
+  };
+  ExportTexts texts = SmallExport();
+  texts["general/2021-05-05.json"] = "[" + message("done") + "]";
+  const std::string posted =
+      fmt::format(R"({{"type":"message","subtype":"bot_message","bot_id":"B1X","channel":"C1X",)"
+                  R"("channel_type":"channel","text":"thinking","ts":"{0}","event_ts":"{0}"}})",
+                  ts);
+  const std::string changed = fmt::format(
+      R"({{"type":"message","subtype":"message_changed","channel":"C1X","channel_type":"channel",)"
+      R"("ts":"1620180009.000000","event_ts":"1620180009.000000","message":{},)"
+      R"("previous_message":{}}})",
+      message("done"), message("thinking"));
+  for (size_t before = 0; before <= 2; ++before) {
+    ImportWorld world;
+    if (before == 0) world.Import(texts);
+    world.Post(posted);
+    if (before == 1) world.Import(texts);
+    world.Post(changed);
+    if (before == 2) world.Import(texts);
+    EXPECT_EQ(TextIn(world.MessageRow(ts), "text"), "done") << before;
+    EXPECT_EQ(TextIn(world.Row("meta#T1X#versions#C1X#" + ts, ts), "text"), "thinking") << before;
+  }
+}
+
 // A list shows the state at the time of the export. An event has an exact time and wins.
 TEST(ImportTest, EventsOfAChannelOutweighTheList) {
   for (const bool live_first : {true, false}) {
@@ -163,7 +196,7 @@ TEST(ImportTest, EventsOfAChannelOutweighTheList) {
   }
 }
 
-// Joins and leaves are left out, as for events. Topics change the channel.
+// Joins and leaves are left out, as for events. Topics change the channel, and are messages.
 TEST(ImportTest, TreatsSubtypesAsEventsDo) {
   ExportTexts texts = SmallExport();
   texts["general/2021-05-05.json"] =
@@ -180,7 +213,7 @@ TEST(ImportTest, TreatsSubtypesAsEventsDo) {
   EXPECT_EQ(report.left_out, 2u);
   EXPECT_EQ(report.messages.stored_new, 5u);
   EXPECT_TRUE(world.MessageRow("1620180000.000100").empty());
-  EXPECT_TRUE(world.MessageRow("1620180001.000100").empty());
+  EXPECT_EQ(TextIn(world.MessageRow("1620180001.000100"), "text"), "set");
   EXPECT_EQ(TextIn(world.ChannelRow(), "topic"), "newer");
 }
 

@@ -156,6 +156,66 @@ TEST_F(ArchiveApiTest, AnEditWithinTheSecondOfThePostIsShown) {
   EXPECT_THAT(In(response, "versions"), MatchesRegex(".*\"thinking\".*\"done\".*"));
 }
 
+// Somebody makes a word bold: the text stays the same. What was before is only known from the
+// event about the change.
+// Review: A12
+TEST_F(ArchiveApiTest, AnEditOfTheFormattingAloneShowsADifference) {
+  const auto message = [](const char* style, const char* more) {
+    return fmt::format(R"({{"type":"message","user":"U1X","ts":"1700000000.000100","text":"word",)"
+                       R"("blocks":[{{"type":"rich_text","style":"{}"}}]{}}})",
+                       style, more);
+  };
+  Store(fmt::format(
+      R"({{"type":"message","subtype":"message_changed","channel":"C1X","channel_type":"channel",)"
+      R"("ts":"1700000005.000000","event_ts":"1700000005.000000","message":{},)"
+      R"("previous_message":{}}})",
+      message("bold", R"(,"edited":{"user":"U1X","ts":"1700000005.000000"})"),
+      message("plain", "")));
+  const std::string versions =
+      In(Get(std::string(kBase) + "/messages/1700000000.000100"), "versions");
+  EXPECT_THAT(versions, HasSubstr(R"({"version":"1700000000.000100","text":"word","blocks":[)"
+                                  R"({"type":"rich_text","style":"plain"}])"));
+  EXPECT_THAT(versions, HasSubstr(R"({"version":"1700000005.000000","text":"word","blocks":[)"
+                                  R"({"type":"rich_text","style":"bold"}])"));
+}
+
+// Two edits within a second have the same time. The preview of a link then shows the text of the
+// second one with the time of the first.
+// Review: A12
+TEST_F(ArchiveApiTest, APreviewAfterTwoEditsWithinASecondReplacesNoVersion) {
+  const auto change = [&](const char* event_ts, const char* text, const char* previous,
+                          const char* edited_before, const char* more) {
+    Store(fmt::format(
+        R"({{"type":"message","subtype":"message_changed","channel":"C1X",)"
+        R"("channel_type":"channel","ts":"{0}","event_ts":"{0}","message":{{"type":"message",)"
+        R"("user":"U1X","ts":"1700000000.000100","text":"{1}","edited":{{"user":"U1X",)"
+        R"("ts":"1700000005.000000"}}{4}}},"previous_message":{{"type":"message","user":"U1X",)"
+        R"("ts":"1700000000.000100","text":"{2}"{3}}}}})",
+        event_ts, text, previous, edited_before, more));
+  };
+  const char* const edited = R"(,"edited":{"user":"U1X","ts":"1700000005.000000"})";
+  Post("1700000000.000100", "one");
+  change("1700000005.200000", "two", "one", "", "");
+  change("1700000005.600000", "three", "two", edited, "");
+  change("1700000006.100000", "three", "three", edited,
+         R"(,"attachments":[{"id":1,"from_url":"https://example.com/"}])");
+  const http::Response response = Get(std::string(kBase) + "/messages/1700000000.000100");
+  EXPECT_THAT(In(response, "message"), HasSubstr(R"("text":"three")"));
+  EXPECT_THAT(In(response, "versions"), MatchesRegex(".*\"one\".*\"two\".*\"three\".*"));
+}
+
+// Review: A12
+TEST_F(ArchiveApiTest, AHistoryThatSlackChangedInBulkIsAKnownGap) {
+  Post("1700000000.000100", "hello");
+  Store(R"({"type":"channel_history_changed","channel":"C1X","latest":"1700000000.000100",)"
+        R"("ts":"1700000050.000000","event_ts":"1700000050.000000"})");
+  const std::string lost = In(Get(std::string(kBase) + "/coverage"), "intervals");
+  EXPECT_THAT(lost,
+              HasSubstr(R"("from":"1700000050.000000","to":"1700000051.000000",)"
+                        R"("certainty":"lost","reason":"Slack changed many messages at once, )"
+                        R"(up to 1700000000.000100")"));
+}
+
 // A reply that is also sent to the channel comes with a copy of its root.
 // Review: A2
 TEST_F(ArchiveApiTest, NoAnswerHasACopyOfAnotherMessage) {

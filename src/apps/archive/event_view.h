@@ -57,5 +57,6 @@ News ReadTeamEvent(const EventView& view);
 News ReadEmoji(const EventView& view);
 News ReadMembership(const EventView& view);
 News ReadRemoval(const EventView& view);
+News ReadHistoryChanged(const EventView& view);
 
 }  // namespace tidemark::archive

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/archive/event_view.h"
 #include "apps/archive/json_fields.h"
 #include "slack/event.h"
 
@@ -21,7 +22,7 @@ constexpr std::array<std::string_view, 3> kMessageEvents = {"message_changed", "
 // Whether the row is more than a message. It is then read as the event that Slack sent of it, so
 // that the import and the listener share one set of rules.
 bool IsEvent(std::string_view subtype) {
-  return !IsKeptAsMessage(subtype) ||
+  return !IsKeptAsMessage(subtype) || ChannelChangeOf(subtype) ||
          std::find(kMessageEvents.begin(), kMessageEvents.end(), subtype) != kMessageEvents.end();
 }
 
@@ -148,6 +149,7 @@ ImportedRow ReadImportedRow(const Json& row, const ImportContext& context) {
   }
   auto observation = ReadMessage(row, std::nullopt, context.read);
   if (!observation) return BadRow{"a row is not a message"};
+  observation->body.inferred = MayBeSilentlyEdited(row);
   const slack::Timestamp version = observation->body.version;
   message.news.observations.push_back(*std::move(observation));
   AddLoggedBody(row, version, &message.news);

@@ -230,6 +230,7 @@ Traits DecodeTraits(const item::Item& row) {
 // Everything except the version, which a message has in updated_ts and an older body in its key.
 void EncodeBody(const Body& body, RowBuilder* row) {
   if (body.text) row->Set("text", *body.text);
+  if (body.raw_event.empty() && body.raw_event_object.empty()) row->SetText("blocks", body.blocks);
   row->SetText("edited_by", body.edited_by);
   if (body.event_ts != body.version) row->Set("event_ts", body.event_ts.text());
   row->SetTrue("inferred", body.inferred);
@@ -243,6 +244,7 @@ Body DecodeBody(const item::Item& row, const Timestamp& version) {
           .event_ts = TimestampIn(row, "event_ts").value_or(version),
           .inferred = IsTrueIn(row, "inferred"),
           .text = MaybeTextIn(row, "text"),
+          .blocks = TextIn(row, "blocks"),
           .edited_by = TextIn(row, "edited_by"),
           .raw_event = TextIn(row, "raw_event"),
           .raw_event_dropped = IsTrueIn(row, "raw_event_dropped"),

@@ -57,6 +57,9 @@ struct Body {
   // different form of it in the event that was about this body, so that event takes precedence.
   bool inferred = false;
   std::optional<std::string> text = std::nullopt;
+  // Its blocks, as JSON: an edit of the formatting alone changes nothing else. Only stored when
+  // there is no raw event, which has them.
+  std::string blocks = {};
   std::string edited_by = {};
   std::string raw_event = {};         // Empty: not kept.
   bool raw_event_dropped = false;     // The row would have been too large with it.

@@ -38,6 +38,8 @@ struct MessageNews {
 struct ScopedChannelNews {
   ChannelNews news;
   Scope scope = Scope::kAsk;
+  // The notice in the channel that tells of it: "set the topic". It is kept under the same scope.
+  std::optional<MessageNews> notice = std::nullopt;
 };
 
 struct ReactionNews {

@@ -1,5 +1,7 @@
 #include "apps/archive/planner.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -186,6 +188,8 @@ Result<std::optional<item::Item>> Archive::Planner::EncodeWithBody(const T& stat
     TRY(objects_->Put({.key = key, .bytes = body->raw_event, .content_type = "application/json"}));
     body->raw_event.clear();
     body->raw_event_object = key;
+  } else if (is_large && body != nullptr) {
+    body->blocks.clear();
   }
   return EncodeToFit(state, body);
 }
@@ -262,7 +266,18 @@ Result<Plan> Archive::Planner::For(const slack::TeamId& team, const ScopedChanne
   // Rows are ordered by timestamp. The last one is the newest, and the one to write.
   Plan plan = PlanChannel(std::move(channel), rows.empty() ? nullptr : &rows.back());
   if (news.moved_from) TRY(AddMove(team, news, &plan));
+  if (scoped.notice) TRY(AddNotice(team, *scoped.notice, &plan));
   return plan;
+}
+
+// The channel may be kept, so its notice may be too.
+Status Archive::Planner::AddNotice(const slack::TeamId& team, MessageNews notice, Plan* plan) {
+  notice.scope = Scope::kPublic;
+  Plan message = TRY(For(team, notice));
+  if (message.outcome != ArchiveOutcome::kStored) return Done{};
+  plan->outcome = ArchiveOutcome::kStored;
+  std::ranges::move(message.actions, std::back_inserter(plan->actions));
+  return Done{};
 }
 
 // ---- Reactions, pins, users, teams, emoji, coverage ----

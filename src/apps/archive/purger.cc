@@ -16,15 +16,16 @@ namespace {
 
 constexpr std::chrono::hours kSweepPause(1);
 constexpr uint32_t kPageRows = 1'000;
-constexpr std::array<std::string_view, 9> kBodyAttributes = {"text",
-                                                             "files",
-                                                             "files_s3",
-                                                             "raw_event",
-                                                             "files_fetch_failed",
-                                                             "files_fetch_error",
-                                                             "files_seen",
-                                                             "files_info",
-                                                             "raw_event_object"};
+constexpr std::array<std::string_view, 10> kBodyAttributes = {"text",
+                                                              "blocks",
+                                                              "files",
+                                                              "files_s3",
+                                                              "raw_event",
+                                                              "files_fetch_failed",
+                                                              "files_fetch_error",
+                                                              "files_seen",
+                                                              "files_info",
+                                                              "raw_event_object"};
 
 bool HasBody(const item::Item& row) {
   return std::ranges::any_of(kBodyAttributes,

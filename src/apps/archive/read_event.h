@@ -27,9 +27,14 @@ inline constexpr std::string_view kTombstoneSubtype = "tombstone";
 // Reads the JSON document that the callback keeps.
 News ReadEvent(const slack::EventCallback& callback, const ReadOptions& options);
 
-// Whether a message of the subtype is kept as a message. Joins and leaves are not kept, and changes
-// of the channel, such as a new topic, are kept in the channel's row.
+// Whether a message of the subtype is kept as a message. Joins and leaves are not kept. Changes of
+// the channel, such as a new topic, are kept in the channel's row too.
 bool IsKeptAsMessage(std::string_view subtype);
+
+// Whether the text of the message may be that of an edit that left no time in it: a bot edits
+// without a mark, and a second edit within a second has the time of the first. Such a text does not
+// count as the one of the time that it has.
+bool MayBeSilentlyEdited(const Json& message);
 
 // A message object, as in an export or inside another event. `event_ts` is the time of the event
 // that shows it; with nullopt the time of the message's own body counts. nullopt when its ts is

@@ -64,6 +64,11 @@ Traits ReadTraits(const Json& message) {
           .files = ReadFiles(message)};
 }
 
+std::string ReadBlocks(const Json& message) {
+  const MaybeJson blocks = message.Find("blocks");
+  return blocks && blocks->Size() > 0 ? ToText(*blocks) : std::string();
+}
+
 Body ReadBody(const Json& message, const Timestamp& ts) {
   const MaybeJson edited = message.Find("edited");
   const auto edited_ts = TimestampIn(edited, "ts");
@@ -71,6 +76,7 @@ Body ReadBody(const Json& message, const Timestamp& ts) {
   return {.version = edited_ts.value_or(ts),
           .event_ts = edited_ts.value_or(ts),
           .text = text ? std::optional<std::string>(*text) : std::nullopt,
+          .blocks = ReadBlocks(message),
           .edited_by = edited_ts ? TextIn(edited, "user") : std::string()};
 }
 
@@ -78,10 +84,6 @@ Body ReadBody(const Json& message, const Timestamp& ts) {
 bool ShowsMessage(const MaybeJson& message) {
   const std::string subtype = TextIn(message, "subtype");
   return message && subtype != kTombstoneSubtype && subtype != kAccessDenied;
-}
-
-bool IsByBot(const Json& message) {
-  return message.Find("bot_id") || FindTextIn(message, "subtype") == "bot_message";
 }
 
 // Slack adds a preview of each link in a message, some time after the post.
@@ -144,7 +146,7 @@ std::optional<Observation> ReadChanged(const MessageChange& change) {
     // Without an edit time of its own, the version is the time of the event.
     observation->body.version = change.event_ts;
     observation->body.edited_by.clear();
-  } else if (!change.IsEdit() && (IsByBot(change.message) || change.message.Find("edited"))) {
+  } else if (!change.IsEdit() && MayBeSilentlyEdited(change.message)) {
     // The text may be that of an earlier silent edit. This event does not carry the time of that
     // edit, so it would file the text under the wrong version. As inferred it cannot replace what
     // is known of that version.
@@ -225,12 +227,31 @@ News ReadDeletion(const EventView& view, const slack::ChannelId& channel) {
   return news;
 }
 
+// A message that tells of a new topic, name and the like changes the channel, and is a message of
+// it.
+News ReadNotice(const EventView& view, std::string_view change) {
+  News news = ReadChannelChange(view, change);
+  auto* const channel = std::get_if<ScopedChannelNews>(&news);
+  if (channel == nullptr) return news;
+  News message = ReadPlain(view, channel->news.channel);
+  if (auto* const notice = std::get_if<MessageNews>(&message)) {
+    channel->notice = std::move(*notice);
+    channel->news.raw_event.clear();  // The message has it, and may be deleted.
+  }
+  return news;
+}
+
 }  // namespace
+
+bool MayBeSilentlyEdited(const Json& message) {
+  return message.Find("bot_id") || message.Find("edited") ||
+         FindTextIn(message, "subtype") == "bot_message";
+}
 
 bool IsKeptAsMessage(std::string_view subtype) {
   const bool joins_or_leaves =
       std::find(kJoinsAndLeaves.begin(), kJoinsAndLeaves.end(), subtype) != kJoinsAndLeaves.end();
-  return !joins_or_leaves && !ChannelChangeOf(subtype);
+  return !joins_or_leaves;
 }
 
 std::optional<Observation> ReadMessage(const Json& message,
@@ -247,7 +268,7 @@ std::optional<Observation> ReadMessage(const Json& message,
 
 News ReadMessageEvent(const EventView& view) {
   const std::string& subtype = view.callback.event.subtype;
-  if (const auto change = ChannelChangeOf(subtype)) return ReadChannelChange(view, *change);
+  if (const auto change = ChannelChangeOf(subtype)) return ReadNotice(view, *change);
   if (!IsKeptAsMessage(subtype)) return NotKept();
   const auto channel = ParseChannelId(view.callback.event.channel);
   if (!channel) return Incomplete("a message without a valid channel");

@@ -133,6 +133,23 @@ News ReadMembership(const EventView& view) {
                       .scope = is_public ? Scope::kPublic : Scope::kAsk};
 }
 
+// Many messages up to `latest` were changed or deleted at once, and Slack does not say which: the
+// events of that moment are missing.
+News ReadHistoryChanged(const EventView& view) {
+  const slack::Event& event = view.callback.event;
+  const auto channel = ParseChannelId(event.channel);
+  const bool is_public = event.type == "channel_history_changed" && event.channel_type.empty();
+  const std::string latest = TextIn(view.event, "latest");
+  return CoverageNews{
+      .channel = channel,
+      .kind = CoverageKind::kLost,
+      .from = view.event_ts,
+      .to = slack::Timestamp::FromSeconds(view.event_ts.seconds() + 1),
+      .reason = "Slack changed many messages at once" +
+                (latest.empty() ? std::string() : ", up to " + latest),
+      .scope = channel && !is_public ? ScopeOf(*channel, event.channel_type) : Scope::kPublic};
+}
+
 // Events stop when the app is removed or the bot's token is revoked. tokens_revoked may list users'
 // tokens only: those do not matter here.
 News ReadRemoval(const EventView& view) {

@@ -23,6 +23,7 @@ constexpr uint32_t kMinThreadPage = 100;
 void Redact(Message* message) {
   if (message->body) {
     message->body->text.reset();
+    message->body->blocks.clear();
     message->body->raw_event.clear();
     message->body->raw_event_object.clear();
   }

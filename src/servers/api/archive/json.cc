@@ -128,10 +128,35 @@ void WriteRawEvent(const archive::Body& body, JsonWriter* writer) {
   writer->Raw(ToText(event->root()));
 }
 
+// From the raw event, when it has them. A change or a deletion has the message inside it.
+std::optional<std::string> BlocksIn(const std::string& raw_event) {
+  const auto event = JsonDocument::Parse(raw_event);
+  if (!event) return std::nullopt;
+  for (const std::string_view name : {"message", "previous_message"}) {
+    const auto message = event->root().Find(name);
+    if (!message || !message->IsObject()) continue;
+    const auto blocks = message->Find("blocks");
+    return blocks ? std::optional(ToText(*blocks)) : std::nullopt;
+  }
+  const auto blocks = event->root().Find("blocks");
+  return blocks ? std::optional(ToText(*blocks)) : std::nullopt;
+}
+
+void WriteBlocks(const archive::Body& body, JsonWriter* writer) {
+  const auto blocks =
+      body.raw_event.empty() ? std::optional(body.blocks) : BlocksIn(body.raw_event);
+  if (!blocks || blocks->empty()) return;
+  const auto parsed = JsonDocument::Parse(*blocks);
+  if (!parsed) return;
+  writer->Key("blocks");
+  writer->Raw(ToText(parsed->root()));
+}
+
 void WriteBody(const archive::Body& body, JsonWriter* writer) {
   writer->BeginObject();
   WriteText("version", body.version.text(), writer);
   WriteMaybe("text", body.text, writer);
+  WriteBlocks(body, writer);
   WriteText("edited_by", body.edited_by, writer);
   WriteFlag("inferred", body.inferred, writer);
   WriteRawEvent(body, writer);
