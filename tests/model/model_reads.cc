@@ -159,17 +159,22 @@ Result<ModelTables::Source> ModelTables::SourceOf(const Table& table, const Read
   return Source{.table = &table, .index = &*index};
 }
 
-std::vector<ModelTables::Row> ModelTables::RowsOf(const Source& source) {
+std::vector<ModelTables::Row> ModelTables::RowsOf(const Source& source,
+                                                  const item::Value* partition) {
   std::vector<Row> rows;
+  const auto is_asked_for = [&](const item::Key& key) {
+    return partition == nullptr || key.partition == *partition;
+  };
   for (const auto& [key, item] : source.table->items) {
     if (!source.index) {
+      if (!is_asked_for(key)) continue;
       rows.push_back({{std::nullopt, key}, item, item});
       continue;
     }
     const IndexSpec& spec = source.index->spec;
     const auto index_key = item::IndexKeyOfItem(item, spec.keys, spec.name);
     // An item that is older than the index may have a value that is not a valid key.
-    if (!index_key || !*index_key) continue;
+    if (!index_key || !*index_key || !is_asked_for(**index_key)) continue;
     rows.push_back(
         {{**index_key, key}, OnlyCarried(item, Carried(spec, source.table->keys)), item});
   }
@@ -236,7 +241,7 @@ Result<tables::Page> ModelTables::Query(const tables::QueryRequest& request) {
   const auto condition = TRY(expression::MatchKeySchema(*read.key_condition, source.keys()));
   TRY(CheckFilter(read.filter, source.keys()));
 
-  std::vector<Row> rows = RowsOf(source);
+  std::vector<Row> rows = RowsOf(source, &condition.partition);
   auto key_of = [](const Place& place) { return place.index_key ? *place.index_key : place.key; };
   std::erase_if(rows, [&](const Row& row) { return !Matches(key_of(row.place), condition); });
   if (!request.forward) std::reverse(rows.begin(), rows.end());

@@ -149,7 +149,8 @@ class ModelTables final : public tables::Tables {
 
   static Result<Source> SourceOf(const Table& table, const ReadOptions& options,
                                  const Projection& projection);
-  static std::vector<Row> RowsOf(const Source& source);
+  // Of one partition, or all.
+  static std::vector<Row> RowsOf(const Source& source, const item::Value* partition = nullptr);
   static item::Item KeyAttributes(const Source& source, const Place& place);
   static Result<Place> PlaceOf(const Source& source, const item::Item& start_after);
   static tables::Page TakePage(const Source& source, const std::vector<Row>& rows,

@@ -61,7 +61,13 @@ void SeeTraits(const Json& message, TrueMessage* known) {
 void See(const std::optional<Json>& message, TrueMessage* known) {
   if (!message || IsTombstone(message)) return;
   known->versions.try_emplace(VersionOf(*message), At(message, "text"));
+  if (known->versions.size() == 1) known->text = At(message, "text");
   SeeTraits(*message, known);
+}
+
+void SetVersion(const std::string& version, const std::string& text, TrueMessage* known) {
+  known->versions[version] = text;
+  known->text = text;
 }
 
 // "topic" for channel_topic and group_topic, and so on; empty when it is not such a notice.
@@ -69,7 +75,8 @@ std::string_view ChangeIn(std::string_view name) {
   for (std::string_view prefix : {"channel_", "group_"}) {
     if (!name.starts_with(prefix)) continue;
     const std::string_view change = name.substr(prefix.size());
-    for (std::string_view known : {"topic", "purpose", "name", "archive", "convert_to_private"}) {
+    for (std::string_view known : {"topic", "purpose", "name", "archive", "unarchive",
+                                   "convert_to_private", "convert_to_public"}) {
       if (change == known) return known;
     }
   }
@@ -78,6 +85,16 @@ std::string_view ChangeIn(std::string_view name) {
 
 bool IsJoinOrLeave(std::string_view subtype) {
   return subtype == "channel_join" || subtype == "channel_leave";
+}
+
+// The bot that the events are sent for.
+bool IsAboutTheBot(const Json& root, const Json& event) {
+  const auto authorizations = root.Find("authorizations");
+  if (!authorizations) return false;
+  for (const Json authorization : authorizations->Elements()) {
+    return At(authorization, "user_id") == At(event, "user");
+  }
+  return false;
 }
 
 void Rename(const std::string& name, TrueChannel* channel) {
@@ -111,12 +128,34 @@ void GroundTruth::Reached(size_t event) {
   Told& told = told_[event];
   const Fact& fact = told.fact;
   const bool is_known = known_public_.contains(fact.channel);
-  if (fact.scope == TrueScope::kAsk && !is_known && !fact.subject.empty()) {
-    excused_.insert(fact.subject);
-  }
+  if (fact.scope == TrueScope::kAsk && !is_known) Excuse(fact);
   if (std::exchange(told.was_reached, true) || fact.moved_from.empty()) return;
   told.old_id_was_known = known_public_.contains(fact.moved_from);
   if (!IsUpToDate(fact.moved_from)) excused_.insert(fact.subject);
+}
+
+std::string GroundTruth::HomeOf(const std::string& channel) const {
+  const auto home = homes_.find(channel);
+  return home == homes_.end() ? channel : home->second;
+}
+
+void GroundTruth::Excuse(const Fact& fact) {
+  if (!fact.subject.empty()) excused_.insert(fact.subject);
+  if (!fact.notice.empty()) excused_.insert(fact.notice);
+}
+
+// Nothing joins the ids of the channel, so each has a part of its messages.
+void GroundTruth::TearApart(const std::string& home) {
+  torn_.insert(home);
+  for (const auto& [key, message] : messages_) {
+    if (key.first == home) excused_.insert(OfMessage(key));
+  }
+  for (const auto& [key, is_given] : reactions_) {
+    if (std::get<0>(key) == home) excused_.insert(OfReaction(key));
+  }
+  for (const MessageKey& key : pins_) {
+    if (key.first == home) excused_.insert(OfPin(key));
+  }
 }
 
 bool GroundTruth::IsUpToDate(const std::string& channel) const {
@@ -136,7 +175,8 @@ size_t GroundTruth::Settle() {
   for (const Told& told : told_) {
     if (told.was_kept) continue;
     ++lost;
-    if (!told.fact.subject.empty()) excused_.insert(told.fact.subject);
+    Excuse(told.fact);
+    if (!told.fact.moved_from.empty()) TearApart(HomeOf(told.fact.channel));
   }
   for (const Told& told : told_) {
     const bool is_copy = !told.fact.moved_from.empty();
@@ -157,8 +197,12 @@ Fact GroundTruth::Read(const demo::GeneratedEvent& generated) {
   }
   if (type == "message") ApplyMessage(event, &fact);
   if (type == "reaction_added" || type == "reaction_removed") ApplyReaction(event, &fact);
-  if (type == "pin_added") ApplyPin(event, &fact);
+  if (type == "pin_added" || type == "pin_removed") ApplyPin(event, &fact);
   if (type == "channel_id_changed") ApplyMove(event, &fact);
+  if (type == "member_left_channel" && IsAboutTheBot(document.root(), event)) {
+    fact.subject = OfAbsence(At(event, "channel"), fact.time);
+    absences_.emplace(At(event, "channel"), fact.time);
+  }
   if (type == "user_change") {
     real_names_[At(event, "user", "id")] = At(event, "user", "real_name");
     fact.subject = "user " + At(event, "user", "id");
@@ -178,8 +222,9 @@ bool GroundTruth::Admit(Fact* fact, bool is_evidence) {
 }
 
 TrueMessage& GroundTruth::MessageOf(const std::string& ts, Fact* fact) {
-  const MessageKey key{fact->channel, ts};
+  const MessageKey key{HomeOf(fact->channel), ts};
   fact->subject = OfMessage(key);
+  messages_[key].ids.insert(fact->channel);
   return messages_[key];
 }
 
@@ -199,11 +244,17 @@ void GroundTruth::ApplyMessage(const Json& event, Fact* fact) {
   if (const auto change = ChangeIn(subtype); !change.empty()) {
     return ApplyNotice(event, change, fact);
   }
-  if (!Admit(fact, true)) return;
+  if (!Admit(fact, true)) {
+    const std::string inner = At(event, "message", "ts");
+    const std::string deleted = At(event, "deleted_ts");
+    const std::string ts = !inner.empty() ? inner : !deleted.empty() ? deleted : At(event, "ts");
+    doubtful_.insert(OfMessage({HomeOf(fact->channel), ts}));
+    return;
+  }
   if (subtype == "message_deleted") return ApplyDeletion(event, fact);
   if (const auto message = event.Find("message")) return ApplyChange(event, *message, fact);
   TrueMessage& message = MessageOf(At(event, "ts"), fact);
-  message.versions[VersionOf(event)] = At(event, "text");
+  SetVersion(VersionOf(event), At(event, "text"), &message);
   SeeTraits(event, &message);
 }
 
@@ -231,29 +282,43 @@ void GroundTruth::ApplyChange(const Json& event, const Json& message, Fact* fact
   const bool by_machine = !by_person && ContentOf(message) != ContentOf(previous);
   if (!is_change || (!by_person && !by_machine)) return See(message, &known);
   See(previous, &known);
-  known.versions[by_person ? edited : fact->time] = At(message, "text");
+  SetVersion(by_person ? edited : fact->time, At(message, "text"), &known);
   SeeTraits(message, &known);
 }
 
 void GroundTruth::ApplyNotice(const Json& event, std::string_view change, Fact* fact) {
-  if (change == "convert_to_private") fact->scope = TrueScope::kPublic;
-  if (!Admit(fact, true)) return;
+  if (change.starts_with("convert_to_")) fact->scope = TrueScope::kPublic;
+  if (!Admit(fact, true)) {
+    doubtful_.insert(OfMessage({HomeOf(fact->channel), At(event, "ts")}));
+    doubtful_.insert(OfChannel(fact->channel));
+    return;
+  }
+  TrueMessage& message = MessageOf(At(event, "ts"), fact);
+  SetVersion(VersionOf(event), At(event, "text"), &message);
+  SeeTraits(event, &message);
+  fact->notice = fact->subject;
   TrueChannel& channel = ChannelOf(fact);
   if (change == "topic") channel.topic = At(event, "topic");
   if (change == "purpose") channel.purpose = At(event, "purpose");
   if (change == "name") Rename(At(event, "name"), &channel);
   if (change == "archive") channel.archived = true;
+  if (change == "unarchive") channel.archived = false;
   if (change == "convert_to_private") channel.visibility = "private";
+  if (change == "convert_to_public") channel.visibility = "public";
 }
 
 void GroundTruth::ApplyChannel(const Json& event, std::string_view type, Fact* fact) {
   const auto channel = event.Find("channel");
   fact->channel = channel && channel->IsObject() ? At(channel, "id") : At(event, "channel");
   fact->scope = type.starts_with("channel_") ? TrueScope::kPublic : TrueScope::kAsk;
-  if (!Admit(fact, true)) return;
+  if (!Admit(fact, true)) {
+    doubtful_.insert(OfChannel(fact->channel));
+    return;
+  }
   TrueChannel& known = ChannelOf(fact);
   if (channel && channel->IsObject()) Rename(At(channel, "name"), &known);
   if (type.ends_with("_archive")) known.archived = true;
+  if (type.ends_with("_unarchive")) known.archived = false;
   if (type.ends_with("_deleted")) known.deleted = true;
 }
 
@@ -261,6 +326,7 @@ void GroundTruth::ApplyChannel(const Json& event, std::string_view type, Fact* f
 void GroundTruth::ApplyMove(const Json& event, Fact* fact) {
   fact->channel = At(event, "new_channel_id");
   fact->moved_from = At(event, "old_channel_id");
+  homes_[fact->channel] = HomeOf(fact->moved_from);
   const auto old = channels_.find(fact->moved_from);
   TrueChannel known = old == channels_.end() ? TrueChannel() : old->second;
   known.deleted = false;
@@ -273,18 +339,30 @@ void GroundTruth::ApplyReaction(const Json& event, Fact* fact) {
   const auto item = event.Find("item");
   fact->channel = At(item, "channel");
   fact->scope = TrueScope::kAsk;
-  if (!Admit(fact, false)) return;
-  const ReactionKey key{fact->channel, At(item, "ts"), At(event, "reaction"), At(event, "user")};
+  const ReactionKey key{HomeOf(fact->channel), At(item, "ts"), At(event, "reaction"),
+                        At(event, "user")};
+  const bool is_kept = Admit(fact, false);
   reactions_[key] = At(event, "type") == "reaction_added";
-  fact->subject = OfReaction(key);
+  if (is_kept) {
+    fact->subject = OfReaction(key);
+  } else {
+    doubtful_.insert(OfReaction(key));
+  }
 }
 
 void GroundTruth::ApplyPin(const Json& event, Fact* fact) {
   fact->channel = At(event, "channel_id");
   fact->scope = TrueScope::kAsk;
-  if (!Admit(fact, false)) return;
-  const MessageKey key{fact->channel, At(event.Find("item"), "message", "ts")};
-  pins_.insert(key);
+  const MessageKey key{HomeOf(fact->channel), At(event.Find("item"), "message", "ts")};
+  if (!Admit(fact, false)) {
+    doubtful_.insert(OfPin(key));
+    return;
+  }
+  if (At(event, "type") == "pin_added") {
+    pins_.insert(key);
+  } else {
+    pins_.erase(key);
+  }
   fact->subject = OfPin(key);
 }
 

@@ -22,7 +22,9 @@
 namespace tidemark::testing {
 
 struct TrueMessage {
+  std::set<std::string> ids;                    // Of its channel, as its events named it.
   std::map<std::string, std::string> versions;  // Time of the edit, or the ts → text.
+  std::string text;                             // Of the last one.
   std::string deleted_at;                       // Empty: not deleted.
   std::string user;
   std::string bot_id;
@@ -59,12 +61,13 @@ struct Fact {
   bool is_about_channel = false;  // It changes the channel itself.
   std::string moved_from;
   std::string subject;  // What is excused when the event is lost: "message C1 123.000".
+  std::string notice;   // The same, of the message that tells of a change of the channel.
   std::string time;     // The event's.
 };
 
 class GroundTruth {
  public:
-  using MessageKey = std::pair<std::string, std::string>;  // Channel, ts.
+  using MessageKey = std::pair<std::string, std::string>;  // The home of the channel, ts.
   using ReactionKey = std::tuple<std::string, std::string, std::string, std::string>;
 
   // Events are identified by their number, starting at 0.
@@ -79,7 +82,14 @@ class GroundTruth {
   // No further events. Returns the number of events that were lost.
   size_t Settle();
 
-  bool IsExcused(const std::string& subject) const { return excused_.contains(subject); }
+  bool IsExcused(const std::string& subject) const {
+    return excused_.contains(subject) || doubtful_.contains(subject);
+  }
+
+  // The first id of the channel that now has this id.
+  std::string HomeOf(const std::string& channel) const;
+  // An event that changed the id of this channel was lost: its ids are not known to be one channel.
+  bool IsTorn(const std::string& home) const { return torn_.contains(home); }
   size_t excused() const { return excused_.size(); }
 
   static std::string OfMessage(const MessageKey& key) {
@@ -88,12 +98,17 @@ class GroundTruth {
   static std::string OfReaction(const ReactionKey& key);
   static std::string OfPin(const MessageKey& key) { return "pin " + key.first + " " + key.second; }
   static std::string OfChannel(const std::string& channel) { return "channel " + channel; }
+  static std::string OfAbsence(const std::string& channel, const std::string& from) {
+    return "absence " + channel + " " + from;
+  }
 
   const std::map<MessageKey, TrueMessage>& messages() const { return messages_; }
   const std::map<std::string, TrueChannel>& channels() const { return channels_; }
   // The reactions that exist now; the others were removed.
   const std::map<ReactionKey, bool>& reactions() const { return reactions_; }
   const std::set<MessageKey>& pins() const { return pins_; }
+  // When the bot was taken out of a channel.
+  const std::set<std::pair<std::string, std::string>>& absences() const { return absences_; }
   const std::map<std::string, demo::File>& files() const { return files_; }
   const std::map<std::string, std::string>& real_names() const { return real_names_; }
 
@@ -115,14 +130,19 @@ class GroundTruth {
   TrueMessage& MessageOf(const std::string& ts, Fact* fact);
   TrueChannel& ChannelOf(Fact* fact);
   void Delete(TrueMessage* message, const Fact& fact) const;
+  void Excuse(const Fact& fact);
+  void TearApart(const std::string& home);
 
   std::map<MessageKey, TrueMessage> messages_;
   std::map<std::string, TrueChannel> channels_;
   std::map<ReactionKey, bool> reactions_;
   std::set<MessageKey> pins_;
+  std::set<std::pair<std::string, std::string>> absences_;
   std::map<std::string, demo::File> files_;
   std::map<std::string, std::string> real_names_;
-  std::set<std::string> public_;  // Channels that are or were public.
+  std::set<std::string> public_;              // Channels that are or were public.
+  std::map<std::string, std::string> homes_;  // Of ids that replaced another one.
+  std::set<std::string> torn_;
 
   struct Told {
     Fact fact;
@@ -134,6 +154,8 @@ class GroundTruth {
   std::vector<Told> told_;
   std::set<std::string> known_public_;  // The same, as far as acknowledged events say so.
   std::set<std::string> excused_;
+  // What was said in a channel before it became public is kept when it arrives after that.
+  std::set<std::string> doubtful_;
 };
 
 }  // namespace tidemark::testing

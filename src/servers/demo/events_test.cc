@@ -126,11 +126,27 @@ TEST(EventsTest, ComeInTheMixOfABusyWorkspace) {
 // Other archives have had bugs with each of these kinds, so a long run must contain all of them.
 TEST(EventsTest, MeetEveryKind) {
   const std::map<std::string, size_t> counts = CountByName();
-  for (const char* name :
-       {"me_message", "thread_broadcast", "file_shared", "channel_created", "channel_rename",
-        "channel_name", "channel_archive", "channel_deleted", "channel_topic", "channel_purpose",
-        "reaction_removed", "pin_added", "user_change", "emoji_changed", "channel_id_changed",
-        "channel_convert_to_private", "member_joined_channel", "member_left_channel"}) {
+  for (const char* name : {"me_message",
+                           "thread_broadcast",
+                           "file_shared",
+                           "channel_created",
+                           "channel_rename",
+                           "channel_name",
+                           "channel_archive",
+                           "channel_deleted",
+                           "channel_topic",
+                           "channel_purpose",
+                           "reaction_removed",
+                           "pin_added",
+                           "pin_removed",
+                           "channel_unarchive",
+                           "channel_convert_to_public",
+                           "user_change",
+                           "emoji_changed",
+                           "channel_id_changed",
+                           "channel_convert_to_private",
+                           "member_joined_channel",
+                           "member_left_channel"}) {
     EXPECT_GT(counts.count(name), 0u) << name;
     if (counts.contains(name)) {
       EXPECT_LT(counts.at(name), kManyEvents / 10) << name;

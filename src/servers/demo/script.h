@@ -46,6 +46,8 @@ class Script {
   void PostMe();
   void ShareFile();
   void Edit();
+  void EditInHaste();
+  void Revise(Message* message);
   void UpdateAsBot();
   void Delete();
   void Bury();
@@ -56,12 +58,17 @@ class Script {
   void Rename();
   void Create();
   void Archive();
+  void Unarchive();
   void Remove();
   void ChangeId();
   void ConvertToPrivate();
+  void ConvertToPublic();
+  void RemoveBot();
+  void Uninstall();
   void React();
   void Unreact();
   void Pin();
+  void Unpin();
   void ChangeStatus();
   void Deactivate();
   void ChangeEmoji();
@@ -77,10 +84,13 @@ class Script {
   void EmitChange(const Message& previous, const Message& message);
   void EmitDeletion(const Message& message);
   void EmitReplied(const Message& root);
+  // A change of the channel itself, as an event: channel_archive, channel_unarchive.
+  void EmitOfChannel(std::string_view type, const Channel& channel, const User& user);
   void EmitNotice(const Channel& channel, std::string_view subtype, const User& user,
                   const std::string& text, const WriteFields& more, Changes changes = {});
   void EmitMembership(std::string_view type, const Channel& channel, std::string_view user);
   void EmitCreated(const Channel& channel, const std::string& ts);
+  void EmitPin(std::string_view type, const Message& message);
   void EmitReaction(std::string_view type, const Message& message, const Reaction& reaction);
   void EmitUser(const User& user);
   void Emit(std::string_view name, const WriteFields& write_fields, Changes changes = {});

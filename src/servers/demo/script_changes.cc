@@ -153,15 +153,30 @@ void Script::Archive() {
   stage_.Archive(channel);
   EmitNotice(*channel, is_public ? "channel_archive" : "group_archive", user,
              fmt::format("<@{}> archived the channel", user.id), nullptr, {.channels = {*channel}});
+  EmitOfChannel(is_public ? "channel_archive" : "group_archive", *channel, user);
+}
+
+void Script::EmitOfChannel(std::string_view type, const Channel& channel, const User& user) {
   const std::string ts = stage_.Tick();
-  const std::string type = is_public ? "channel_archive" : "group_archive";
   Emit(type, [&](JsonWriter* writer) {
     PutText(writer, "type", type);
-    PutText(writer, "channel", channel->id);
+    PutText(writer, "channel", channel.id);
     PutText(writer, "user", user.id);
-    PutInt(writer, "is_moved", 0);
+    if (type.ends_with("_archive")) PutInt(writer, "is_moved", 0);
     PutText(writer, "event_ts", ts);
   });
+}
+
+void Script::Unarchive() {
+  if (stage_.active_channels() > target_channels_ + kChannelSlack) return Archive();
+  const Channel* channel = stage_.Unarchive();
+  if (channel == nullptr) return Archive();
+  const User& user = stage_.PickActivePerson();
+  const std::string type =
+      channel->kind == ChannelKind::kPublic ? "channel_unarchive" : "group_unarchive";
+  EmitNotice(*channel, type, user, fmt::format("<@{}> un-archived the channel", user.id), nullptr,
+             {.channels = {*channel}});
+  EmitOfChannel(type, *channel, user);
 }
 
 void Script::Remove() {
@@ -181,8 +196,11 @@ void Script::Remove() {
 }
 
 void Script::ChangeId() {
-  Channel* channel =
-      stage_.PickQuietChannel([](const Channel& c) { return c.kind == ChannelKind::kPrivate; });
+  // Slack does so when a private channel is shared. Tests do it to public ones too, which have more
+  // that is kept.
+  const bool is_any = options_.mix == Mix::kEventful;
+  Channel* channel = stage_.PickQuietChannel(
+      [&](const Channel& c) { return is_any || c.kind == ChannelKind::kPrivate; });
   if (channel == nullptr) return Post();
   const std::string old_id = channel->id;
   stage_.ChangeId(channel, MakeId('C', stage_.random()));
@@ -206,6 +224,36 @@ void Script::ConvertToPrivate() {
   channel->kind = ChannelKind::kPrivate;
   EmitNotice(*channel, "channel_convert_to_private", user, "made this channel *private*", nullptr,
              {.channels = {*channel}});
+}
+
+void Script::ConvertToPublic() {
+  Channel* channel =
+      stage_.PickQuietChannel([](const Channel& c) { return c.kind == ChannelKind::kPrivate; });
+  if (channel == nullptr) return Post();
+  const User& user = stage_.PickActivePerson();
+  channel->kind = ChannelKind::kPublic;
+  EmitNotice(*channel, "channel_convert_to_public", user, "made this channel *public*", nullptr,
+             {.channels = {*channel}});
+}
+
+// Somebody takes the bot out of a channel, and then back in.
+void Script::RemoveBot() {
+  const Channel* channel =
+      stage_.PickQuietChannel([](const Channel& c) { return c.kind == ChannelKind::kPublic; });
+  if (channel == nullptr) return Post();
+  EmitMembership("member_left_channel", *channel, bot_user_);
+  EmitMembership("member_joined_channel", *channel, bot_user_);
+}
+
+// Somebody removes the app, and installs it again at once.
+void Script::Uninstall() {
+  constexpr uint64_t kSeldom = 20;
+  if (!stage_.Chance(kSeldom)) return Post();
+  const std::string ts = stage_.Tick();
+  Emit("app_uninstalled", [&](JsonWriter* writer) {
+    PutText(writer, "type", "app_uninstalled");
+    PutText(writer, "event_ts", ts);
+  });
 }
 
 void Script::EmitUser(const User& user) {

@@ -170,8 +170,7 @@ void Script::EmitReplied(const Message& root) {
 }
 
 void Script::EmitChange(const Message& previous, const Message& message) {
-  const std::string ts =
-      message.edited && message.edited != previous.edited ? message.edited->ts : stage_.Tick();
+  const std::string ts = stage_.TickSoon();
   Emit("message_changed", [&](JsonWriter* writer) {
     PutText(writer, "type", "message");
     PutText(writer, "subtype", "message_changed");
@@ -196,14 +195,29 @@ void Script::Unfurl(Message* message) {
   EmitChange(previous, *message);
 }
 
+// Slack gives the time of an edit in whole seconds.
+void Script::Revise(Message* message) {
+  const Message previous = *message;
+  message->spans = Correct(std::move(message->spans), stage_.random());
+  message->edited = Edited{.user = message->user, .ts = fmt::format("{}.000000", stage_.now())};
+  EmitChange(previous, *message);
+}
+
 void Script::Edit() {
   Message* message = stage_.PickMessage(
       [](const Message& m) { return IsByPerson(m) && m.subtype != "me_message"; });
   if (message == nullptr) return Post();
-  const Message previous = *message;
-  message->spans = Correct(std::move(message->spans), stage_.random());
-  message->edited = Edited{.user = message->user, .ts = stage_.Tick()};
-  EmitChange(previous, *message);
+  stage_.Tick();
+  Revise(message);
+  // In tests it is often followed by another one, which two servers may get at the same time.
+  if (options_.mix == Mix::kEventful && stage_.Chance(2)) Revise(message);
+}
+
+// Somebody posts, and corrects it several times within a second or two.
+void Script::EditInHaste() {
+  const Channel& channel = stage_.PickPublicChannel();
+  Message& message = Say(channel, Draft(channel));
+  for (int i = 0; i < 3; ++i) Revise(&message);
 }
 
 // Bots edit their messages without an "edited" field.
@@ -314,34 +328,48 @@ void Script::Unreact() {
 }
 
 void Script::Pin() {
-  const Message* message = stage_.PickMessage(IsPlainRoot);
+  Message* message =
+      stage_.PickMessage([](const Message& m) { return IsPlainRoot(m) && !m.pinned; });
   if (message == nullptr) return Post();
-  const std::string& user = stage_.PickAuthor(stage_.ChannelOf(*message)).id;
+  message->pinned = true;
+  EmitPin("pin_added", *message);
+}
+
+void Script::Unpin() {
+  Message* message =
+      stage_.PickMessage([](const Message& m) { return IsPlainRoot(m) && m.pinned; });
+  if (message == nullptr) return Pin();
+  message->pinned = false;
+  EmitPin("pin_removed", *message);
+}
+
+void Script::EmitPin(std::string_view type, const Message& message) {
+  const std::string& user = stage_.PickAuthor(stage_.ChannelOf(message)).id;
   const std::string ts = stage_.Tick();
-  Emit("pin_added", [&](JsonWriter* writer) {
-    PutText(writer, "type", "pin_added");
+  Emit(type, [&](JsonWriter* writer) {
+    PutText(writer, "type", type);
     PutText(writer, "user", user);
-    PutText(writer, "channel_id", message->channel);
+    PutText(writer, "channel_id", message.channel);
     writer->Key("item");
     writer->BeginObject();
     PutText(writer, "type", "message");
-    PutText(writer, "channel", message->channel);
+    PutText(writer, "channel", message.channel);
     PutInt(writer, "created", stage_.now());
     PutText(writer, "created_by", user);
     writer->Key("message");
     writer->BeginObject();
-    WriteMessageFields(writer, *message, surroundings_);
+    WriteMessageFields(writer, message, surroundings_);
     writer->EndObject();
     writer->EndObject();
-    PutText(writer, "item_user", message->user);
+    PutText(writer, "item_user", message.user);
     PutInt(writer, "pin_count", 1);
     writer->Key("pinned_info");
     writer->BeginObject();
-    PutText(writer, "channel", message->channel);
+    PutText(writer, "channel", message.channel);
     PutText(writer, "pinned_by", user);
     PutInt(writer, "pinned_ts", stage_.now());
     writer->EndObject();
-    PutBool(writer, "has_pins", true);
+    PutBool(writer, "has_pins", message.pinned);
     PutText(writer, "event_ts", ts);
   });
 }

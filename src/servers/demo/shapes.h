@@ -49,6 +49,7 @@ struct Message {
   std::string latest_reply = {};
   std::optional<Edited> edited = {};
   bool has_preview = false;  // Its link has been unfurled.
+  bool pinned = false;
   std::optional<File> file = {};
   bool file_is_stub = false;  // The event has only its id; files.info has the rest.
   std::vector<Reaction> reactions = {};

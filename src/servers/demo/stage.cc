@@ -57,6 +57,12 @@ std::string Stage::Tick() {
   return fmt::format("{}.{:06}", now_us_ / 1'000'000, now_us_ % 1'000'000);
 }
 
+std::string Stage::TickSoon() {
+  constexpr uint64_t kMoment = 300'000;
+  now_us_ += 1 + static_cast<int64_t>(random_.Below(kMoment));
+  return fmt::format("{}.{:06}", now_us_ / 1'000'000, now_us_ % 1'000'000);
+}
+
 bool Stage::HasAuthor(const Channel& channel) const {
   if (channel.members.empty()) return true;
   return std::ranges::any_of(people_, [&](const User& user) {
@@ -144,6 +150,16 @@ void Stage::Archive(Channel* channel) {
   archived_.push_back(std::move(*found));
   active_.erase(found);
   Rank();
+}
+
+Channel* Stage::Unarchive() {
+  if (archived_.empty()) return nullptr;
+  const auto found = archived_.begin() + static_cast<ptrdiff_t>(random_.Below(archived_.size()));
+  (*found)->archived = false;
+  active_.push_back(std::move(*found));
+  archived_.erase(found);
+  Rank();
+  return active_.back().get();
 }
 
 std::optional<Channel> Stage::RemoveArchived() {

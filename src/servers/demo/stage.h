@@ -33,6 +33,8 @@ class Stage {
 
   // Advances the time, and returns it as a ts that is never used again.
   std::string Tick();
+  // The same a moment later, often within the same second.
+  std::string TickSoon();
   EpochSeconds now() const { return now_us_ / 1'000'000; }
   Random& random() { return random_; }
   bool Chance(uint64_t one_in) { return random_.Below(one_in) == 0; }
@@ -54,6 +56,8 @@ class Stage {
 
   Channel& AddChannel(Channel channel);
   void Archive(Channel* channel);
+  // Makes an archived channel active again; null if there is none.
+  Channel* Unarchive();
   // Removes an archived channel and returns it; nullopt if there is none.
   std::optional<Channel> RemoveArchived();
   // Also changes the remembered messages.
