@@ -95,8 +95,8 @@ endif()
 target_link_libraries(tidemark_flags INTERFACE Threads::Threads)
 
 # The headers that most sources include, compiled once a preset: for tests, for libraries, and for
-# libraries that are HOT. Only with clang: GCC compiles few tests, and ccache does not understand its
-# precompiled headers. tools/headers.py finds a standard header that a source forgets.
+# libraries that are HOT. Only with clang: GCC compiles few tests, and ccache does not understand
+# its precompiled headers. tools/headers.py finds a standard header that a source forgets.
 function(tidemark_headers name)
   cmake_parse_arguments(ARG "" "" "OPTIONS;HEADERS;THIRD_PARTY" ${ARGN})
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
