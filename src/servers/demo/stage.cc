@@ -13,6 +13,10 @@ namespace {
 
 constexpr size_t kRemembered = 1000;
 constexpr size_t kDraws = 12;
+// Somebody leaves only so many picks after their last one, if there is such a person: events are
+// delivered out of order and again, and those of somebody who has left are refused.
+constexpr uint64_t kPicksBeforeLeaving = 250;
+constexpr size_t kDrawsForLeaving = 1'000;
 // Events about the whole channel choose from the quieter half of the channels. With fewer channels
 // than this they would change all of them.
 constexpr size_t kFewestChannels = 4;
@@ -108,6 +112,17 @@ const User& Stage::PickAuthor(const Channel& channel) {
 }
 
 User& Stage::PickActivePerson() {
+  User& user = DrawActivePerson();
+  picked_[user.id] = ++picks_;
+  return user;
+}
+
+bool Stage::WasPickedLately(const User& user) const {
+  const auto picked = picked_.find(user.id);
+  return picked != picked_.end() && picks_ - picked->second < kPicksBeforeLeaving;
+}
+
+User& Stage::DrawActivePerson() {
   while (true) {
     // The smaller of two draws: some people talk more than others.
     const uint64_t draw = std::min(random_.Below(people_.size()), random_.Below(people_.size()));
@@ -116,12 +131,13 @@ User& Stage::PickActivePerson() {
 }
 
 User& Stage::PickSomebodyToLeave() {
-  while (true) {
-    User& user = PickActivePerson();
+  for (size_t draws = 1;; ++draws) {
+    User& user = DrawActivePerson();
     const bool is_needed = std::ranges::any_of(active_, [&](const auto& channel) {
       return std::ranges::count(channel->members, user.id) > 0;
     });
-    if (!is_needed) return user;
+    const bool may_be_on_the_way = draws < kDrawsForLeaving && WasPickedLately(user);
+    if (!is_needed && !may_be_on_the_way) return user;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,8 +49,8 @@ class Stage {
   // Somebody who is not deactivated and may write there.
   const User& PickAuthor(const Channel& channel);
   User& PickActivePerson();
-  // An active person who has no direct conversation. Otherwise that conversation would lose its
-  // author.
+  // An active person who was not picked lately and has no direct conversation. Otherwise that
+  // conversation would lose its author.
   User& PickSomebodyToLeave();
   // Null if there is none.
   User* PickDeactivatedPerson();
@@ -81,6 +82,8 @@ class Stage {
  private:
   void Rank();
   bool HasAuthor(const Channel& channel) const;
+  User& DrawActivePerson();
+  bool WasPickedLately(const User& user) const;
 
   SeededRandom random_;
   const std::chrono::microseconds gap_;
@@ -92,6 +95,9 @@ class Stage {
   // Of the active ones: the share of the first, of the first two, and so on, in millionths.
   std::vector<uint64_t> shares_;
   std::deque<Message> recent_;
+  // The number of the last pick of each person.
+  std::map<std::string, uint64_t> picked_;
+  uint64_t picks_ = 0;
 };
 
 }  // namespace tidemark::demo
