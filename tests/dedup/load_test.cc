@@ -64,10 +64,9 @@ TEST(LoadTest, OneOfFiftyWins) {
   }
   TempFolder folder;
   // With the clock of the processes: on any later one the sweeper would remove what they wrote.
-  auto tables = *embedded::EmbeddedTables::Open(
-      {.folder = folder.path() + "/data",
-       .durability = embedded::Durability::kEverySecond,
-       .clock = &stage.clock});
+  auto tables = *embedded::EmbeddedTables::Open({.folder = folder.path() + "/data",
+                                                 .durability = embedded::Durability::kEverySecond,
+                                                 .clock = &stage.clock});
   Claims claims({}, tables.get(), stage.test.runtime());
   ASSERT_TRUE(claims.CreateTable());
   for (int i = 0; i < 5; ++i) {

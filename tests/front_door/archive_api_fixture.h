@@ -2,6 +2,8 @@
 // asked of Slack, and no file is fetched.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 

@@ -1,6 +1,7 @@
 // The fixture of the tests of documents over HTTP: requests, and what is in their replies.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 

@@ -2,6 +2,7 @@
 // moves.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>

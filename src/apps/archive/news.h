@@ -5,6 +5,7 @@
 // Plain values: they know nothing of tables, clocks or JSON.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -64,12 +64,13 @@ TEST(ReadUserTest, FindsNamesAndPictureInTheProfile) {
   EXPECT_FALSE(ReadUser(Parse(R"({"id":"ann"})").root(), at).has_value());
 }
 
-TEST(IsKeptAsMessageTest, LeavesOutJoinsAndChangesOfTheChannel) {
-  for (const char* subtype : {"channel_join", "group_leave", "channel_topic", "group_purpose",
-                              "channel_convert_to_private", "channel_name"}) {
+TEST(IsKeptAsMessageTest, LeavesOutOnlyJoinsAndLeaves) {
+  for (const char* subtype : {"channel_join", "channel_leave", "group_join", "group_leave"}) {
     EXPECT_FALSE(IsKeptAsMessage(subtype)) << subtype;
   }
-  for (const char* subtype : {"", "bot_message", "channel_posting_permissions", "new"}) {
+  for (const char* subtype :
+       {"", "bot_message", "channel_posting_permissions", "new", "channel_topic", "group_purpose",
+        "channel_convert_to_private", "channel_name"}) {
     EXPECT_TRUE(IsKeptAsMessage(subtype)) << subtype;
   }
 }

@@ -629,9 +629,10 @@ TEST_F(MaintenanceTest, TheSyncAndTheCheckOfTheDiskDoNotWaitForHousekeeping) {
   Maintain();
   folder_.clock().Advance(std::chrono::seconds(1));
   folder_.files().SetFreeBytes(uint64_t{1} << 30);
-  std::atomic<int> log_syncs = 0;
-  const auto count_syncs_of_logs = [&](const FileCall& call) {
-    log_syncs += call.kind == FileCallKind::kSync && call.path.ends_with(".log");
+  // The files outlive the test's variables, and count until the fixture closes the tables.
+  const auto log_syncs = std::make_shared<std::atomic<int>>(0);
+  const auto count_syncs_of_logs = [log_syncs](const FileCall& call) {
+    *log_syncs += call.kind == FileCallKind::kSync && call.path.ends_with(".log");
     return false;
   };
   Options options = folder_.options();
@@ -645,7 +646,7 @@ TEST_F(MaintenanceTest, TheSyncAndTheCheckOfTheDiskDoNotWaitForHousekeeping) {
   files->AwaitStalled();
   folder_.files().Arm({.matches = count_syncs_of_logs});
   Put({{"id", "new"}});
-  EXPECT_TRUE(Await([&] { return log_syncs > 0; }));
+  EXPECT_TRUE(Await([&] { return *log_syncs > 0; }));
   // Less than the reserve; what is written anyway has room.
   folder_.files().SetFreeBytes(options.disk_reserve_bytes / 2);
   EXPECT_TRUE(Await([&] { return !tables_->Writable().has_value(); }));
