@@ -325,7 +325,7 @@ const Setting kProgramSettings[] = {
     {.name = "attempts.max-odds",
      .kind = SettingKind::kDecimal,
      .default_value = "0.01",
-     .help = "The highest allowed probability that somebody guesses a secret between two successes "
+     .help = "The highest allowed probability that somebody guesses right between two successes "
              "of its owner. If a rule of the policy exceeds it, the server does not start."},
     {.name = "attempts.max-yearly-odds",
      .kind = SettingKind::kDecimal,

@@ -79,7 +79,7 @@ class UnacknowledgedTest : public ::testing::Test {
   static std::string Message(const std::string& event_id) {
     return R"({"type":"event_callback","team_id":"T01234567","event_id":")" + event_id +
            R"(","event":{"type":"message","user":"U01234567","channel":"C01234567",)"
-           R"("ts":"1700000000.000100","text":"hello"}})";
+           R"("channel_type":"channel","ts":"1700000000.000100","text":"hello"}})";
   }
 
   ManualClock clock_;

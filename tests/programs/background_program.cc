@@ -54,11 +54,20 @@ pid_t Spawn(const BackgroundRun& run, const Files& files) {
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, files.out.c_str(), kFlags, 0600);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, files.err.c_str(), kFlags, 0600);
   posix_spawn_file_actions_addchdir_np(&actions, files.folder.c_str());
-  std::vector<std::string> arguments = {TIDEMARK_PROGRAM};
+  std::string program = TIDEMARK_PROGRAM;
+  std::vector<std::string> arguments = {program};
+  if (run.most_descriptors > 0) {
+    // A shell sets the limit of the program alone: without privileges the test could not raise its
+    // own again.
+    program = "/bin/sh";
+    arguments = {"sh", "-c",
+                 fmt::format("ulimit -n {} && exec \"$0\" \"$@\"", run.most_descriptors),
+                 TIDEMARK_PROGRAM};
+  }
   arguments.insert(arguments.end(), run.arguments.begin(), run.arguments.end());
   const std::vector<std::string> environment = WithOptionsOfTheTest(run.environment);
   pid_t pid = -1;
-  const int failed = posix_spawn(&pid, TIDEMARK_PROGRAM, &actions, nullptr,
+  const int failed = posix_spawn(&pid, program.c_str(), &actions, nullptr,
                                  Pointers(arguments).data(), Pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   CHECK(failed == 0);

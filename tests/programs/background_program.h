@@ -23,6 +23,7 @@ struct BackgroundRun {
   std::vector<std::string> arguments;
   std::string folder;                         // Where it runs.
   std::vector<std::string> environment = {};  // Such as "TIDEMARK_DATA=data".
+  int most_descriptors = 0;                   // 0: as many as the test may have.
 };
 
 class BackgroundProgram {

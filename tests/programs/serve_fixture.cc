@@ -54,7 +54,8 @@ void ServeFixture::Serve(const Words& arguments, const Words& environment) {
   server_ =
       std::make_unique<BackgroundProgram>(BackgroundRun{.arguments = std::move(all),
                                                         .folder = folder_.path(),
-                                                        .environment = WithConsent(environment)});
+                                                        .environment = WithConsent(environment),
+                                                        .most_descriptors = most_descriptors_});
   const auto address = server_->AwaitError("serving address=");
   ASSERT_TRUE(address) << server_->err();
   address_ = *address;

@@ -79,8 +79,9 @@ class ServeFixture : public ::testing::Test {
   SystemSleeper sleeper_;
   SystemRandom random_;
   http::CurlClient client_{{}, &clock_, &sleeper_};
-  std::string own_host_;  // "127.1.2.3"
-  std::string address_;   // Where the server listens; with the actual port after the start.
+  std::string own_host_;      // "127.1.2.3"
+  int most_descriptors_ = 0;  // Of the servers that are started from now on; 0: no limit.
+  std::string address_;       // Where the server listens; with the actual port after the start.
   std::unique_ptr<BackgroundProgram> server_;
 
  private:
