@@ -136,6 +136,19 @@ TEST_F(BackupCopyTest, LeavesNothingWhenItIsToldToStop) {
   EXPECT_FALSE(std::filesystem::exists(path("copy.making")));
 }
 
+// The next backup `copy` would remove a complete one that is called `copy.making`.
+TEST_F(BackupCopyTest, RefusesTheNamesOfInterruptedWork) {
+  api::BackupProgress progress;
+  EXPECT_EQ(Maker().Make(path("copy.making"), &progress).error().code, ErrorCode::kInvalid);
+  ASSERT_TRUE(Maker().Make(path("copy"), &progress));
+  std::filesystem::rename(path("copy"), path("new.restoring"));
+  const auto report = Restore(
+      {.backup = path("new.restoring"), .data = path("new"), .objects = path("new/objects")},
+      &progress);
+  EXPECT_EQ(report.error().code, ErrorCode::kInvalid);
+  EXPECT_TRUE(std::filesystem::exists(path("new.restoring")));
+}
+
 TEST_F(BackupCopyTest, RestoresObjectsIntoAFolderOfTheirOwn) {
   Put("a");
   const std::string etag = objects_->Head("a").value()->etag;

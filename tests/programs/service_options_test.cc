@@ -11,6 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 // Without the archive, unless the flags say otherwise.
 Result<ServiceOptions> Read(std::map<std::string, std::string> flags,
@@ -36,6 +37,14 @@ TEST(ServiceOptionsTest, DefaultsAreTheSeedsTablesAndTheStrictPolicies) {
   EXPECT_EQ(options.unknown, gate::UnknownPolicy::kAcknowledge);
   EXPECT_TRUE(options.signing_secrets.empty());
   EXPECT_FALSE(options.bot_token);
+}
+
+// An app that is off for a while keeps its rows, and callers of the API may not change them.
+TEST(ServiceOptionsTest, NamesTheTablesOfAppsThatAreOff) {
+  const ServiceOptions options = Read({{"attempts.enabled", "false"}}).value();
+  EXPECT_FALSE(options.attempts);
+  EXPECT_THAT(options.app_tables, UnorderedElementsAre("SlackArchive", "authentication-attempts",
+                                                       "ccoe-customer-contact-manager-cache"));
 }
 
 // The names that the seeds' own code reads.

@@ -63,6 +63,15 @@ fs::path Plain(const std::string& folder) {
   return path.has_filename() ? path : path.parent_path();
 }
 
+// Refuses the names of work that was interrupted. Such a folder is not complete, and the next work
+// of the same name removes it.
+Status CheckComplete(const std::string& backup) {
+  const std::string extension = Plain(backup).extension().string();
+  if (extension != ".making" && extension != ".restoring") return Done{};
+  return Invalid(
+      fmt::format("'{}' is the name of a backup that is not complete: name another", backup));
+}
+
 // Gives the folder its name, which makes it visible, and makes that durable.
 Status Publish(const fs::path& partial, const fs::path& folder) {
   fs::rename(partial, folder);  // Replaces an empty folder.
@@ -126,7 +135,24 @@ Result<T> WithPartial(const std::vector<fs::path>& partial, std::string_view doi
 
 // ---- Backup ----
 
+namespace {
+
+// Ends the observation also when the work throws: the observer uses variables of the caller.
+class ObservedUntilEnd {
+ public:
+  explicit ObservedUntilEnd(objects::ObservedDeletes* objects) : objects_(*objects) {}
+  ~ObservedUntilEnd() { objects_.Observe(nullptr); }
+  ObservedUntilEnd(const ObservedUntilEnd&) = delete;
+  ObservedUntilEnd& operator=(const ObservedUntilEnd&) = delete;
+
+ private:
+  objects::ObservedDeletes& objects_;
+};
+
+}  // namespace
+
 Result<BackupReport> FolderBackup::Make(const std::string& folder, BackupProgress* progress) {
+  TRY(CheckComplete(folder));
   const fs::path target = Plain(folder);
   const fs::path partial = target.string() + ".making";
   return WithPartial<BackupReport>({partial}, "the backup", [&]() -> Result<BackupReport> {
@@ -151,18 +177,18 @@ Result<BackupReport> FolderBackup::MakeIn(const std::string& partial, BackupProg
   const auto copy = TRY(directory::FolderCopy::Open(stores_.objects_folder, objects.string()));
   Status kept = Done{};
   std::mutex mutex;
-  stores_.objects->Observe([&](const std::string& key) {
-    Status copied = copy->Copy(key);
-    const std::lock_guard lock(mutex);
-    if (!copied) kept = std::move(copied);
-  });
   const Status copied = [&]() -> Status {
+    const ObservedUntilEnd observed(stores_.objects);
+    stores_.objects->Observe([&](const std::string& key) {
+      Status saved = copy->Copy(key);
+      const std::lock_guard lock(mutex);
+      if (!saved) kept = std::move(saved);
+    });
     Begin(BackupPhase::kTables, progress);
     TRY(stores_.tables->Backup(partial));
     Begin(BackupPhase::kObjects, progress);
     return copy->CopyAll(CountIn(progress));
   }();
-  stores_.objects->Observe(nullptr);
   if (!copied) return copied.error();
   if (!kept) return kept.error();
   TRY(copy->Sync());
@@ -219,6 +245,7 @@ Status ToStatus(const embedded::VerifyReport& report) {
 }  // namespace
 
 Result<RestoreReport> Restore(const RestorePlaces& places, BackupProgress* progress) {
+  TRY(CheckComplete(places.backup));
   const fs::path data = Plain(places.data);
   const fs::path objects = Plain(places.objects);
   const fs::path partial = data.string() + ".restoring";

@@ -312,6 +312,8 @@ Result<ServiceOptions> ReadOptions(const Settings& settings) {
   options.workers = TRY(IntegerBetween(settings, "server.workers", 1, 4'096));
   options.tokens_file = settings.Text("api.tokens");
   options.backups_folder = settings.Text("backup.folder");
+  options.app_tables = {settings.Text("archive.table"), settings.Text("attempts.table"),
+                        settings.Text("documents.table")};
   options.signing_secrets = TRY(ReadSecrets(settings));
   TRY(ReadBotToken(settings, &options));
   options.team_tokens = TRY(ReadTeamTokens(settings));

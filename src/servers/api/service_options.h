@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,8 @@ struct ServiceOptions {
   Secret work_secret;    // Empty: deliveries of work are not signed.
   std::chrono::seconds work_first_wait = std::chrono::seconds(15);  // Before the second try.
   dedup::WorkOptions work;
+  // The tables of the apps, also of those that are off: they are not for callers of the API.
+  std::set<std::string> app_tables;
   std::string backups_folder = "tidemark-backups";
   bool background = true;  // False: background work is done only by Service::WorkOnce.
 };

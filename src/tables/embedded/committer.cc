@@ -274,9 +274,11 @@ class Reopening final : public Change {
       : store_(store), items_(items), partitions_(partitions) {}
 
   Status Evaluate(Group* group) override {
-    TRY(store_->Reopen());
+    Status opened = store_->Reopen();
+    // Also when it failed: it may have opened another state, for reading only.
     items_->Clear();
     partitions_->Clear();
+    TRY(std::move(opened));
     Status reloaded = group->catalog().Reload(*store_);
     store_->EndReopening(reloaded);
     return reloaded;

@@ -28,6 +28,8 @@ namespace tidemark::embedded {
 
 namespace {
 
+constexpr size_t kCopyCacheBytes = 8 << 20;
+
 // Used where the options have a null pointer. The logger writes into a stream that drops
 // everything.
 struct Defaults {
@@ -355,6 +357,8 @@ Status EmbeddedTables::Backup(const std::string& folder) {
   copy.folder = folder;
   copy.access = Access::kReadOnly;
   copy.metrics = nullptr;
+  // The copy is read once, beside the server's own tables: it needs no cache of their size.
+  copy.block_cache_bytes = kCopyCacheBytes;
   auto opened = TRY(Open(copy).WithContext("opening the backup"));
   const VerifyReport report = TRY(opened->Verify().WithContext("verifying the backup"));
   if (report.problems.empty()) return Done{};

@@ -1,6 +1,7 @@
 #include "servers/api/backup/backup_service.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,10 +22,14 @@ Status CheckName(const std::string& name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_' || c == '.';
   });
-  if (is_plain && !name.empty() && name[0] != '.' && name.size() <= kMaxNameLength) return Done{};
+  // A folder with the ending is a backup that is not complete, and the next one removes it.
+  const bool is_partial = name.ends_with(".making") || name.ends_with(".restoring");
+  const bool is_short = !name.empty() && name.size() <= kMaxNameLength;
+  if (is_plain && is_short && !is_partial && name[0] != '.') return Done{};
   return Invalid(
       fmt::format("'{}' is not the name of a backup: use letters, digits, '-', '_' and '.', such "
-                  "as monday; the server writes it into its folder of backups (backup.folder)",
+                  "as monday, and not the ending .making or .restoring; the server writes it into "
+                  "its folder of backups (backup.folder)",
                   name));
 }
 
@@ -114,11 +119,13 @@ Result<std::string> BackupService::Begin(const std::string& name) {
   }
   // The thread of the previous job has ended, or is about to.
   if (thread_.joinable()) thread_.join();
-  job_ = std::make_shared<Job>();
-  job_->name = name;
-  job_->folder = folder_ + "/" + name;
-  thread_ = std::thread([this, job = job_] { Run(job.get()); });
-  return job_->ToJson();
+  const auto job = std::make_shared<Job>();
+  job->name = name;
+  job->folder = folder_ + "/" + name;
+  thread_ = std::thread([this, job] { Run(job.get()); });
+  // After the thread has started: a job without a thread would never end.
+  job_ = job;
+  return job->ToJson();
 }
 
 std::optional<std::string> BackupService::Show(const std::string& name) {
@@ -129,7 +136,13 @@ std::optional<std::string> BackupService::Show(const std::string& name) {
 
 void BackupService::Run(Job* job) {
   logger_.Log(LogLevel::kInfo, "a backup begins", {{"folder", job->folder}});
-  auto outcome = maker_->Make(job->folder, &job->progress);
+  auto outcome = [&]() -> Result<BackupReport> {
+    try {
+      return maker_->Make(job->folder, &job->progress);
+    } catch (const std::exception& error) {  // It would end the server.
+      return Error{ErrorCode::kInternal, fmt::format("the backup failed: {}", error.what())};
+    }
+  }();
   if (outcome) {
     logger_.Log(outcome->problems.empty() ? LogLevel::kInfo : LogLevel::kError,
                 "a backup is complete",

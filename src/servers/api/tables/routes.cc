@@ -66,6 +66,7 @@ class TablesRoutes {
 std::set<std::string> OwnTables(const ServiceOptions& options) {
   std::set<std::string> own = {options.existence.table, options.quarantine.table,
                                options.claims.table, options.marks.table, options.inbox.table};
+  own.insert(options.app_tables.begin(), options.app_tables.end());
   if (options.archive) {
     own.insert({options.archive->archive.table, options.archive->state_table});
   }
