@@ -302,6 +302,17 @@ class UntypedEventsTest : public SlackEventsTest {
     EXPECT_THAT(door_->Archived(), IsEmpty());
     EXPECT_THAT(door_->tables().Scan({.table = "tidemark-events"}).value().items, IsEmpty());
   }
+  // Nothing but the mark that the whole team lacks a minute.
+  void ExpectAGapWithoutATrace() {
+    EXPECT_EQ(door_->InboxSize(), 0u);
+    EXPECT_EQ(door_->QuarantineSize(), 0u);
+    EXPECT_THAT(door_->tables().Scan({.table = "tidemark-events"}).value().items, IsEmpty());
+    EXPECT_EQ(door_->Archived().size(), 1u);
+    const std::string coverage =
+        door_->Call(http::Method::kGet, "/api/v1/teams/" + ids_.team + "/coverage").body;
+    EXPECT_THAT(coverage, HasSubstr("could not be verified"));
+    EXPECT_THAT(coverage, Not(HasSubstr(channel_)));
+  }
 
   const std::string channel_ = "C0SECRET0";
 };
@@ -322,6 +333,44 @@ TEST_F(UntypedEventsTest, LeaveNoTraceWhenSlackCannotBeAsked) {
   door_->slack().Fail("conversations.info", {.kind = demo::FailureKind::kServerError}, 100);
   for (const std::string& event : Events("EvA")) EXPECT_EQ(door_->Send(event).status, 500) << event;
   ExpectNoTrace();
+}
+
+// After that Slack would not send them again. The gap names no channel, which may be private.
+TEST_F(UntypedEventsTest, BecomeAGapOfTheTeamOnTheirLastDelivery) {
+  door_->slack().Fail("conversations.info", {.kind = demo::FailureKind::kServerError}, 100);
+  for (const char* retry : {"1", "2"}) {
+    EXPECT_EQ(door_->Send(Events("EvA")[1], {.more = {{"X-Slack-Retry-Num", retry}}}).status, 500);
+  }
+  ExpectNoTrace();
+  for (const std::string& event : Events("EvA")) {
+    EXPECT_EQ(door_->Send(event, {.more = {{"X-Slack-Retry-Num", "3"}}}).status, 200) << event;
+  }
+  ExpectAGapWithoutATrace();
+  EXPECT_THAT(door_->log(), HasSubstr("reason=api_error event=EvA0"));
+  EXPECT_EQ(door_->CounterOf("tidemark_events_total{result=\"lost\"}"), 5);
+}
+
+// A retry would not find a token either.
+TEST_F(UntypedEventsTest, BecomeAGapOfTheTeamAtOnceWithoutAToken) {
+  Restart([](api::ServiceOptions* options) {
+    FrontDoor::WithArchive(options);
+    options->work_url = "http://127.0.0.1:1/work";
+    options->bot_token.reset();
+  });
+  for (const std::string& event : Events("EvA")) EXPECT_EQ(door_->Send(event).status, 200) << event;
+  ExpectAGapWithoutATrace();
+  EXPECT_THAT(door_->log(), HasSubstr("reason=no_token event=EvA0"));
+}
+
+// It is checked again there, like a refused event that names the type of its channel.
+TEST_F(UntypedEventsTest, OfAPublicChannelGoToQuarantineWhenTheyAreRefused) {
+  const FrontDoor::Ids ids = {ids_.team, "U0NOBODY", ids_.channel};
+  const std::string mention =
+      fmt::format(R"({{"type":"app_mention","user":"{}","channel":"{}","text":"hello",)"
+                  R"("ts":"1700000000.000100","event_ts":"1700000000.000100"}})",
+                  ids.user, ids.channel);
+  EXPECT_EQ(door_->Send(FrontDoor::Callback("Ev1", ids, mention)).status, 403);
+  EXPECT_EQ(door_->QuarantineSize(), 1u);
 }
 
 // Review: F8

@@ -496,23 +496,22 @@ void Existence::State::StoreTriple(const Question& question, const StoredRows& s
 // A refused id decides the verdict, even if other ids are unknown.
 Verdict Existence::State::VerdictOf(const Question& question, const std::vector<Finding>& findings,
                                     Reason allowed) const {
-  const Finding* unknown = nullptr;
   Verdict verdict = Allow(allowed);
+  bool in_public_channel = false;
   for (size_t i = 0; i < findings.size(); ++i) {
     const Finding& finding = findings[i];
     const slack::EntityKind kind = question.parts[i].kind;
     if (!finding.observation) {
-      if (unknown == nullptr) unknown = &finding;
-    } else if (IsRefused(kind, *finding.observation)) {
-      return Deny(RefusalOf(kind, finding.observation->state), finding.detail);
-    } else {
-      verdict.in_public_channel |= finding.observation->is_public;
+      if (verdict.decision == Decision::kAllow) verdict = Unknown(finding.unknown, finding.detail);
+      continue;
+    }
+    in_public_channel |= finding.observation->is_public;
+    if (verdict.decision != Decision::kDeny && IsRefused(kind, *finding.observation)) {
+      verdict = Deny(RefusalOf(kind, finding.observation->state), finding.detail);
     }
   }
-  if (unknown == nullptr) return verdict;
-  Verdict undecided = Unknown(unknown->unknown, unknown->detail);
-  undecided.in_public_channel = verdict.in_public_channel;
-  return undecided;
+  verdict.in_public_channel = in_public_channel;
+  return verdict;
 }
 
 Status Existence::State::Invalidate(const std::string& id) {

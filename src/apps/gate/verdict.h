@@ -43,8 +43,8 @@ struct Verdict {
   Decision decision = Decision::kUnknown;
   Reason reason = Reason::kApiError;
   std::string detail = {};  // Slack's error code, if it gave one.
-  // Of an event that is not denied: Slack said that its channel is public, now or in the last
-  // 300 s. False when Slack did not say so.
+  // Slack said that the event's channel is public, now or in the last 300 s. False when Slack did
+  // not say so.
   bool in_public_channel = false;
 };
 

@@ -50,18 +50,9 @@ bool SaysPublic(const gate::Verdict& verdict) {
          verdict.reason == gate::Reason::kNothingToVerify;
 }
 
-// Of an event that may be of a private channel, so that nothing of it may be written. When Slack
-// could not be asked it has to send the event again: an event of a public channel is not lost.
-EventOutcome OutcomeWithoutTrace(const gate::Verdict& verdict) {
-  switch (verdict.decision) {
-    case gate::Decision::kAllow:
-      return EventOutcome::kNotPublic;
-    case gate::Decision::kDeny:
-      return EventOutcome::kRefused;
-    case gate::Decision::kUnknown:
-      break;
-  }
-  return EventOutcome::kUnavailable;
+// Whether a later delivery of an event that could not be checked may be decided.
+bool IsWorthARetry(const IncomingEvent& event, const gate::Verdict& verdict) {
+  return !event.is_last_delivery && verdict.reason != gate::Reason::kNoToken;
 }
 
 // Whether one of the first `count` actions is a reason that nothing was written.
@@ -99,10 +90,38 @@ Later<EventOutcome> ClaimedPath::HandleUntold(const IncomingEvent& event) {
   return parts_.gate->CheckExistenceLater(event.callback, event.request_id)
       .Then([this, event](const Result<gate::Verdict>& found) -> Later<EventOutcome> {
         const gate::Verdict verdict = found ? *found : gate::Verdict{};
-        if (!SaysPublic(verdict)) return OutcomeWithoutTrace(verdict);
+        const bool is_public = SaysPublic(verdict);
+        if (!is_public && verdict.decision == gate::Decision::kAllow) {
+          return EventOutcome::kNotPublic;
+        }
+        if (!is_public && verdict.decision == gate::Decision::kDeny) return EventOutcome::kRefused;
         // On the thread that asked Slack, which must not wait for the disk.
-        return parts_.workers->Run([this, event] { return TakeAndHandle(event); });
+        return parts_.workers->Run([this, event, verdict, is_public]() -> Later<EventOutcome> {
+          return is_public ? TakeAndHandle(event) : HandleUndecided(event, verdict);
+        });
       });
+}
+
+// The event may be of a private channel, so it cannot wait in quarantine. As long as a later
+// delivery may be decided, Slack has to send it again. After that it is acknowledged, because Slack
+// turns off an app that fails most deliveries of an hour, and the coverage of the team says that
+// something may be missing.
+EventOutcome ClaimedPath::HandleUndecided(const IncomingEvent& event,
+                                          const gate::Verdict& verdict) {
+  const bool comes_again = IsWorthARetry(event, verdict);
+  runtime_.logger.Log(comes_again ? LogLevel::kWarning : LogLevel::kError,
+                      comes_again ? "nobody can say whether the channel of an event is public; "
+                                    "Slack has to send the event again"
+                                  : "nobody can say whether the channel of an event is public; "
+                                    "the event is lost and its team has a gap",
+                      {{"reason", gate::ToString(verdict.reason)},
+                       {"event", event.callback.event_id},
+                       {"team", event.callback.team_id},
+                       {"request", event.request_id}});
+  if (comes_again) return EventOutcome::kUnavailable;
+  const Status noted = parts_.note_team_gap(event.callback);
+  if (!noted) return LogFailure(event, "noting it as a gap", noted.error());
+  return EventOutcome::kLost;
 }
 
 Later<EventOutcome> ClaimedPath::TakeAndHandle(const IncomingEvent& event) {

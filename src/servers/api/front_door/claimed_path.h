@@ -46,6 +46,7 @@ enum class EventOutcome {
   kRefused,      // By the gate. It is in quarantine.
   kQuarantined,  // It could not be checked. It is in quarantine, and acknowledged.
   kNotPublic,    // Of a conversation that was never public. Nothing of it is written.
+  kLost,         // Nobody could say whether its channel is public. Its team has a gap.
   kUnavailable,  // The store failed. Nothing is known to have been stored.
 };
 
@@ -59,6 +60,8 @@ struct ClaimedPathParts {
   WorkerPool* workers = nullptr;
   // Marks the time of an event as lost in the coverage.
   std::function<Status(const slack::EventCallback&)> note_gap = nullptr;
+  // The same without its channel, which may be private: for the whole team.
+  std::function<Status(const slack::EventCallback&)> note_team_gap = nullptr;
 };
 
 class ClaimedPath {
@@ -75,6 +78,8 @@ class ClaimedPath {
   Later<EventOutcome> TakeAndHandle(const IncomingEvent& event);
   // Of a channel of which nobody has said that it is public.
   Later<EventOutcome> HandleUntold(const IncomingEvent& event);
+  // The same, when Slack could not be asked.
+  EventOutcome HandleUndecided(const IncomingEvent& event, const gate::Verdict& verdict);
   Later<EventOutcome> HandleClaimed(const IncomingEvent& event, const dedup::Claim& claim);
   EventOutcome HandleChecked(const IncomingEvent& event, const dedup::Claim& claim,
                              const gate::Verdict& verdict);

@@ -23,6 +23,8 @@ struct IncomingEvent {
   std::string nonce = {};
   // Slack said that the event's channel is public, when the gate checked the event.
   bool in_public_channel = false;
+  // Slack does not send it again, whatever the answer is.
+  bool is_last_delivery = false;
 };
 
 // The key of an event: its event_id, or else its team, file and ts. kInvalid when it has neither:

@@ -18,6 +18,9 @@ constexpr std::string_view kNoRetryHeader = "X-Slack-No-Retry";
 constexpr EpochSeconds kMinuteSeconds = 60;
 constexpr size_t kNonceBytes = 16;
 
+constexpr std::string_view kRetryNumberHeader = "X-Slack-Retry-Num";
+constexpr std::string_view kLastRetry = "3";
+
 // Why Slack sends an event again. Reasons that are not in this list count as the last one.
 constexpr std::string_view kRetryReasons[] = {
     "http_timeout", "too_many_redirects", "connection_failed",
@@ -94,7 +97,8 @@ class SlackEvents::Delivery {
             .callback = callback,
             .body = request().body,
             .request_id = request().id,
-            .nonce = nonce_};
+            .nonce = nonce_,
+            .is_last_delivery = request().headers.Find(kRetryNumberHeader) == kLastRetry};
   }
 
   slack::Envelope envelope;  // Set once the request is known to be authentic.
@@ -115,6 +119,7 @@ SlackEvents::Counters::Counters(Metrics& metrics)
       refused(AddResult(metrics, "refused")),
       quarantined(AddResult(metrics, "quarantined")),
       not_public(AddResult(metrics, "not_public")),
+      lost(AddResult(metrics, "lost")),
       unavailable(AddResult(metrics, "unavailable")),
       lost_minutes(metrics.AddCounter(
           {.name = "tidemark_events_lost_minutes_total",
@@ -141,6 +146,8 @@ Counter& SlackEvents::Counters::Of(EventOutcome outcome) {
       return quarantined;
     case EventOutcome::kNotPublic:
       return not_public;
+    case EventOutcome::kLost:
+      return lost;
     case EventOutcome::kUnavailable:
       break;
   }
@@ -160,7 +167,9 @@ SlackEvents::SlackEvents(SlackEventsParts parts, gate::UnknownPolicy unknown,
            .tables = parts.tables,
            .planner = &planner_,
            .workers = parts.workers,
-           .note_gap = [this](const slack::EventCallback& callback) { return NoteGap(callback); }},
+           .note_gap = [this](const slack::EventCallback& callback) { return NoteGap(callback); },
+           .note_team_gap =
+               [this](const slack::EventCallback& callback) { return NoteTeamGap(callback); }},
           unknown, runtime),
       counters_(runtime.metrics) {}
 
@@ -239,6 +248,7 @@ http::Response SlackEvents::AnswerEvent(EventOutcome outcome, Delivery* delivery
     case EventOutcome::kAccepted:
     case EventOutcome::kDuplicate:
     case EventOutcome::kQuarantined:
+    case EventOutcome::kLost:
       delivery->Acknowledge();
       return http::Text(200, "");
     case EventOutcome::kRefused:
@@ -270,14 +280,26 @@ http::Response SlackEvents::AnswerRateLimited(const slack::AppRateLimited& limit
 }
 
 Status SlackEvents::NoteLostMinute(const slack::AppRateLimited& limited) {
+  return AddLostMinute(limited.team_id, limited.minute, "Slack's volume limit: app_rate_limited");
+}
+
+// A whole minute, so that an outage adds few marks however many events it loses.
+Status SlackEvents::NoteTeamGap(const slack::EventCallback& callback) {
+  const auto told = GapTimeOf(callback);
+  const EpochSeconds at = told ? told->seconds() : runtime_.clock.NowSeconds();
+  return AddLostMinute(callback.team_id, at - at % kMinuteSeconds,
+                       "events that do not name the type of their channel could not be verified");
+}
+
+Status SlackEvents::AddLostMinute(const std::string& team_id, EpochSeconds minute,
+                                  std::string reason) {
   if (parts_.ledger == nullptr) return Done{};
-  const auto team = slack::TeamId::Parse(limited.team_id);
+  const auto team = slack::TeamId::Parse(team_id);
   if (!team) return Done{};  // No archive of a team lacks the minute.
-  return parts_.ledger->Add(*team,
-                            {.kind = archive::CoverageKind::kLost,
-                             .from = slack::Timestamp::FromSeconds(limited.minute),
-                             .to = slack::Timestamp::FromSeconds(limited.minute + kMinuteSeconds),
-                             .reason = "Slack's volume limit: app_rate_limited"});
+  return parts_.ledger->Add(*team, {.kind = archive::CoverageKind::kLost,
+                                    .from = slack::Timestamp::FromSeconds(minute),
+                                    .to = slack::Timestamp::FromSeconds(minute + kMinuteSeconds),
+                                    .reason = std::move(reason)});
 }
 
 http::Response SlackEvents::RefuseMalformed(const http::Request& request,
@@ -288,7 +310,7 @@ http::Response SlackEvents::RefuseMalformed(const http::Request& request,
 }
 
 void SlackEvents::CountRetry(const slack::EventCallback& callback, const http::Request& request) {
-  const auto number = request.headers.Find("X-Slack-Retry-Num");
+  const auto number = request.headers.Find(kRetryNumberHeader);
   if (!number) return;
   const auto reason = request.headers.Find("X-Slack-Retry-Reason").value_or("unknown_error");
   const auto known = counters_.retries.find(reason);

@@ -87,6 +87,7 @@ class SlackEvents {
     Counter& refused;
     Counter& quarantined;
     Counter& not_public;
+    Counter& lost;
     Counter& unavailable;
     Counter& lost_minutes;
     std::map<std::string, Counter*, std::less<>> retries;  // By reason.
@@ -103,6 +104,9 @@ class SlackEvents {
   http::Response AnswerEvent(EventOutcome outcome, Delivery* delivery);
   http::Response AnswerRateLimited(const slack::AppRateLimited& limited, Delivery* delivery);
   Status NoteLostMinute(const slack::AppRateLimited& limited);
+  // Of an event that may be of a private channel: the team lacks something of this minute.
+  Status NoteTeamGap(const slack::EventCallback& callback);
+  Status AddLostMinute(const std::string& team_id, EpochSeconds minute, std::string reason);
   // The request is signed but malformed. It would not be better the next time.
   http::Response RefuseMalformed(const http::Request& request, const Error& error) const;
   void CountRetry(const slack::EventCallback& callback, const http::Request& request);
