@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct CallError {
   CallFailure failure = CallFailure::kOther;
   std::string error;  // Slack's error code ("missing_scope") or our own.
 };
+// The error of an answer that is larger than we read.
+inline constexpr std::string_view kTooLarge = "too_large";
 
 // The value, or why the call failed.
 template <typename T>

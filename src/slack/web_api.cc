@@ -97,7 +97,7 @@ ApiAnswer Judge(http::Exchange exchange) {
     case http::Outcome::kBroken:
       return Failed(CallFailure::kOther, "broken");
     case http::Outcome::kTooLarge:
-      return Failed(CallFailure::kOther, "too_large");
+      return Failed(CallFailure::kOther, std::string(kTooLarge));
   }
   const int status = exchange.response.status;
   if (status == 429) return Failed(CallFailure::kRateLimited, "ratelimited");

@@ -205,20 +205,35 @@ TEST_F(ListsTest, ARefusedPageIsAskedForLaterWithTheSameCursor) {
   EXPECT_EQ(lists_.user_requests[2].limit, 999u);
 }
 
-// Slack fails with large pages of large workspaces; a cursor may not survive, either.
-TEST_F(ListsTest, AFailedWalkBeginsAgainWithSmallerPages) {
+// Slack is slow with large pages of large workspaces; a cursor may not survive, either.
+TEST_F(ListsTest, AFailedWalkBeginsAgainWithSmallerPagesWhenTheyWereTooLarge) {
   lists_.users = {People{.entries = {}, .next_cursor = "a"},
                   CallError{CallFailure::kOther, "invalid_cursor"},
-                  CallError{CallFailure::kTimeout, "timeout"}, People{}};
-  for (int i = 0; i < 5; ++i) {
+                  CallError{CallFailure::kTimeout, "timeout"},
+                  CallError{CallFailure::kOther, "too_large"}, People{}};
+  for (int i = 0; i < 6; ++i) {
     Walk();
-    stage_.clock.Advance(seconds(20));
+    stage_.clock.Advance(seconds(40));
   }
-  ASSERT_EQ(lists_.user_requests.size(), 4u);
+  ASSERT_EQ(lists_.user_requests.size(), 5u);
   EXPECT_EQ(lists_.user_requests[2].cursor, "");
-  EXPECT_EQ(lists_.user_requests[2].limit, 499u);
-  EXPECT_EQ(lists_.user_requests[3].limit, 249u);
-  EXPECT_EQ(stage_.LogLines("a list of Slack could not be read"), 2u);
+  EXPECT_EQ(lists_.user_requests[2].limit, 999u) << "the cursor has nothing to do with the size";
+  EXPECT_EQ(lists_.user_requests[3].limit, 499u);
+  EXPECT_EQ(lists_.user_requests[4].limit, 249u);
+  EXPECT_EQ(stage_.LogLines("a list of Slack could not be read"), 3u);
+}
+
+// A short outage does not cost a large workspace ten times the calls until the next start.
+TEST_F(ListsTest, PagesAreLargeAgainAfterAnOutage) {
+  for (const CallFailure failure : {CallFailure::kTimeout, CallFailure::kOther}) {
+    for (int i = 0; i < 4; ++i) lists_.users.emplace_back(CallError{failure, "outage"});
+  }
+  for (int i = 0; i < 20; ++i) {
+    Walk();
+    stage_.clock.Advance(kLongestListWait);
+  }
+  EXPECT_EQ(lists_.user_requests[8].limit, kSmallestListPage);
+  EXPECT_EQ(lists_.user_requests.back().limit, slack::kLargestListPage);
 }
 
 TEST_F(ListsTest, ARepeatedCursorIsAFailure) {

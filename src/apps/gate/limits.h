@@ -33,7 +33,7 @@ inline constexpr std::chrono::seconds kListPeriod(240);
 inline constexpr std::chrono::seconds kListBudgetWait(3);
 inline constexpr std::chrono::seconds kListFailureWait(10);
 inline constexpr std::chrono::seconds kLongestListWait(600);
-// A page that takes too long or fails is asked for with half the limit, down to this one.
+// A page that takes too long or is too large is asked for with half the limit, down to this one.
 inline constexpr uint32_t kSmallestListPage = 100;
 
 // A signature is valid for 300 s before and after its timestamp. The 5 s more are for a clock that

@@ -24,6 +24,11 @@ nanoseconds WaitAfter(uint32_t failures) {
   return std::min(wait, kLongestListWait);
 }
 
+// Whether a smaller page may succeed where this one failed.
+bool IsAboutSize(const CallError& error) {
+  return error.failure == CallFailure::kTimeout || error.error == slack::kTooLarge;
+}
+
 }  // namespace
 
 std::string_view ListWalker::ToString(ListKind kind) {
@@ -122,11 +127,13 @@ void ListWalker::End(const std::vector<slack::Lookup>& ended) {
   }
 }
 
-// Only a page without a cursor is the last one; an empty page is not.
+// Only a page without a cursor is the last one; an empty page is not. After the last one, larger
+// pages are tried again: what made a page too slow may have passed.
 void ListWalker::Advance(const std::string& next_cursor, Walk* walk) const {
   walk->failures = 0;
   walk->cursor = next_cursor;
   walk->is_under_way = !next_cursor.empty();
+  if (!walk->is_under_way) walk->limit = std::min(walk->limit * 2, slack::kLargestListPage);
 }
 
 void ListWalker::Fail(const PageOrigin& origin, ListKind kind, const CallError& error, Walk* walk) {
@@ -137,7 +144,7 @@ void ListWalker::Fail(const PageOrigin& origin, ListKind kind, const CallError& 
   const bool is_denied = error.failure == CallFailure::kDenied;
   ++walk->failures;
   walk->cursor.clear();
-  walk->limit = std::max(walk->limit / 2, kSmallestListPage);
+  if (IsAboutSize(error)) walk->limit = std::max(walk->limit / 2, kSmallestListPage);
   walk->next_try =
       clock_.Monotonic() + (is_denied ? nanoseconds(kLongestListWait) : WaitAfter(walk->failures));
   logger_.Log(LogLevel::kWarning,

@@ -7,7 +7,8 @@
 //
 // A list is read from its first page to the page without a cursor. When our budget or Slack refuses
 // a page, the walk goes on with the same cursor later. After any other failure it begins again,
-// with smaller pages and after a pause; until then look-ups do the work.
+// after a pause; until then look-ups do the work. When a page took too long or was too large, pages
+// are smaller from then on; each finished walk lets them grow again.
 //
 // Step is for one thread. It blocks while it waits for Slack. Stop may be called from any thread.
 #pragma once
