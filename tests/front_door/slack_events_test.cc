@@ -373,6 +373,27 @@ TEST_F(UntypedEventsTest, OfAPublicChannelGoToQuarantineWhenTheyAreRefused) {
   EXPECT_EQ(door_->QuarantineSize(), 1u);
 }
 
+// What the check that ends the quarantine says of the channel counts, also when the gate's table
+// does not have it: the only copy of the event would be deleted.
+TEST_F(UntypedEventsTest, OfAPublicChannelArePromotedWithoutTheGatesTable) {
+  Restart([](api::ServiceOptions* options) {
+    FrontDoor::WithArchive(options);
+    options->lists = false;
+    options->existence.table.clear();
+    options->quarantine.first_recheck = std::chrono::seconds(0);
+  });
+  const std::string mention =
+      fmt::format(R"({{"type":"app_mention","user":"{}","channel":"{}","text":"hello",)"
+                  R"("ts":"1700000000.000100","event_ts":"1700000000.000100"}})",
+                  ids_.user, ids_.channel);
+  door_->slack().Fail("users.info", {.kind = demo::FailureKind::kServerError}, 2);
+  ASSERT_EQ(door_->Send(FrontDoor::Callback("Ev1", ids_, mention)).status, 200);
+  ASSERT_EQ(door_->QuarantineSize(), 1u);
+  ASSERT_TRUE(door_->service().WorkOnce());
+  EXPECT_EQ(door_->QuarantineSize(), 0u);
+  EXPECT_EQ(door_->CounterOf("tidemark_events_total{result=\"accepted\"}"), 1);
+}
+
 // Review: F8
 TEST_F(UntypedEventsTest, AreKeptWhenTheirChannelWasPublic) {
   ASSERT_EQ(door_->Send(FrontDoor::Message("Ev1", {ids_.team, ids_.user, channel_})).status, 200);

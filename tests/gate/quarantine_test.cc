@@ -32,8 +32,8 @@ class QuarantineTest : public ::testing::Test {
                       [this](const slack::EventCallback& callback) {
                         return stage_.gate->CheckExistence(callback, "recheck");
                       },
-                  .promote = [this](const slack::EventCallback& callback,
-                                    std::string_view body) -> Status {
+                  .promote = [this](const slack::EventCallback& callback, std::string_view body,
+                                    const Verdict&) -> Status {
                     if (!takes_) return Error{ErrorCode::kUnavailable, "not now"};
                     promoted_.push_back(callback.event_id + " " + std::string(body));
                     return Done{};
@@ -145,9 +145,10 @@ TEST_F(QuarantineTest, KeepsTheBytesOfAGivenUpEventAsLongAsConfigured) {
   stage_.slack.SetAll(slack::LookupOutcome::kNotFound);
   Keep(kEvent);
   stage_.clock.Advance(std::chrono::hours(24));
-  ASSERT_TRUE(quarantine.Recheck({.check = [](const auto&) { return Deny(Reason::kUserNotFound); },
-                                  .promote = [](const auto&, auto) -> Status { return Done{}; },
-                                  .note_gap = [](const auto&) -> Status { return Done{}; }}));
+  ASSERT_TRUE(quarantine.Recheck(
+      {.check = [](const auto&) { return Deny(Reason::kUserNotFound); },
+       .promote = [](const auto&, auto, const auto&) -> Status { return Done{}; },
+       .note_gap = [](const auto&) -> Status { return Done{}; }}));
   EXPECT_EQ(quarantine.List(std::nullopt, 10)->events.size(), 1U);
   stage_.clock.Advance(std::chrono::hours(1));
   EXPECT_EQ(quarantine.List(std::nullopt, 10)->events.size(), 0U);

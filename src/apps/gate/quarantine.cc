@@ -145,7 +145,7 @@ Result<Quarantine::Outcome> Quarantine::RecheckOne(const item::Item& row, const 
   const auto* callback = envelope ? std::get_if<slack::EventCallback>(&*envelope) : nullptr;
   const Verdict verdict = callback != nullptr ? actions.check(*callback) : Deny(Reason::kNoIds);
   if (IsForLackOfBudget(verdict)) return Outcome::kWithoutBudget;
-  if (verdict.decision == Decision::kAllow && actions.promote(*callback, body)) {
+  if (verdict.decision == Decision::kAllow && actions.promote(*callback, body, verdict)) {
     TRY(tables_.Delete({.table = options_.table, .key = KeyOf(row)}));
     metrics_.promoted.Add();
     return Outcome::kPromoted;

@@ -70,7 +70,9 @@ struct RecheckReport {
 class Quarantine {
  public:
   using Check = std::function<Verdict(const slack::EventCallback&)>;
-  using Promote = std::function<Status(const slack::EventCallback&, std::string_view body)>;
+  // With the verdict of the check, which allows the event.
+  using Promote =
+      std::function<Status(const slack::EventCallback&, std::string_view body, const Verdict&)>;
   using NoteGap = std::function<Status(const slack::EventCallback&)>;
   struct Actions {
     Check check;

@@ -306,8 +306,11 @@ void Service::State::ReadLists() {
 Status Service::State::Recheck() {
   TRY(quarantine_.Recheck(
       {.check = [this](const slack::EventCallback& callback) { return events_.Recheck(callback); },
-       .promote = [this](const slack::EventCallback& callback,
-                         std::string_view body) { return events_.Promote(callback, body); },
+       .promote =
+           [this](const slack::EventCallback& callback, std::string_view body,
+                  const gate::Verdict& verdict) {
+             return events_.Promote(callback, body, verdict);
+           },
        .note_gap =
            [this](const slack::EventCallback& callback) { return events_.NoteGap(callback); }}));
   return Done{};

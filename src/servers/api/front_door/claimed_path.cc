@@ -131,16 +131,23 @@ Later<EventOutcome> ClaimedPath::TakeAndHandle(const IncomingEvent& event) {
   return HandleClaimed(event, *reply->claim);
 }
 
-EventOutcome ClaimedPath::Promote(const IncomingEvent& event) {
-  // An earlier release may have kept an event of a private channel.
-  if (ConversationOf(event.callback.event) == Conversation::kUntold) {
-    const auto may_keep = parts_.planner->MayKeep(event);
-    if (!may_keep) return LogFailure(event, "reading the rows of its channel", may_keep.error());
-    if (!*may_keep) return EventOutcome::kNotPublic;
+// An earlier release may have kept an event of a private channel.
+Result<bool> ClaimedPath::IsNeverPublic(const IncomingEvent& event,
+                                        const gate::Verdict& verdict) const {
+  if (ConversationOf(event.callback.event) != Conversation::kUntold) return false;
+  if (SaysPublic(verdict)) return false;
+  return !TRY(parts_.planner->MayKeep(event));
+}
+
+EventOutcome ClaimedPath::Promote(const IncomingEvent& event, const gate::Verdict& verdict) {
+  const auto never_public = IsNeverPublic(event, verdict);
+  if (!never_public) {
+    return LogFailure(event, "reading the rows of its channel", never_public.error());
   }
+  if (*never_public) return EventOutcome::kNotPublic;
   const auto reply = parts_.dedup->Take(ClaimRequestFor(event));
   if (!reply) return LogFailure(event, "claiming it", reply.error());
-  if (reply->claim) return Store(event, *reply->claim);
+  if (reply->claim) return HandleChecked(event, *reply->claim, verdict);
   // The caller deletes its copy of an event that was stored. After any other outcome (such as
   // kFailed, when another program gave up on the same key) its copy may be the only one.
   return reply->outcome == dedup::ClaimOutcome::kDone ? OutcomeWithoutClaim(*reply)

@@ -71,8 +71,9 @@ class ClaimedPath {
   // What the event refers to lives until the answer.
   Later<EventOutcome> Handle(const IncomingEvent& event);
 
-  // Stores an event that was in quarantine and has passed its check by now: steps 1 and 5.
-  EventOutcome Promote(const IncomingEvent& event);
+  // Stores an event that was in quarantine and has passed its check by now, with this verdict:
+  // steps 1 and 5.
+  EventOutcome Promote(const IncomingEvent& event, const gate::Verdict& verdict);
 
  private:
   Later<EventOutcome> TakeAndHandle(const IncomingEvent& event);
@@ -81,6 +82,8 @@ class ClaimedPath {
   // The same, when Slack could not be asked.
   EventOutcome HandleUndecided(const IncomingEvent& event, const gate::Verdict& verdict);
   Later<EventOutcome> HandleClaimed(const IncomingEvent& event, const dedup::Claim& claim);
+  // Whether nobody says that the channel of an event in quarantine is or was public.
+  Result<bool> IsNeverPublic(const IncomingEvent& event, const gate::Verdict& verdict) const;
   EventOutcome HandleChecked(const IncomingEvent& event, const dedup::Claim& claim,
                              const gate::Verdict& verdict);
   EventOutcome Refuse(const IncomingEvent& event, const dedup::Claim& claim,

@@ -339,16 +339,12 @@ Status SlackEvents::NoteGap(const slack::EventCallback& callback) {
                                     .reason = "an event could not be verified"});
 }
 
-Status SlackEvents::Promote(const slack::EventCallback& callback, std::string_view body) {
+Status SlackEvents::Promote(const slack::EventCallback& callback, std::string_view body,
+                            const gate::Verdict& verdict) {
   const std::string key = TRY(EventKeyOf(callback));
-  // The check that ended its quarantine was a moment ago, so the gate's table has its answer.
-  const std::optional<gate::Verdict> verdict = parts_.gate->Recall(callback);
-  const IncomingEvent event{.key = key,
-                            .callback = callback,
-                            .body = body,
-                            .request_id = "quarantine",
-                            .in_public_channel = verdict && verdict->in_public_channel};
-  const EventOutcome outcome = claimed_path_.Promote(event);
+  const IncomingEvent event{
+      .key = key, .callback = callback, .body = body, .request_id = "quarantine"};
+  const EventOutcome outcome = claimed_path_.Promote(event, verdict);
   if (outcome == EventOutcome::kAccepted) counters_.accepted.Add();
   if (outcome == EventOutcome::kAccepted || outcome == EventOutcome::kDuplicate ||
       outcome == EventOutcome::kNotPublic) {

@@ -68,9 +68,11 @@ class SlackEvents {
   Later<http::Response> Receive(const http::RoutedRequest& routed);
 
   // For the quarantine. Recheck asks again whether the event is allowed. Promote stores an event
-  // that is; it succeeds also when the event was stored by another delivery in the meantime.
+  // that is, by this verdict; it succeeds also when the event was stored by another delivery in the
+  // meantime.
   gate::Verdict Recheck(const slack::EventCallback& callback);
-  Status Promote(const slack::EventCallback& callback, std::string_view body);
+  Status Promote(const slack::EventCallback& callback, std::string_view body,
+                 const gate::Verdict& verdict);
   // Of an event that left quarantine unverified: the archive's coverage says that it is missing.
   Status NoteGap(const slack::EventCallback& callback);
 
