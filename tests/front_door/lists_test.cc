@@ -60,5 +60,34 @@ TEST_F(ListsTest, ALookedUpChannelHasItsName) {
   EXPECT_EQ(door_->slack().calls("conversations.info"), 1u);
 }
 
+const Secret kRightToken{std::string(FrontDoor::kBotToken)};
+const Secret kWrongToken{std::string("xoxb-revoked")};
+
+// A token that Slack refuses does not keep the lists of other teams from being read.
+TEST_F(ListsTest, ARefusedTokenDoesNotHoldUpTheOthers) {
+  const demo::Workspace workspace = demo::MakeWorkspace({});
+  const auto team = slack::TeamId::Parse(workspace.team.id).value();
+  FrontDoor door(
+      [&](api::ServiceOptions* options) {
+        options->bot_token = kWrongToken;
+        options->team_tokens = {{team, kRightToken}};
+      },
+      FrontDoor::Surroundings{.workspace = workspace});
+  ASSERT_TRUE(door.service().WorkOnce());
+  EXPECT_EQ(door.slack().calls("users.list"), 1u);
+}
+
+// The lists would be read with the token of another team.
+TEST_F(ListsTest, ATokenUnderTheWrongTeamIsAnError) {
+  FrontDoor door([&](api::ServiceOptions* options) {
+    options->bot_token = kWrongToken;
+    options->team_tokens = {{slack::TeamId::Parse("T0OTHER").value(), kRightToken}};
+  });
+  ASSERT_TRUE(door.service().WorkOnce());
+  EXPECT_EQ(door.slack().calls("users.list"), 0u);
+  EXPECT_THAT(door.log(), HasSubstr("correct slack.bot-tokens"));
+  EXPECT_THAT(door.log(), HasSubstr("team=" + door.real_ids().team));
+}
+
 }  // namespace
 }  // namespace tidemark::testing

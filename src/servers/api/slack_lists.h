@@ -41,9 +41,12 @@ class SlackLists {
  private:
   // The team of a token is known before its first event, so that the first start reads its lists.
   void FindTeams();
+  // Reads the lists of the team that auth.test names for this token, if the token is used for it.
+  void Want(const slack::TeamId& team, const gate::Credential& credential);
 
   const SlackListsParts parts_;
   const Clock& clock_;
+  const Logger& logger_;
   std::optional<Names> names_;
   gate::ListWalker walker_;
   std::atomic<bool> stopping_ = false;
