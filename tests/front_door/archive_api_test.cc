@@ -13,6 +13,7 @@
 #include "apps/archive/archive.h"
 #include "base/json.h"
 #include "servers/api/archive/file_routes.h"
+#include "servers/api/archive/people_routes.h"
 #include "servers/api/archive/routes.h"
 #include "tests/archive/store_event.h"
 #include "tests/front_door/archive_api_fixture.h"
@@ -286,6 +287,28 @@ TEST_F(ArchiveApiTest, APermalinkResolvesAcrossChangesOfTheId) {
   const http::Response reply =
       Get("/archives/C1X/p1700000000000100?thread_ts=1700000000.000100&cid=C1X");
   EXPECT_EQ(reply.status, 200);
+}
+
+// A page of texts that mention everybody must not cost tens of thousands of reads.
+TEST(NamedPeopleTest, AreLimitedForAReplyAndAuthorsComeFirst) {
+  const archive::Place place{.team = slack::TeamId::Parse("T1X").value(),
+                             .channel = slack::ChannelId::Parse("C1X").value()};
+  const auto ts = slack::Timestamp::FromSeconds(1'700'000'000);
+  std::vector<archive::Message> messages;
+  for (int i = 0; i < 3; ++i) {
+    std::string text;
+    for (int n = 0; n < 500; ++n) text += fmt::format("<@U0{}X{}> ", i, n);
+    messages.push_back({.place = place,
+                        .ts = ts,
+                        .traits = {.user = fmt::format("UZAUTHOR{}", i)},
+                        .body = archive::Body{.version = ts, .event_ts = ts, .text = text}});
+  }
+  const std::set<std::string> named = api::NamedIn(messages);
+  EXPECT_EQ(named.size(), 1000u);
+  for (const archive::Message& message : messages) EXPECT_TRUE(named.contains(message.traits.user));
+  const archive::MessageDetail detail{
+      .message = messages[0], .versions = {*messages[1].body, *messages[2].body}, .reactions = {}};
+  EXPECT_EQ(api::NamedIn(detail).size(), 1000u);
 }
 
 // ---- Coverage and status ----

@@ -20,6 +20,23 @@ void WriteNext(const std::optional<std::string>& next, JsonWriter* writer) {
   writer->String(*next);
 }
 
+// The ids of people, up to the limit. What is added first is kept.
+class NamedPeople {
+ public:
+  void Add(const std::string& user) {
+    if (!user.empty() && ids_.size() < kMaxNamedPeople) ids_.insert(user);
+  }
+  // The editor, and those whom the text mentions.
+  void AddAllIn(const archive::Body& body) {
+    Add(body.edited_by);
+    for (const std::string& user : archive::MentionedIn(body.text.value_or(""))) Add(user);
+  }
+  const std::set<std::string>& ids() const { return ids_; }
+
+ private:
+  std::set<std::string> ids_;
+};
+
 }  // namespace
 
 Result<std::string> ListPeople(const archive::People& people, const http::RoutedRequest& routed) {
@@ -70,26 +87,24 @@ Result<std::string> ListEmoji(const archive::People& people, const http::RoutedR
   });
 }
 
-std::set<std::string> NamedIn(const archive::Message& message) {
-  std::set<std::string> users;
-  if (message.body) {
-    users = archive::MentionedIn(message.body->text.value_or(""));
-    if (!message.body->edited_by.empty()) users.insert(message.body->edited_by);
+std::set<std::string> NamedIn(const std::vector<archive::Message>& messages) {
+  NamedPeople named;
+  for (const archive::Message& message : messages) named.Add(message.traits.user);
+  for (const archive::Message& message : messages) {
+    if (message.body) named.AddAllIn(*message.body);
   }
-  if (!message.traits.user.empty()) users.insert(message.traits.user);
-  return users;
+  return named.ids();
 }
 
 std::set<std::string> NamedIn(const archive::MessageDetail& detail) {
-  std::set<std::string> users = NamedIn(detail.message);
-  for (const archive::Body& body : detail.versions) {
-    if (!body.edited_by.empty()) users.insert(body.edited_by);
-    users.merge(archive::MentionedIn(body.text.value_or("")));
-  }
+  NamedPeople named;
+  named.Add(detail.message.traits.user);
+  if (detail.message.body) named.AddAllIn(*detail.message.body);
+  for (const archive::Body& body : detail.versions) named.AddAllIn(body);
   for (const archive::Reaction& reaction : detail.reactions) {
-    users.insert(reaction.users.begin(), reaction.users.end());
+    for (const std::string& user : reaction.users) named.Add(user);
   }
-  return users;
+  return named.ids();
 }
 
 }  // namespace tidemark::api

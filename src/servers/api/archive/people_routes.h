@@ -1,8 +1,10 @@
 // People and emoji of a team, and the names of the people that messages name.
 #pragma once
 
+#include <cstddef>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "apps/archive/people.h"
 #include "apps/archive/reader.h"
@@ -17,10 +19,15 @@ Result<std::string> ListPeople(const archive::People& people, const http::Routed
 Result<http::Response> ShowPerson(const archive::People& people, const http::RoutedRequest& routed);
 Result<std::string> ListEmoji(const archive::People& people, const http::RoutedRequest& routed);
 
-// Everybody whom a message names: its author, its editor, and those whom its text mentions.
-std::set<std::string> NamedIn(const archive::Message& message);
+// Each name costs a read, and a text may mention thousands of people. A reply has the names of at
+// most so many; clients show the others by their ids.
+inline constexpr size_t kMaxNamedPeople = 1'000;
 
-// The same for a message with its reactions.
+// Whom messages name, up to the limit: first their authors, then their editors and those whom their
+// texts mention.
+std::set<std::string> NamedIn(const std::vector<archive::Message>& messages);
+
+// The same for a message with its versions and reactions.
 std::set<std::string> NamedIn(const archive::MessageDetail& detail);
 
 }  // namespace tidemark::api

@@ -156,9 +156,7 @@ Result<http::Response> Routes::Channel(const RoutedRequest& routed) const {
 
 Result<archive::People::Names> Routes::NameAuthors(const slack::TeamId& team,
                                                    std::vector<archive::Message>* messages) const {
-  std::set<std::string> users;
-  for (const archive::Message& message : *messages) users.merge(NamedIn(message));
-  archive::People::Names names = TRY(people_.NamesOf(team, users));
+  archive::People::Names names = TRY(people_.NamesOf(team, NamedIn(*messages)));
   for (archive::Message& message : *messages) {
     const auto name = names.find(message.traits.user);
     if (name != names.end()) message.user_name = name->second;
