@@ -123,7 +123,7 @@ bool Connection::CountBody() {
 bool Connection::CountReply(const Response& response) {
   if (response.source || exchange_.method == Method::kHead) return true;
   const uint64_t size = BodyBytes(response);
-  return size <= kSmallBodyBytes || reply_bytes_.RaiseTo(size);
+  return size <= kSmallReplyBytes || reply_bytes_.RaiseTo(size);
 }
 
 void Connection::OutputSent() {

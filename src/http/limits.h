@@ -39,8 +39,11 @@ struct ServerLimits {
   std::chrono::milliseconds write_timeout = std::chrono::seconds(30);
 };
 
-// A body of at most this size does not count towards these limits.
+// The body of a request of at most this size does not count towards these limits.
 inline constexpr size_t kSmallBodyBytes = 16 << 10;
+// The same for a reply. Larger than that of a request, because /metrics must be answered while
+// others hold large pages: it has 16 KB and more, and an operator needs it most at such a time.
+inline constexpr size_t kSmallReplyBytes = 256 << 10;
 // The addresses whose bad requests are counted one by one, at the same time.
 inline constexpr size_t kMaxBadAddresses = 10'000;
 // A body that comes from a source is read and sent in pieces of this size. While a connection sends

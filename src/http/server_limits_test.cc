@@ -150,9 +150,10 @@ TEST_F(ServerLimitsTest, RefusesTooManyBytesOfBodiesAtOnce) {
 // Review: D5
 TEST_F(ServerLimitsTest, BoundsTheBytesOfRepliesThatAreNotSent) {
   constexpr size_t kPartBytes = 8 << 20;  // More than the buffers of two sockets hold.
-  options_.limits.max_reply_bytes_at_once = 5 * kPartBytes;
+  options_.limits.max_reply_bytes_at_once = 4 * kPartBytes;  // All that two replies have.
   handler_.AnswerWith([](const std::string& text) {
     if (text.starts_with("GET /small")) return Text(200, "ok");
+    if (text.starts_with("GET /metrics")) return Text(200, std::string(200 << 10, 'm'));
     const SharedText part = ShareText(std::string(kPartBytes, 'x'));
     return Json(200, std::vector<SharedText>{part, part});
   });
@@ -171,6 +172,8 @@ TEST_F(ServerLimitsTest, BoundsTheBytesOfRepliesThatAreNotSent) {
   EXPECT_EQ(refusal.Find("Retry-After"), "1");
   third.Send("GET /small HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_EQ(third.ReadReply().body, "ok");
+  third.Send("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_EQ(third.ReadReply().status, 200);
   // Read replies count no more, although their connections are open.
   for (RawConnection* client : {&first, &second}) {
     EXPECT_EQ(client->ReadReply().body.size(), 2 * kPartBytes);
