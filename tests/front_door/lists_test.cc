@@ -60,6 +60,25 @@ TEST_F(ListsTest, ALookedUpChannelHasItsName) {
   EXPECT_EQ(door_->slack().calls("conversations.info"), 1u);
 }
 
+// The first list was read while our clock was an hour ahead.
+TEST_F(ListsTest, ANewNameIsShownOnceItsDateIsLater) {
+  const EpochSeconds now = clock_.NowSeconds();
+  clock_.SetNow(now + 3600);
+  Open({.users = 5, .channels = 3, .archived = 0}, {});
+  for (int i = 0; i < 3; ++i) Pass();
+  ASSERT_THAT(Get("/people/" + people_[0].id), HasSubstr(people_[0].real_name));
+  clock_.SetNow(now);
+  demo::User renamed = people_[0];
+  renamed.real_name = "Somebody Else";
+  door_->slack().Apply({.users = {renamed}});
+  for (const size_t n : {1, 2}) {
+    clock_.Advance(std::chrono::seconds(2000));
+    ASSERT_EQ(Post(n), 200);
+    for (int i = 0; i < 3; ++i) Pass();
+  }
+  EXPECT_THAT(Get("/people/" + people_[0].id), HasSubstr("Somebody Else"));
+}
+
 const Secret kRightToken{std::string(FrontDoor::kBotToken)};
 const Secret kWrongToken{std::string("xoxb-revoked")};
 

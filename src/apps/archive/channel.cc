@@ -66,11 +66,19 @@ void JoinRawEvent(const ChannelNews& news, Channel* channel) {
   channel->raw_event_dropped = false;
 }
 
-// Without what the channel's present state says already. Joined with a later time, a repeated name
-// would push older ones out of the history. What is empty or false counts as said by a channel that
-// says nothing.
+// The name of the channel at this time. It is not the present one when a listing was dated by a
+// clock that was ahead.
+std::optional<std::string> NameAt(const Timestamp& at, const Channel& channel) {
+  const auto change = std::ranges::find_if(channel.name_changes,
+                                           [&](const NameChange& one) { return one.at <= at; });
+  return change == channel.name_changes.end() ? std::nullopt : std::optional(change->name);
+}
+
+// Without what the channel's state says already. Joined with a later time, a repeated name would
+// push older ones out of the history. What is empty or false counts as said by a channel that says
+// nothing.
 ChannelNews WithoutKnown(ChannelNews news, const Channel& channel) {
-  if (news.name == channel.name()) news.name.reset();
+  if (news.name == channel.name() || news.name == NameAt(news.event_ts, channel)) news.name.reset();
   if (news.visibility == channel.visibility.value) news.visibility.reset();
   if (news.archived == channel.archived.value.value_or(false)) news.archived.reset();
   if (news.topic == channel.topic.value.value_or("")) news.topic.reset();

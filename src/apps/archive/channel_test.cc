@@ -50,6 +50,29 @@ TEST(ChannelTest, RemembersWhenItWasUnarchived) {
   EXPECT_EQ(decoded->archived, (Register<bool>{false, At(5)}));
 }
 
+// A listing that a clock dated ahead is the present name until its time. Meanwhile each further
+// listing says another name, and would fill the history with copies of it.
+TEST(ChannelTest, AListingRepeatsNoNameOfItsTime) {
+  const auto join = [](int second, const std::string& name, bool is_listing, Channel* channel) {
+    ChannelNews news = NewsAt(second);
+    news.name = name;
+    news.is_listing = is_listing;
+    Join(news, channel);
+  };
+  Channel channel = New();
+  join(1000, "old", true, &channel);
+  join(10, "new", false, &channel);
+  for (int second = 20; second < 30; ++second) join(second, "new", true, &channel);
+  EXPECT_EQ(channel.name_changes, (std::vector<NameChange>{{At(1000), "old"}, {At(10), "new"}}));
+  // A channel that gets an earlier name back is told apart from a repetition.
+  join(40, "newer", true, &channel);
+  join(50, "new", true, &channel);
+  EXPECT_EQ(channel.name_changes.size(), 4u);
+  // After that time the list is right.
+  join(1001, "new", true, &channel);
+  EXPECT_EQ(channel.name(), "new");
+}
+
 // A visibility that is only implied by the kind of an event loses to an event that states it.
 TEST(ChannelTest, AnImpliedValueLosesToAnEvent) {
   ChannelNews implied = NewsAt(9);

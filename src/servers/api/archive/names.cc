@@ -19,10 +19,17 @@ archive::News NewsOf(const gate::Found& found) {
   return *std::move(news);
 }
 
+bool IsShown(const slack::Person& listed, const archive::Person& shown) {
+  return shown.name == listed.name && shown.real_name == listed.real_name &&
+         shown.display_name == listed.display_name && shown.avatar == listed.avatar &&
+         shown.is_bot == listed.is_bot && shown.deactivated == listed.is_deactivated;
+}
+
 }  // namespace
 
 Names::Names(const NamesParts& parts, const Runtime& runtime)
     : index_(*parts.index),
+      people_(parts.tables, parts.archive->options().table),
       writer_(parts.archive, parts.tables, archive::ImportMode::kStore),
       failures_({.level = LogLevel::kWarning, .work = "keeping names of people and channels"},
                 runtime) {}
@@ -53,7 +60,12 @@ Status Names::StorePeople(const gate::PageOrigin& origin,
     news.emplace_back(archive::NewsOf(person, at));
   }
   TRY(writer_.StoreNews(origin.team, news));
-  for (const slack::Person* person : changed) kept.insert_or_assign(person->id, *person);
+  for (const slack::Person* person : changed) {
+    // The archive may have a later date, from a clock that was ahead. Then the list is told again,
+    // until its own date is later.
+    const auto shown = TRY(people_.Find(origin.team, person->id));
+    if (shown && IsShown(*person, *shown)) kept.insert_or_assign(person->id, *person);
+  }
   return Done{};
 }
 

@@ -13,6 +13,7 @@
 #include "apps/archive/archive.h"
 #include "apps/archive/channel_index.h"
 #include "apps/archive/import_writer.h"
+#include "apps/archive/people.h"
 #include "apps/gate/roster.h"
 #include "base/failure_log.h"
 #include "base/runtime.h"
@@ -47,9 +48,10 @@ class Names {
   Status StoreFound(const std::vector<gate::Found>& found);
 
   archive::ChannelIndex& index_;
+  const archive::People people_;
   archive::ImportWriter writer_;
   FailureLog failures_;
-  // What was stored last, by team, so that a list that repeats itself costs no reads.
+  // What the archive shows, by team, so that a list that repeats itself costs no reads.
   std::map<slack::TeamId, KeptPeople> kept_;
 };
 
