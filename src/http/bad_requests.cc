@@ -22,13 +22,13 @@ BadRequests::BadRequests(const ServerLimits& limits, const Clock& clock, Observe
       others_(clock.Monotonic()),
       forgot_at_(clock.Monotonic()) {}
 
-bool BadRequests::Count(const std::string& address) {
+bool BadRequests::Count(const std::string& address, std::string_view shown) {
   const nanoseconds now = clock_.Monotonic();
   const std::lock_guard lock(mutex_);
   observer_.CountBadRequest();
   TokenBucket& bucket = BucketLocked(address, now);
   if (bucket.WaitAt(rate_, now) > nanoseconds(0)) {
-    NoteRefusalLocked(address, now);
+    NoteRefusalLocked(shown, now);
     return false;
   }
   bucket.Take(rate_, now);
@@ -60,12 +60,12 @@ void BadRequests::ForgetOldLocked(nanoseconds now) {
 }
 
 // One line a minute for all addresses: a line for each address could be as many as requests.
-void BadRequests::NoteRefusalLocked(const std::string& address, nanoseconds now) {
+void BadRequests::NoteRefusalLocked(std::string_view shown, nanoseconds now) {
   ++unlogged_;
   observer_.CountOverLimit();
   if (logged_at_ && now - *logged_at_ < kBadRequestsMinute) return;
   logged_at_ = now;
-  observer_.LogOverLimit(address, std::exchange(unlogged_, 0));
+  observer_.LogOverLimit(shown, std::exchange(unlogged_, 0));
 }
 
 Response TooManyBadRequests() {

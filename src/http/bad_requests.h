@@ -2,7 +2,7 @@
 // which there is no route, and those that are not valid HTTP. While an address has sent too many of
 // them, each further one gets a 429 and no line in the log.
 //
-//   if (!bad_requests.Count(address)) response = TooManyBadRequests();
+//   if (!bad_requests.Count(key, address)) response = TooManyBadRequests();
 //
 // A correct request is never refused, because Slack and other clients may share the address of a
 // proxy with somebody who sends bad requests.
@@ -17,6 +17,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/clock.h"
@@ -32,8 +33,9 @@ class BadRequests {
   // Clock and observer outlive this.
   BadRequests(const ServerLimits& limits, const Clock& clock, Observer* observer);
 
-  // Counts a bad request of this address. False when the address has sent too many.
-  bool Count(const std::string& address);
+  // Counts a bad request of this address, which may be the key of a network (Peer::admission_key).
+  // False when the address has sent too many. `shown` is the address for the log.
+  bool Count(const std::string& address, std::string_view shown);
   // Whether Count would return false at this time of the monotonic clock, which is now. Takes a
   // lock only if that holds for some address.
   bool IsOverLimit(const std::string& address, std::chrono::nanoseconds now);
@@ -41,7 +43,7 @@ class BadRequests {
  private:
   TokenBucket& BucketLocked(const std::string& address, std::chrono::nanoseconds now);
   void ForgetOldLocked(std::chrono::nanoseconds now);
-  void NoteRefusalLocked(const std::string& address, std::chrono::nanoseconds now);
+  void NoteRefusalLocked(std::string_view shown, std::chrono::nanoseconds now);
 
   const TokenRate rate_;
   const Clock& clock_;

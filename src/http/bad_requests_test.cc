@@ -96,17 +96,26 @@ TEST_F(BadRequestsTest, ManyAddressesShareOneCountBeyondABound) {
   Observer observer(logger_, &metrics_, {});
   BadRequests bad_requests(options_.limits, clock_, &observer);
   const auto address = [](size_t number) { return "2001:db8:" + std::to_string(number); };
-  for (size_t i = 0; i < kMaxBadAddresses; ++i) EXPECT_TRUE(bad_requests.Count(address(i)));
-  for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(bad_requests.Count(address(kMaxBadAddresses + i)));
+  const auto count = [&](const std::string& key) { return bad_requests.Count(key, key); };
+  for (size_t i = 0; i < kMaxBadAddresses; ++i) EXPECT_TRUE(count(address(i)));
+  for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(count(address(kMaxBadAddresses + i)));
   const std::string last = address(kMaxBadAddresses + 3);
-  EXPECT_FALSE(bad_requests.Count(last));
+  EXPECT_FALSE(count(last));
   EXPECT_TRUE(bad_requests.IsOverLimit(last, clock_.Monotonic()));
   EXPECT_FALSE(bad_requests.IsOverLimit(address(0), clock_.Monotonic()));
   // After a minute the old ones are forgotten, and there is room again.
   clock_.Advance(seconds(60));
-  for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(bad_requests.Count(last));
-  EXPECT_FALSE(bad_requests.Count(last));
-  EXPECT_TRUE(bad_requests.Count(address(kMaxBadAddresses + 4)));
+  for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(count(last));
+  EXPECT_FALSE(count(last));
+  EXPECT_TRUE(count(address(kMaxBadAddresses + 4)));
+}
+
+// The key of an IPv6 network has bytes that are not text.
+TEST_F(BadRequestsTest, TheLogShowsTheAddressAndNotItsKey) {
+  Observer observer(logger_, &metrics_, {});
+  BadRequests bad_requests(options_.limits, clock_, &observer);
+  for (int i = 0; i < 4; ++i) bad_requests.Count("\x20\x01\x0d\xb8", "2001:db8::7");
+  EXPECT_THAT(log_.str(), HasSubstr("address=2001:db8::7 "));
 }
 
 }  // namespace

@@ -211,7 +211,7 @@ void Connection::Refuse(int status, std::string_view detail) {
 
 void Connection::LimitBadRequest(Response* response) {
   if (!response->is_to_bad_request || context_.bad_requests == nullptr) return;
-  if (context_.bad_requests->Count(admission_key_)) return;
+  if (context_.bad_requests->Count(admission_key_, peer_)) return;
   *response = TooManyBadRequests();
   exchange_.is_over_limit = true;
   // The next one costs its sender another connection.
