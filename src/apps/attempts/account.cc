@@ -19,6 +19,9 @@ using item::TextIn;
 constexpr std::string_view kStateCount = "STATE";
 constexpr std::string_view kDevicePrefix = "DEVICE#KNOWN#";
 constexpr std::string_view kSucceededAt = "succeeded_at";
+constexpr std::string_view kSetBy = "set_by";
+constexpr std::string_view kByRule = "rule";
+constexpr std::string_view kByPerson = "person";
 constexpr size_t kMaxIds = 128;
 // So long, and so many at most, it is remembered how attempts ended: a caller whose reply was lost
 // asks again within this time.
@@ -154,6 +157,9 @@ LockRow DecodeLock(const Name& name, const item::Item& row) {
       .notification_type = TextIn(row, "notification_type"),
       .method_type = TextIn(row, "mfa_method_type")};
   decoded.lock.since = decoded.last_updated;
+  const std::string set_by = TextIn(row, kSetBy);
+  if (set_by == kByRule) decoded.set_by = SetBy::kRule;
+  if (set_by == kByPerson) decoded.set_by = SetBy::kPerson;
   const std::string kind = TextIn(row, "block_type");
   // A lock of an unknown kind still holds. If it has no end, it is permanent.
   if (kind == ToString(LockKind::kReduced)) decoded.lock.kind = LockKind::kReduced;
@@ -199,6 +205,8 @@ void EncodeInto(const LockRow& row, item::Item* item) {
   SetInt("last_updated", row.last_updated, item);
   item->Set("block_type", std::string(ToString(row.lock.kind)));
   SetText("reason", row.lock.reason, item);
+  if (row.set_by == SetBy::kRule) item->Set(kSetBy, std::string(kByRule));
+  if (row.set_by == SetBy::kPerson) item->Set(kSetBy, std::string(kByPerson));
   SetText("notification_type", row.notification_type, item);
   SetText("mfa_method_type", row.method_type, item);
   if (!row.lock.until) return;
@@ -369,8 +377,12 @@ const Settled* Account::FindSettled(std::string_view id, const Name& name) const
   return found == settled_.end() ? nullptr : &*found;
 }
 
+const LockRow* Account::FindLockRow(const Name& name) const {
+  return Find<LockRow>(KeyOf(LockNameOf(name)));
+}
+
 const Lock* Account::FindLock(const Name& name) const {
-  const auto* row = Find<LockRow>(KeyOf(LockNameOf(name)));
+  const LockRow* row = FindLockRow(name);
   return row ? &row->lock : nullptr;
 }
 

@@ -71,9 +71,13 @@ struct CountRow {
   std::optional<uint64_t> CountAt(std::string_view id) const;
 };
 
+// Who set a lock. Only a rule's lock may be lifted with those of many other people.
+enum class SetBy { kUnknown, kRule, kPerson };
+
 struct LockRow {
   Lock lock;
-  int64_t length = 0;  // Seconds; 0 for a permanent lock.
+  SetBy set_by = SetBy::kUnknown;  // Unknown: an earlier or another program wrote the row.
+  int64_t length = 0;              // Seconds; 0 for a permanent lock.
   EpochSeconds last_updated = 0;
   // Of the attempt that set the lock.
   std::string notification_type = {};
@@ -144,6 +148,7 @@ class Account {
   const OpenAttempt* FindOpen(std::string_view id, const Name& name) const;
   const Settled* FindSettled(std::string_view id, const Name& name) const;
   const Lock* FindLock(const Name& name) const;
+  const LockRow* FindLockRow(const Name& name) const;
   std::vector<Lock> Locks() const;
   bool HasState(AccountState state) const;
   const StateRow* FindState(const std::string& sort_key) const;

@@ -421,7 +421,8 @@ Result<Lock> Attempts::SetLock(const Subject& subject, const Lock& lock,
     Lock made = wanted;
     made.until = std::nullopt;
     if (made.kind != LockKind::kPermanent) made.until = account->lock_start() + length.count();
-    account->Set(LockRow{.lock = made, .length = made.until ? length.count() : 0});
+    account->Set(
+        LockRow{.lock = made, .set_by = SetBy::kPerson, .length = made.until ? length.count() : 0});
     account->Audit(
         {.what = "lock set", .name = SortKeyOf(made.name).value(), .reason = made.reason});
     return *account->FindLock(made.name);
@@ -440,13 +441,15 @@ Status Attempts::Unlock(const Subject& subject, const Name& name, const Author& 
 
 Result<Attempts::Lifted> Attempts::LiftSetByRules(const Subject& subject, const Lifting& lifting,
                                                   const Author& by) {
-  const Standing standing = TRY(GetStanding(subject));
   Lifted lifted;
-  for (const Lock& lock : standing.locks) {
-    const bool is_lifted = lock.until && IsSetByRule(policy_, lock) && lifting.matches(lock);
-    if (!is_lifted) continue;
-    TRY(Unlock(subject, lock.name, by));
-    lifted.locks.push_back(lock);
+  if (subject.IsSource() && !lifting.sources) return lifted;
+  const Standing standing = TRY(GetStanding(subject));
+  for (const Lock& seen : standing.locks) {
+    // Judged again as of the write: somebody may have locked the subject since.
+    const auto lift = [&](Account* account) -> Result<std::optional<Lock>> {
+      return UnlockIfSetByRule(policy_, seen.name, lifting.matches, account);
+    };
+    if (auto lock = TRY(engine_->Change(subject, lift, by))) lifted.locks.push_back(*lock);
   }
   if (lifting.ceiling && !standing.at_ceiling.empty()) {
     TRY(LiftCeiling(subject, by));

@@ -171,6 +171,7 @@ class Attempts {
   struct Lifting {
     std::function<bool(const Lock&)> matches;
     bool ceiling = false;
+    bool sources = false;  // False: nothing of a source is lifted.
   };
   struct Lifted {
     std::vector<Lock> locks = {};

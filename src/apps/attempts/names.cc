@@ -113,6 +113,8 @@ Result<Subject> Subject::OfSource(std::string_view source, const Secret& key) {
   return Subject(fmt::format("{}{}", kSourceKind, ToHex(HmacSha256(key, {source}))));
 }
 
+bool Subject::IsSource() const { return text_.starts_with(kSourceKind); }
+
 Result<Subject> Subject::Parse(std::string_view text) {
   if (text.starts_with(kPairwiseKind)) return OfPairwise(text.substr(kPairwiseKind.size()));
   if (text.starts_with(kSessionKind)) return OfSession(text.substr(kSessionKind.size()));

@@ -32,6 +32,7 @@ class Subject {
   const std::string& text() const { return text_; }
   // The same, but without the id of a session: a person who knows that id can use the session.
   std::string ForLog() const;
+  bool IsSource() const;
 
   friend bool operator==(const Subject&, const Subject&) = default;
   friend auto operator<=>(const Subject&, const Subject&) = default;

@@ -223,6 +223,7 @@ void SetLock(const Policy& policy, const Action& action, Scope scope, const Reac
   const Name name = LockName(action.name, rule, scope);
   if (account->FindLock(name) != nullptr) return;
   LockRow row{.lock = {.name = name, .kind = rule.lock, .reason = ReasonOf(rule)},
+              .set_by = SetBy::kRule,
               .notification_type = action.notification_type,
               .method_type = action.method_type};
   if (rule.lock != LockKind::kPermanent) {
@@ -581,21 +582,37 @@ bool ClearAll(const std::vector<const CountRow*>& rows, Account* account) {
   return are_all;
 }
 
-}  // namespace
+// The counts whose limit leads to the lock.
+std::vector<const CountRow*> CountsBehind(const Policy& policy, const Name& lock,
+                                          const Account& account) {
+  const Scope scope = lock.method.empty() ? Scope::kAll : Scope::kMethod;
+  std::vector<const CountRow*> led_to_it;
+  for (const CountRow* row : account.Counts()) {
+    const Rule* rule = policy.FindRule(row->name, row->method_type);
+    if (rule != nullptr && LockName(row->name, *rule, scope) == lock) led_to_it.push_back(row);
+  }
+  return led_to_it;
+}
 
-namespace {
-
-constexpr std::string_view kHoldReason = "too many errors";
-
-}  // namespace
-
-bool IsSetByRule(const Policy& policy, const Lock& lock) {
-  if (lock.reason == kHoldReason) return true;
+// Rows of earlier programs do not say who set them. Their reason does, unless a person has typed
+// the words of a rule.
+bool IsSetByRule(const Policy& policy, const LockRow& row) {
+  if (row.set_by != SetBy::kUnknown) return row.set_by == SetBy::kRule;
+  const Lock& lock = row.lock;
   return std::any_of(policy.rules().begin(), policy.rules().end(), [&](const Rule& rule) {
     return rule.journey == lock.name.journey && rule.lock_classifier == lock.name.classifier &&
            lock.reason == ReasonOf(rule);
   });
 }
+
+std::optional<Lock> FindHold(const Policy& policy, const Name& name, const Account& account) {
+  for (const Lock& hold : HoldsOf(account, policy)) {
+    if (hold.name == name) return hold;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 std::vector<Lock> HoldsOf(const Account& account, const Policy& policy) {
   std::vector<Lock> holds;
@@ -604,7 +621,7 @@ std::vector<Lock> HoldsOf(const Account& account, const Policy& policy) {
     if (rule == nullptr || rule->on_limit != OnLimit::kHold) continue;
     if (!IsAtLimit(*rule, row->count, FailuresOf(account.MethodsOf(row->name)))) continue;
     holds.push_back({.name = LockName(row->name, *rule, Scope::kMethod),
-                     .reason = std::string(kHoldReason),
+                     .reason = "too many errors",
                      .until = row->until,
                      .since = row->until - rule->life.count()});
   }
@@ -612,18 +629,26 @@ std::vector<Lock> HoldsOf(const Account& account, const Policy& policy) {
 }
 
 void Unlock(const Policy& policy, const Name& lock, Account* account) {
-  const std::vector<Lock> holds = HoldsOf(*account, policy);
-  const bool is_held =
-      std::any_of(holds.begin(), holds.end(), [&](const Lock& hold) { return hold.name == lock; });
-  if (account->FindLock(lock) == nullptr && !is_held) return;
+  if (account->FindLock(lock) == nullptr && !FindHold(policy, lock, *account)) return;
   LiftLock(lock, "", account);
-  const Scope scope = lock.method.empty() ? Scope::kAll : Scope::kMethod;
-  std::vector<const CountRow*> led_to_it;
-  for (const CountRow* row : account->Counts()) {
-    const Rule* rule = policy.FindRule(row->name, row->method_type);
-    if (rule != nullptr && LockName(row->name, *rule, scope) == lock) led_to_it.push_back(row);
+  ClearAll(CountsBehind(policy, lock, *account), account);
+}
+
+std::optional<Lock> UnlockIfSetByRule(const Policy& policy, const Name& name,
+                                      const std::function<bool(const Lock&)>& matches,
+                                      Account* account) {
+  const LockRow* row = account->FindLockRow(name);
+  if (row != nullptr && row->lock.until && IsSetByRule(policy, *row) && matches(row->lock)) {
+    Lock lifted = row->lock;
+    Unlock(policy, name, account);
+    return lifted;
   }
-  ClearAll(led_to_it, account);
+  auto hold = FindHold(policy, name, *account);
+  if (!hold || !matches(*hold)) return std::nullopt;
+  // A lock under the same name is not the hold: a person has set it.
+  account->Audit({.what = "hold lifted", .name = SortKeyOf(name).value()});
+  ClearAll(CountsBehind(policy, name, *account), account);
+  return hold;
 }
 
 void ClearCount(const Name& name, Account* account) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -88,8 +89,12 @@ uint64_t CountOne(const Action& action, const Increment& increment, Account* acc
 // again at once.
 void Unlock(const Policy& policy, const Name& lock, Account* account);
 
-// Whether a rule has set the lock, and not a person.
-bool IsSetByRule(const Policy& policy, const Lock& lock);
+// The same for a lock that ends and that a rule has set, or for a hold, if `matches` is true for
+// it. A lock that a person has set stays, also beside a hold of the same name. Returns what was
+// lifted.
+std::optional<Lock> UnlockIfSetByRule(const Policy& policy, const Name& name,
+                                      const std::function<bool(const Lock&)>& matches,
+                                      Account* account);
 
 // The counts that hold a journey until they expire, as the locks that Unlock lifts.
 std::vector<Lock> HoldsOf(const Account& account, const Policy& policy);

@@ -107,6 +107,7 @@ Answer UnlockAll(const LockedRoutesParts& parts, const RoutedRequest& routed) {
   const attempts::Author by = AuthorOf(routed, TRY(body.Text("reason")));
   attempts::Attempts::Lifting lifting;
   lifting.ceiling = TRY(body.BoolOr("ceiling", false));
+  lifting.sources = journey == attempts::kSourceJourney;
   lifting.matches = [&](const attempts::Lock& lock) {
     return lock.since >= since && lock.since <= until &&
            (journey.empty() || lock.name.journey == journey) &&
