@@ -159,6 +159,28 @@ TEST(AdvanceTest, HoldsADifferenceThatAnEarlierCallFound) {
   EXPECT_EQ(stage.PhaseNow(), Phase::kDualNewDecides);
 }
 
+// The call that goes on after an error visits the subject whose visit has failed. Here each of the
+// first reads fails once.
+TEST(AdvanceTest, VisitsASubjectAgainWhoseVisitFailed) {
+  for (int failing = 1; failing <= 8; ++failing) {
+    MoveStage stage(Phase::kDualOldDecides);
+    stage.Fail(1);
+    stage.Pass(kLongest);
+    stage.old_store.Store(attempts::SubjectOf("quiet"), LockFor(&stage, 9'000));
+    stage.old_store.decide = [failing, reads = 0](MemoryStore::Call call) mutable {
+      const bool fails = call == MemoryStore::Call::kRead && ++reads == failing;
+      return fails ? std::optional(Away()) : std::nullopt;
+    };
+    std::optional<Comparison> found;
+    while (!found) {
+      if (auto step = stage.process.migration.Verify(Copying::kYes, 0ms)) found = *std::move(step);
+    }
+    EXPECT_EQ(found->subjects, 2u) << failing;
+    stage.person = attempts::SubjectOf("quiet");
+    EXPECT_TRUE(stage.InNew(kLockKey).has_value()) << failing;
+  }
+}
+
 // A store that cannot be read cannot be compared.
 TEST(AdvanceTest, FailsWhenAStoreCannotBeRead) {
   MoveStage stage(Phase::kDualNewDecides);

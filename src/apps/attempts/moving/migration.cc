@@ -231,8 +231,12 @@ Status Migration::VisitPage(Tour* tour) {
   SubjectPage page = TRY(stores_.StoreOf(tour->side).ListSubjects(tour->cursor));
   for (const attempts::Subject& subject : page.subjects) {
     if (is_stopping_) return Stopped();
-    if (!tour->seen.insert(subject).second) continue;
-    TRY(VisitOne(subject, tour->record, tour->copying, &tour->found));
+    if (tour->seen.contains(subject)) continue;
+    // After an error the next call visits the subject again, so nothing of this visit is kept.
+    Comparison found = tour->found;
+    TRY(VisitOne(subject, tour->record, tour->copying, &found));
+    tour->found = std::move(found);
+    tour->seen.insert(subject);
     CountVisited();
   }
   tour->cursor = std::move(page.next);
