@@ -30,9 +30,13 @@ constexpr size_t kMaxSettled = 128;
 constexpr size_t kMaxDevices = 32;
 constexpr size_t kMaxCopied = 90;
 constexpr EpochSeconds kDaySeconds = 86'400;
-// How long the head row stays after the last change. More than a year, which is the span for which
-// the odds of guessing are computed: waiting for the end of the row gains a guesser nothing.
+// How long a head row with failures in a row stays after the last change. More than a year, which
+// is the span for which the odds of guessing are computed: waiting for the end of the row gains a
+// guesser nothing.
 constexpr EpochSeconds kHeadLifeSeconds = 400 * kDaySeconds;
+// How long any other head stays after all that it guards: clocks may differ by a day. The deadline
+// of an open attempt is at most an hour away.
+constexpr EpochSeconds kShortHeadLifeSeconds = 2 * kDaySeconds;
 // Stored numbers are clamped to this: another program may have written any number there, and sums
 // of clamped numbers cannot overflow.
 constexpr int64_t kMostOfAnything = 1'000'000'000'000;
@@ -257,8 +261,11 @@ const std::string& StateKey(AccountState state) {
   return keys.at(state);
 }
 
-EpochSeconds EndOfHead(EpochSeconds now) {
-  const EpochSeconds end = now + kHeadLifeSeconds;
+EpochSeconds EndOfHead(EpochSeconds now, std::optional<EpochSeconds> guarded_until) {
+  EpochSeconds end = now + kHeadLifeSeconds;
+  if (guarded_until) {
+    end = std::clamp(*guarded_until, now, std::max(now, kMostOfAnything)) + kShortHeadLifeSeconds;
+  }
   return (end + kDaySeconds - 1) / kDaySeconds * kDaySeconds;
 }
 
@@ -289,6 +296,7 @@ void Account::DecodeHead(const item::Item& row) {
   if (excessive_lead_ == 0) now_ = std::max(now_, seen_at);
   // An expired head counts as absent, but a write still has to name the version that is stored.
   const auto end = BoundedIntIn(row, "ttl");
+  loaded_end_ = end.value_or(0);
   if (end && !tidemark::IsLive(*end, now_)) return;
   failures_in_a_row_ = DecodeFailures(row);
   for (const item::Value& one : ListIn(row, "open")) {
@@ -563,6 +571,18 @@ void Account::RemoveState(const std::string& sort_key) { Remove(sort_key); }
 
 // ---- Writing ----
 
+std::optional<EpochSeconds> Account::GuardedUntil() const {
+  if (!failures_in_a_row_.empty()) return std::nullopt;
+  EpochSeconds last = now_;
+  for (const OpenAttempt& one : open_) last = std::max(last, one.at);
+  for (const auto& [sort_key, row] : rows_) {
+    const auto end = std::visit([](const auto& kind) { return EndOf(kind); }, row);
+    if (!end) return std::nullopt;
+    last = std::max(last, *end);
+  }
+  return last;
+}
+
 item::Item Account::EncodeHead(const std::string& version) const {
   item::Item head{{std::string(kPartitionAttribute), subject_.text()},
                   {std::string(kSortAttribute), std::string(kHeadKey)},
@@ -575,7 +595,8 @@ item::Item Account::EncodeHead(const std::string& version) const {
   item::List settled;
   for (const Settled& one : settled_) settled.emplace_back(EncodeSettled(one));
   if (!settled.empty()) head.Set("settled", std::move(settled));
-  SetInt("ttl", EndOfHead(now_), &head);
+  // Never earlier than before: a clock that is far behind must not end the head.
+  SetInt("ttl", std::max(loaded_end_, EndOfHead(now_, GuardedUntil())), &head);
   return head;
 }
 

@@ -214,6 +214,9 @@ class Account {
   const DeviceRow* FindDevice(const std::string& lane) const;
   void Put(const std::string& sort_key, Row row);
   void Remove(const std::string& sort_key);
+  // When the last of what the head guards ends: its rows and its open attempts. nullopt: a row has
+  // no end, or failures in a row are remembered.
+  std::optional<EpochSeconds> GuardedUntil() const;
   item::Item EncodeHead(const std::string& version) const;
   item::Item Encode(const std::string& sort_key, const Row& row) const;
 
@@ -223,6 +226,7 @@ class Account {
   EpochSeconds rounding_ = 0;
   int64_t excessive_lead_ = 0;
   std::optional<std::string> version_;
+  EpochSeconds loaded_end_ = 0;  // Of the head row; 0: it had none.
   FailuresInARow failures_in_a_row_;
   std::vector<OpenAttempt> open_;
   std::vector<Settled> settled_;  // The newest last.
@@ -233,9 +237,10 @@ class Account {
   std::vector<RequiredVersion> required_;
 };
 
-// The ttl of a head row that is written now: rounded up to a day, so that most writes leave it as
-// it is. The store keeps items in the order of their ttl too, and a change costs two rows there.
-EpochSeconds EndOfHead(EpochSeconds now);
+// The ttl of a head row that is written now and guards other rows until then; nullopt: for longer
+// than a year. It is rounded up to a day, so that most writes leave it as it is. The store keeps
+// items in the order of their ttl too, and a change costs two rows there.
+EpochSeconds EndOfHead(EpochSeconds now, std::optional<EpochSeconds> guarded_until);
 
 // The sort keys of states.
 const std::string& StateKey(AccountState state);

@@ -342,14 +342,29 @@ std::string VersionOf(const Rows& rows) {
   return head == rows.end() || !head->second.item ? "" : TextIn(*head->second.item, "version");
 }
 
+namespace {
+
+// nullopt: a row has no end.
+std::optional<EpochSeconds> LastEnd(const Rows& rows, EpochSeconds now) {
+  if (CountPermanent(rows) > 0) return std::nullopt;
+  EpochSeconds last = now;
+  for (const auto& [sort_key, row] : rows) {
+    if (row.item) last = std::max(last, EndOf(KindOf(sort_key), *row.item).value_or(now));
+  }
+  return last;
+}
+
+}  // namespace
+
 void SetVersion(const attempts::Subject& subject, const std::string& version, EpochSeconds now,
                 Rows* rows) {
+  const EpochSeconds end = attempts::EndOfHead(now, LastEnd(*rows, now));
   Row& head = (*rows)[std::string(attempts::kHeadKey)];
   if (!head.item) {
     head.item = Item{{std::string(attempts::kPartitionAttribute), subject.text()},
                      {std::string(attempts::kSortAttribute), std::string(attempts::kHeadKey)},
                      {"seen_at", Number::FromInt(now)},
-                     {"ttl", Number::FromInt(attempts::EndOfHead(now))}};
+                     {"ttl", Number::FromInt(end)}};
   }
   head.item->Set("version", version);
 }
