@@ -98,6 +98,34 @@ TEST_F(PersonsTest, KeepTheirCountsUnderANewId) {
   EXPECT_EQ(CountOf(kPassword), 0u);
 }
 
+// The head ends long before a state that has no end.
+TEST_F(PersonsTest, KeepTheirStatesUnderANewIdWithoutAHead) {
+  const Subject before = *Subject::OfEmail("ann@example.com", Secret("old"));
+  const Subject after = *Subject::OfEmail("ann@example.com", Secret("new"));
+  ASSERT_TRUE(attempts.SetState(before, AccountState::kBlocked, "ticket 7"));
+  Pass(402LL * 86'400);
+  model.Maintain();
+  ASSERT_FALSE(Stored(before, "!").has_value());
+  ASSERT_TRUE(attempts.TakeOver(before, after));
+  EXPECT_EQ(attempts.States(after)->size(), 1u);
+  // What was cleared since does not come back while the new id is in use.
+  ASSERT_TRUE(attempts.ClearState(after, AccountState::kBlocked));
+  Pass(300LL * 86'400);
+  model.Maintain();
+  ASSERT_TRUE(attempts.TakeOver(before, after));
+  EXPECT_TRUE(attempts.States(after)->empty());
+}
+
+// Rows of the new id are not mixed with those of the old one, also when its head is gone.
+TEST_F(PersonsTest, KeepTheStatesOfTheirNewIdWithoutAHead) {
+  ASSERT_TRUE(attempts.SetState(ann, AccountState::kSuspended, "ticket 7"));
+  Pass(402LL * 86'400);
+  model.Maintain();
+  ASSERT_TRUE(attempts.SetState(pair, AccountState::kBlocked, "ticket 6"));
+  ASSERT_TRUE(attempts.TakeOver(pair, ann));
+  EXPECT_THAT(*attempts.States(ann), ::testing::ElementsAre(AccountState::kSuspended));
+}
+
 // ---- Sources ----
 
 class SourceTest : public ::testing::Test, protected Stage {

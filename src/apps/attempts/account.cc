@@ -297,6 +297,7 @@ void Account::DecodeHead(const item::Item& row) {
   // An expired head counts as absent, but a write still has to name the version that is stored.
   const auto end = BoundedIntIn(row, "ttl");
   loaded_end_ = end.value_or(0);
+  taken_over_ = row.Contains(kTakenOver);
   if (end && !tidemark::IsLive(*end, now_)) return;
   failures_in_a_row_ = DecodeFailures(row);
   for (const item::Value& one : ListIn(row, "open")) {
@@ -329,6 +330,12 @@ bool Account::DecodeRow(const std::string& sort_key, const item::Item& row) {
   auto count = DecodeCount(*name, row);
   if (count) rows_.emplace(sort_key, *std::move(count));
   return count.has_value();
+}
+
+bool Account::IsEmpty() const {
+  const bool has_rows = std::any_of(rows_.begin(), rows_.end(),
+                                    [&](const auto& entry) { return IsLive(entry.second); });
+  return !version_ && !has_rows;
 }
 
 bool Account::IsLive(const Row& row) const {
@@ -572,7 +579,7 @@ void Account::RemoveState(const std::string& sort_key) { Remove(sort_key); }
 // ---- Writing ----
 
 std::optional<EpochSeconds> Account::GuardedUntil() const {
-  if (!failures_in_a_row_.empty()) return std::nullopt;
+  if (!failures_in_a_row_.empty() || taken_over_) return std::nullopt;
   EpochSeconds last = now_;
   for (const OpenAttempt& one : open_) last = std::max(last, one.at);
   for (const auto& [sort_key, row] : rows_) {
@@ -595,6 +602,7 @@ item::Item Account::EncodeHead(const std::string& version) const {
   item::List settled;
   for (const Settled& one : settled_) settled.emplace_back(EncodeSettled(one));
   if (!settled.empty()) head.Set("settled", std::move(settled));
+  if (taken_over_) head.Set(kTakenOver, true);
   // Never earlier than before: a clock that is far behind must not end the head.
   SetInt("ttl", std::max(loaded_end_, EndOfHead(now_, GuardedUntil())), &head);
   return head;
@@ -627,6 +635,7 @@ AccountChange Account::ChangeTo(const std::string& version) const {
 
 AccountChange Account::CopyFor(const Subject& subject, const std::string& version) const {
   Account copy(subject, now_);
+  copy.taken_over_ = true;
   copy.failures_in_a_row_ = failures_in_a_row_;
   copy.open_ = open_;
   copy.settled_ = settled_;

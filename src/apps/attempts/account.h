@@ -136,6 +136,8 @@ class Account {
   void SetFraction(std::chrono::milliseconds of_second) { rounding_ = of_second.count() > 0; }
   // Of the head row as loaded; nullopt when there is none.
   const std::optional<std::string>& version() const { return version_; }
+  // Neither a head row nor any row that has not expired. A state without an end outlives the head.
+  bool IsEmpty() const;
 
   // ---- Rows that exist and have not expired ----
 
@@ -215,7 +217,7 @@ class Account {
   void Put(const std::string& sort_key, Row row);
   void Remove(const std::string& sort_key);
   // When the last of what the head guards ends: its rows and its open attempts. nullopt: a row has
-  // no end, or failures in a row are remembered.
+  // no end, failures in a row are remembered, or what was cleared would be taken over again.
   std::optional<EpochSeconds> GuardedUntil() const;
   item::Item EncodeHead(const std::string& version) const;
   item::Item Encode(const std::string& sort_key, const Row& row) const;
@@ -226,6 +228,7 @@ class Account {
   EpochSeconds rounding_ = 0;
   int64_t excessive_lead_ = 0;
   std::optional<std::string> version_;
+  bool taken_over_ = false;      // From another id of the same person.
   EpochSeconds loaded_end_ = 0;  // Of the head row; 0: it had none.
   FailuresInARow failures_in_a_row_;
   std::vector<OpenAttempt> open_;

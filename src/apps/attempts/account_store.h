@@ -26,6 +26,8 @@ inline constexpr std::string_view kPartitionAttribute = "subject_id";
 inline constexpr std::string_view kSortAttribute = "sk";
 // The sort key of the head row. It sorts before every name.
 inline constexpr std::string_view kHeadKey = "!";
+// An attribute of a head row: the subject was taken over from another id of the same person.
+inline constexpr std::string_view kTakenOver = "taken_over";
 // The sort key of a row that only a move from another store reads and writes.
 inline constexpr std::string_view kGenerationsKey = "~";
 

@@ -169,9 +169,9 @@ Status Engine::FinishJourney(const Subject& subject, const std::string& journey,
 
 Status Engine::TakeOver(const Subject& from, const Subject& to, const Author& by) {
   const Account there = TRY(Load(to));
-  if (there.version()) return Done{};
+  if (!there.IsEmpty()) return Done{};
   const Account known = TRY(Load(from));
-  if (!known.version()) return Done{};
+  if (known.IsEmpty()) return Done{};
   // The write is applied only if there is still no row of `to`. Otherwise another request has
   // copied it.
   const auto written = store_.Write(known.CopyFor(to, runtime_.random.Hex(kVersionBytes)));

@@ -169,6 +169,7 @@ Item JoinHeads(const Item& left, const Item& right) {
   JoinList("open", right, &joined);
   JoinList("settled", right, &joined);
   JoinFailures(right, &joined);
+  if (right.Contains(attempts::kTakenOver)) joined.Set(attempts::kTakenOver, true);
   JoinLater("seen_at", right, &joined);
   JoinLater("ttl", right, &joined);
   return joined;
