@@ -209,6 +209,33 @@ TEST_F(SourceTest, GetsItsSlotBackWhenTheAccountIsLocked) {
   EXPECT_TRUE(LocksOfSource("net-1").empty());
 }
 
+// Somebody who sends requests that cannot be decided must not use up the slots of a network.
+TEST_F(SourceTest, GetsItsSlotBackWhenTheReservationFails) {
+  WorkerPool workers{{.threads = 1, .max_waiting = 10}};
+  const auto open_slots = [&] {
+    const auto head = Stored(*Subject::OfSource("net-1", Secret("key")), "!");
+    const auto* open = head ? head->Find("open") : nullptr;
+    return open ? open->As<item::List>()->size() : 0u;
+  };
+  for (const bool blocks : {true, false}) {
+    const auto reserve = [&](const ReserveRequest& request) {
+      return blocks ? attempts.Reserve(request) : attempts.Reserve(request, &workers).Wait();
+    };
+    ReserveRequest unknown = From("net-1", person);
+    unknown.name.classifier = "NO_SUCH_THING";
+    EXPECT_EQ(reserve(unknown).error().code, ErrorCode::kInvalid);
+    EXPECT_EQ(open_slots(), 0u);
+    // The first write is that of the source, the second one that of the subject.
+    tables.decide = [writes = 0](testing::Operation operation) mutable {
+      const bool fails = testing::Writes(operation) && ++writes == 2;
+      return fails ? std::optional(testing::Throttled()) : std::nullopt;
+    };
+    EXPECT_EQ(reserve(From("net-1", person)).error().code, ErrorCode::kUnavailable);
+    tables.decide = nullptr;
+    EXPECT_EQ(open_slots(), 0u);
+  }
+}
+
 TEST_F(SourceTest, IsJudgedTheSameWithoutBlocking) {
   WorkerPool workers{{.threads = 1, .max_waiting = 10}};
   for (int i = 0; i < 101; ++i) {

@@ -101,19 +101,29 @@ Later<Decision> Attempts::ReserveSlot(ReserveRequest request, WorkerPool* worker
       workers, std::move(by));
 }
 
+namespace {
+
+// True when the caller verifies nothing. After kUnknown the slot may be stored.
+bool HasNoSlot(const Result<Decision>& decision) {
+  if (decision) return decision->verdict != Verdict::kPermitted;
+  const ErrorCode code = decision.error().code;
+  return code == ErrorCode::kInvalid || code == ErrorCode::kUnavailable;
+}
+
+}  // namespace
+
 Result<Decision> Attempts::Reserve(const ReserveRequest& request) {
   TRY(CheckAttemptId(request.attempt_id));
   ReserveRequest own = request;
   if (own.source) {
+    TRY(engine_->ActionOf(own));
     const Decision of_source = TRY(engine_->Change(
         *own.source, [&](Account* account) { return ReserveAtSource(own, account); }, own.by));
     if (auto refused = TRY(JudgeBySource(of_source, &own))) return engine_->CountVerdict(*refused);
   }
   auto decision = engine_->Change(
       own.subject, [&](Account* account) { return ReserveIn(own, account); }, own.by);
-  if (own.source && decision && decision->verdict != Verdict::kPermitted) {
-    TRY(WithdrawAtSource(own));
-  }
+  if (own.source && HasNoSlot(decision)) decision = GiveBackAtSource(own, std::move(decision));
   return engine_->CountVerdict(std::move(decision));
 }
 
@@ -123,14 +133,13 @@ Later<Decision> Attempts::Reserve(ReserveRequest request, WorkerPool* workers) {
     return engine_->CountVerdict(std::move(decision));
   };
   if (!request.source) return ReserveSlot(std::move(request), workers).Then(count);
+  TRY(engine_->ActionOf(request));
   // What follows the first write reads and writes again, so it does not run on a thread of the
   // store.
   const auto after_subject = [this, workers](ReserveRequest own, Result<Decision> decision) {
-    return workers->Run(
-        [this, own = std::move(own), decision = std::move(decision)]() -> Result<Decision> {
-          TRY(WithdrawAtSource(own));
-          return decision;
-        });
+    return workers->Run([this, own = std::move(own), decision = std::move(decision)] {
+      return GiveBackAtSource(own, decision);
+    });
   };
   const auto after_source = [this, workers, after_subject](ReserveRequest own,
                                                            Decision of_source) -> Later<Decision> {
@@ -139,7 +148,7 @@ Later<Decision> Attempts::Reserve(ReserveRequest request, WorkerPool* workers) {
     if (!own.source) return reserved;
     return std::move(reserved).Then(
         [own = std::move(own), after_subject](Result<Decision> decision) -> Later<Decision> {
-          if (!decision || decision->verdict == Verdict::kPermitted) return decision;
+          if (!HasNoSlot(decision)) return decision;
           return after_subject(own, std::move(decision));
         });
   };
@@ -257,6 +266,13 @@ Status Attempts::WithdrawAtSource(const ReserveRequest& request) {
     Withdraw(action, IdAtSource(request.subject, request.attempt_id), account);
     return Done{};
   });
+}
+
+Result<Decision> Attempts::GiveBackAtSource(const ReserveRequest& request,
+                                            Result<Decision> decision) {
+  const Status withdrawn = WithdrawAtSource(request);
+  if (decision && !withdrawn) return withdrawn.error();
+  return decision;
 }
 
 Status Attempts::SettleAtSource(const SettleRequest& request, const Ended& ended) {

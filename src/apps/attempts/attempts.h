@@ -230,6 +230,8 @@ class Attempts {
   Result<std::optional<Decision>> JudgeBySource(Decision of_source, ReserveRequest* request) const;
   Result<Decision> ReserveAtSource(const ReserveRequest& request, Account* account) const;
   Status WithdrawAtSource(const ReserveRequest& request);
+  // For a reservation that got no slot; returns its answer.
+  Result<Decision> GiveBackAtSource(const ReserveRequest& request, Result<Decision> decision);
   Status SettleAtSource(const SettleRequest& request, const Ended& ended);
 
   const Policy policy_;

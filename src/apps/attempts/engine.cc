@@ -221,7 +221,7 @@ Result<Name> Engine::NameOf(const Name& name, const std::string& notification_ty
   return resolved;
 }
 
-Result<Action> Engine::ActionOf(const Account& account, const ReserveRequest& request) const {
+Result<Action> Engine::ActionOf(const ReserveRequest& request) const {
   Action action{.name = TRY(NameOf(request.name, request.notification_type, request.method_type)),
                 .notification_type = request.notification_type,
                 .method_type = request.method_type};
@@ -230,6 +230,11 @@ Result<Action> Engine::ActionOf(const Account& account, const ReserveRequest& re
     return Invalid(fmt::format("the policy has no rule for {}#{} in the journey {}",
                                action.name.count, action.name.classifier, action.name.journey));
   }
+  return action;
+}
+
+Result<Action> Engine::ActionOf(const Account& account, const ReserveRequest& request) const {
+  Action action = TRY(ActionOf(request));
   action.name.lane = KnownLaneOf(account, action.name.classifier, request.device);
   return action;
 }

@@ -71,6 +71,8 @@ class Engine {
 
   // kInvalid when the policy does not know the name or has no rule for it.
   Result<Action> ActionOf(const Account& account, const ReserveRequest& request) const;
+  // The same without a lane, before the account is loaded.
+  Result<Action> ActionOf(const ReserveRequest& request) const;
   // kInvalid when the policy does not know the name. A name without a method gets the type of the
   // method in its place, so that different types are counted separately.
   Result<Name> NameOf(const Name& name, const std::string& notification_type,
