@@ -79,6 +79,40 @@ TEST_F(PersonsTest, AreRefusedByTheStateOfAnotherId) {
   EXPECT_EQ(VerdictUnder(ann, pair), Verdict::kBlocked);
 }
 
+// A stranger who fails under one id must not keep out a device that the person uses under another.
+TEST_F(PersonsTest, AreNotLockedOutOfAKnownDeviceByAStranger) {
+  const auto by_phone = [&](bool right) {
+    ReserveRequest slot = SlotUnder(ann, pair, kPassword);
+    slot.device = "phone";
+    const Verdict verdict = Reserve(slot).verdict;
+    if (verdict != Verdict::kPermitted) return verdict;
+    Settle({.subject = ann,
+            .name = kPassword,
+            .attempt_id = slot.attempt_id,
+            .device = "phone",
+            .right = right,
+            .also = slot.also});
+    return verdict;
+  };
+  EXPECT_EQ(by_phone(true), Verdict::kPermitted);
+  person = pair;
+  Fail(kPassword, 6);
+  EXPECT_EQ(VerdictUnder(ann, pair, kPassword), Verdict::kTemporarilyLocked);
+  EXPECT_EQ(by_phone(true), Verdict::kPermitted);
+  // Nor by failures in a row.
+  Store({{"sk", "!"},
+         {"version", "v"},
+         {"failures_in_a_row", item::Map{{"PASSWORD_ENTRY", Int(100)}}}});
+  EXPECT_EQ(VerdictUnder(ann, pair, kPassword), Verdict::kIndefinitelyLocked);
+  EXPECT_EQ(by_phone(true), Verdict::kPermitted);
+  // The device itself has six tries, and a state is for everybody.
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(by_phone(false), Verdict::kPermitted);
+  EXPECT_EQ(by_phone(true), Verdict::kTemporarilyLocked);
+  Pass(900);
+  ASSERT_TRUE(attempts.SetState(pair, AccountState::kSuspended, ""));
+  EXPECT_EQ(by_phone(true), Verdict::kBlocked);
+}
+
 // The key of addresses was changed.
 // Review: T19
 TEST_F(PersonsTest, KeepTheirCountsUnderANewId) {

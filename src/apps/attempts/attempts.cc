@@ -72,9 +72,12 @@ Result<Attempts::Person> Attempts::LoadOthers(const std::vector<Subject>& also,
     person.accounts.push_back(TRY(engine_->Load(other)));
     Account& account = person.accounts.back();
     BookAbandoned(policy_, &account);
-    person.identities.push_back(
-        {.account = &account,
-         .lane = engine_->KnownLaneOf(account, action.name.classifier, device)});
+    // A device with a lane keeps to its lane under every id: a stranger who fails under another one
+    // must not lock it out.
+    const std::string lane = action.name.lane.empty()
+                                 ? engine_->KnownLaneOf(account, action.name.classifier, device)
+                                 : engine_->LaneOf(other, device);
+    person.identities.push_back({.account = &account, .lane = lane});
   }
   return person;
 }

@@ -377,7 +377,11 @@ namespace {
 std::optional<Decision> JudgeIdentity(const Account& account, const Policy& policy,
                                       const Action& action) {
   if (auto decision = JudgeState(account, policy, action.name.journey)) return decision;
-  if (auto decision = JudgeCeiling(account, policy, action)) return decision;
+  // A device that is not known here has no failures in a row of its own.
+  const bool has_failures = action.name.lane.empty() || account.HasLane(action.name.lane);
+  if (has_failures) {
+    if (auto decision = JudgeCeiling(account, policy, action)) return decision;
+  }
   return JudgeLocks(account, action);
 }
 
