@@ -365,27 +365,22 @@ bool IsOver(const Account& account, const Action& action, const std::string& id)
   return row != nullptr && row->CountAt(id).has_value();
 }
 
-}  // namespace
-
-uint64_t UnderWay(const Account& account, const Name& name) {
-  return CountOpen(account, [&](const OpenAttempt& one) { return one.name == name; });
-}
-
-namespace {
-
 // What refuses the action under one identifier, before anything is counted.
 std::optional<Decision> JudgeIdentity(const Account& account, const Policy& policy,
                                       const Action& action) {
   if (auto decision = JudgeState(account, policy, action.name.journey)) return decision;
   // A device that is not known here has no failures in a row of its own.
-  const bool has_failures = action.name.lane.empty() || account.HasLane(action.name.lane);
-  if (has_failures) {
+  if (action.name.lane.empty() || account.HasLane(action.name.lane)) {
     if (auto decision = JudgeCeiling(account, policy, action)) return decision;
   }
   return JudgeLocks(account, action);
 }
 
 }  // namespace
+
+uint64_t UnderWay(const Account& account, const Name& name) {
+  return CountOpen(account, [&](const OpenAttempt& one) { return one.name == name; });
+}
 
 Decision Judge(const Account& account, const Policy& policy, const Action& action) {
   if (auto decision = JudgeIdentity(account, policy, action)) return *decision;
