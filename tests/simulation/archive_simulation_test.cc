@@ -3,10 +3,13 @@
 #include <cstdlib>
 #include <iostream>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "item/attributes.h"
 #include "tests/simulation/simulation.h"
 #include "tests/support/long_run.h"
 #include "tests/support/manual_time.h"
@@ -124,6 +127,12 @@ class ComparisonTest : public ::testing::Test {
     ADD_FAILURE() << "no row has such a " << attribute;
     return {};
   }
+  std::vector<item::Item> AllOfType(std::string_view type) {
+    std::vector<item::Item> rows =
+        simulation_.tables().Scan({.table = "SlackArchive", .consistent = true}).value().items;
+    std::erase_if(rows, [&](const item::Item& row) { return item::TextIn(row, "type") != type; });
+    return rows;
+  }
   item::Item FindOfType(const char* type) { return Find("type", item::Value(type)); }
   void Put(const item::Item& row) {
     ASSERT_TRUE(simulation_.tables().Put({.table = "SlackArchive", .item = row}));
@@ -178,10 +187,12 @@ TEST_F(ComparisonTest, OfFalse) {
   ExpectFault("says false");
 }
 
+// In all rows: what is said of one channel may be excused.
 TEST_F(ComparisonTest, OfChannels) {
-  item::Item row = FindOfType("channel");
-  row.Set("topic", "another");
-  Put(row);
+  for (item::Item& row : AllOfType("channel")) {
+    row.Set("topic", "another");
+    Put(row);
+  }
   ExpectFault("topic");
 }
 
@@ -191,7 +202,7 @@ TEST_F(ComparisonTest, OfTheIndex) {
 }
 
 TEST_F(ComparisonTest, OfReactions) {
-  Delete(FindOfType("reaction"));
+  for (const item::Item& row : AllOfType("reaction")) Delete(row);
   ExpectFault("reaction");
 }
 

@@ -251,6 +251,10 @@ class Comparison {
     Expect(what + " archived", found->archived.value.value_or(false), expected.archived);
     Expect(what + " deleted", found->deleted, expected.deleted);
     Expect(what + " previous id", found->prev_channel_id, expected.prev_channel_id);
+    // The archive takes a moved channel for public when it has messages of the old id. Which it has
+    // at that moment depends on the order of arrival, which the truth does not know.
+    const bool may_be_public = !expected.visibility && !expected.prev_channel_id.empty();
+    if (may_be_public && VisibilityOf(*found) == "public") return;
     Expect(what + " visibility", VisibilityOf(*found), expected.visibility.value_or("(none)"));
   }
 

@@ -130,11 +130,9 @@ void JoinDeletion(const slack::Timestamp& deleted_ts, MessageState* state) {
   if (!known || deleted_ts < *known) known = deleted_ts;
 }
 
-void JoinVersion(const Body& told, MessageState* state) {
-  std::optional<Body>& newest = state->message.body;
-  if (!newest || newest->version != told.version) return KeepBetter(told, &state->older);
-  if (IsBetter(told, *newest)) newest = told;
-}
+// It may take the place of the newest body, which another id of the channel only inferred. Then the
+// newest one is found again among all.
+void JoinVersion(const Body& told, MessageState* state) { JoinBody(told, state); }
 
 void JoinRow(const Message& told, MessageState* state) {
   Message& known = state->message;
