@@ -173,17 +173,17 @@ std::vector<std::string> ReadRange(Documents& documents, const Stores& stores) {
 
 // A range and a get give the right documents from the cache, and do little work: no object is read,
 // a range takes one call of the table for each megabyte and a few more for each page, a get takes
-// one. Other programs may disturb most of the rounds: it is enough that one round is as fast as
-// promised. bench/documents.cc measures medians.
+// one. The time depends on the machine and on what else runs there, so it is recorded and not
+// judged here: `./dev bench documents` measures it (decision 0019).
 // Spec: 002-71
 TEST_F(DocumentsLoadTest, NinetyDaysAreReadFromTheCacheAlone) {
-  constexpr int kRounds = 50;
+  constexpr int kRounds = 3;
   CountingStores counting(stores_);
   const auto documents = stores_->Open(std::nullopt, &counting.tables, &counting.objects);
   std::vector<std::string> expected;
   for (int i = kCount; i-- > 0;) expected.push_back(IdOf(i));
   milliseconds fastest_range = std::chrono::hours(1);
-  for (int i = 0; i < kRounds && fastest_range >= milliseconds(200); ++i) {
+  for (int i = 0; i < kRounds; ++i) {
     counting.table_calls = 0;
     std::vector<std::string> ids;
     fastest_range = std::min(fastest_range, TimeOf([&] { ids = ReadRange(*documents, *stores_); }));
@@ -192,27 +192,17 @@ TEST_F(DocumentsLoadTest, NinetyDaysAreReadFromTheCacheAlone) {
     constexpr int kMegabytes = kCount * kDocumentBytes / 1'000'000;
     EXPECT_LE(counting.table_calls, kMegabytes + 10 * kPages);
   }
-  EXPECT_LT(fastest_range, milliseconds(200));
   RecordProperty("range_ms", static_cast<int>(fastest_range.count()));
 
-  milliseconds fastest_gets = std::chrono::hours(1);
-  for (int i = 0; i < kRounds && fastest_gets >= milliseconds(50); ++i) {
-    counting.table_calls = 0;
-    std::vector<milliseconds> gets;
-    for (int get = 0; get < 1'000; ++get) {
-      const int number = static_cast<int>(stores_->random.Next() % kCount);
-      gets.push_back(TimeOf([&] {
-        const ReadReply reply = *Must(documents->Get(stores_->Forever(), IdOf(number)));
-        EXPECT_EQ(reply.source, ReadSource::kCache);
-        EXPECT_EQ(reply.document.json(), stores_->Json(number, 1));
-      }));
-    }
-    EXPECT_EQ(counting.table_calls, 1'000);
-    std::ranges::sort(gets);
-    fastest_gets = std::min(fastest_gets, gets[gets.size() * 99 / 100]);
+  counting.table_calls = 0;
+  for (int get = 0; get < 1'000; ++get) {
+    const int number = static_cast<int>(stores_->random.Next() % kCount);
+    const ReadReply reply = *Must(documents->Get(stores_->Forever(), IdOf(number)));
+    EXPECT_EQ(reply.source, ReadSource::kCache);
+    EXPECT_EQ(reply.document.json(), stores_->Json(number, 1));
   }
+  EXPECT_EQ(counting.table_calls, 1'000);
   EXPECT_EQ(counting.object_calls, 0);
-  EXPECT_LT(fastest_gets, milliseconds(50));
 }
 
 // The times of the calls of the table, since the beginning.

@@ -24,8 +24,9 @@ constexpr size_t kMaxWalBytes = 256 << 20;
 rocksdb::ColumnFamilyOptions FamilyOptions(const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = cache;
-  // A read that is not in the cache decompresses one block.
-  table.block_size = 4 << 10;
+  // A read that is not in the cache decompresses one block. Smaller blocks make ranges slower
+  // (docs/decisions/0026-memory-for-reads.md).
+  table.block_size = 16 << 10;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   rocksdb::ColumnFamilyOptions options;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
