@@ -346,6 +346,21 @@ TEST_F(ArchiveTest, KeepsAllEditsThatArriveAtTheSameTime) {
   EXPECT_THAT(RowsOfType("version"), SizeIs(kEdits));
 }
 
+// A bot edits its messages with chat.update. Slack then names the bot as who made the edit.
+TEST_F(ArchiveTest, KeepsTheEditsOfBots) {
+  ASSERT_EQ(Post(NewMessage("Ev0")), 200);
+  const std::string event = door_.Callback(
+      "Ev1", ids_,
+      fmt::format(R"({{"type":"message","subtype":"message_changed","hidden":true,)"
+                  R"("channel":"{}","channel_type":"channel","ts":"1700000009.000900",)"
+                  R"("event_ts":"1700000009.000900","message":{{"type":"message",)"
+                  R"("bot_id":"B0BOT0001","ts":"1700000000.000100","text":"deployed",)"
+                  R"("edited":{{"user":"B0BOT0001","ts":"1700000009.000000"}}}}}})",
+                  ids_.channel));
+  EXPECT_EQ(Post(event), 200);
+  EXPECT_EQ(item::TextIn(RowsOfType("message")[0], "text"), "deployed");
+}
+
 // The archive must show the minute that Slack did not deliver as a gap.
 TEST_F(ArchiveTest, RecordsARateLimitedMinuteAsLost) {
   EXPECT_EQ(Post(fmt::format(R"({{"type":"app_rate_limited","team_id":"{}","api_app_id":"A1",)"

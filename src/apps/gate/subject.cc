@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "apps/gate/question.h"
@@ -38,6 +39,10 @@ bool MayBeOfAnotherOrganisation(const slack::EventCallback& callback) {
   return callback.is_ext_shared_channel && callback.event.user_team != callback.team_id;
 }
 
+// Slack names the bot, and not its user, as who made an edit with chat.update. users.info does not
+// find bots.
+bool IsBot(const std::string& id) { return id.starts_with('B'); }
+
 bool NamesUser(const slack::EventCallback& callback) {
   const slack::Event& event = callback.event;
   return !event.user.empty() && !event.user_deleted && !Contains(kNoRealUser, event.user) &&
@@ -52,7 +57,7 @@ Result<Subject> ParseSubject(const slack::EventCallback& callback) {
   const slack::Event& event = callback.event;
   Subject subject{.team = TRY(slack::TeamId::Parse(callback.team_id))};
   // The format is checked also for ids that are not looked up.
-  if (!event.user.empty()) {
+  if (!event.user.empty() && !IsBot(event.user)) {
     slack::UserId user = TRY(slack::UserId::Parse(event.user));
     if (NamesUser(callback)) subject.user = std::move(user);
   }
