@@ -233,6 +233,9 @@ TEST(RedisBesideTest, EvictionLiftsNoLockWhereTheTableDecides) {
     if (phase == Phase::kNewOldReadable) {
       ASSERT_TRUE(*stage.process.stores.ChangePhase(*stage.process.stores.CurrentPhase(), phase));
     }
+    // One key alone, and then all that may be evicted.
+    stage.Ask({"DEL", "code-blocked:subject-a"});
+    EXPECT_EQ(stage.VerdictOf(), Verdict::kTemporarilyLocked);
     stage.Ask({"CONFIG", "SET", "maxmemory-policy", "volatile-lru"});
     stage.Ask({"CONFIG", "SET", "maxmemory", "1"});
     EXPECT_FALSE(stage.client.Run({"SET", "any", "value"}).has_value());
