@@ -1,5 +1,6 @@
 #include "tests/programs/background_program.h"
 
+#include <algorithm>
 #include <csignal>
 #include <fcntl.h>
 #include <poll.h>
@@ -54,18 +55,23 @@ pid_t Spawn(const BackgroundRun& run, const Files& files) {
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, files.out.c_str(), kFlags, 0600);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, files.err.c_str(), kFlags, 0600);
   posix_spawn_file_actions_addchdir_np(&actions, files.folder.c_str());
+  std::vector<std::string> environment = WithOptionsOfTheTest(run.environment);
   std::string program = TIDEMARK_PROGRAM;
   std::vector<std::string> arguments = {program};
   if (run.most_descriptors > 0) {
     // A shell sets the limit of the program alone: without privileges the test could not raise its
-    // own again.
+    // own again. A broken variant is preloaded into the program, and not into the shell.
+    const auto preload = std::ranges::find_if(
+        environment, [](const std::string& entry) { return entry.starts_with("LD_PRELOAD="); });
+    const std::string variable = preload == environment.end() ? "" : *preload;
+    if (preload != environment.end()) environment.erase(preload);
     program = "/bin/sh";
-    arguments = {"sh", "-c",
-                 fmt::format("ulimit -n {} && exec \"$0\" \"$@\"", run.most_descriptors),
-                 TIDEMARK_PROGRAM};
+    arguments = {
+        "sh", "-c",
+        fmt::format("ulimit -n {} && exec env {} \"$0\" \"$@\"", run.most_descriptors, variable),
+        TIDEMARK_PROGRAM};
   }
   arguments.insert(arguments.end(), run.arguments.begin(), run.arguments.end());
-  const std::vector<std::string> environment = WithOptionsOfTheTest(run.environment);
   pid_t pid = -1;
   const int failed = posix_spawn(&pid, program.c_str(), &actions, nullptr,
                                  Pointers(arguments).data(), Pointers(environment).data());
