@@ -175,6 +175,19 @@ function(tidemark_folder word)
   endif()
 endfunction()
 
+# tidemark_test_library(<name> SOURCES <files>... [DEPENDS <targets>...]): the library
+# `tidemark_<name>`, which several test programs share.
+function(tidemark_test_library word)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  set(target tidemark_${word})
+  add_library(${target} STATIC ${ARG_SOURCES})
+  target_link_libraries(${target} PUBLIC tidemark_flags fmt::fmt ${ARG_DEPENDS})
+  # As the libraries whose precompiled headers it uses.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ${BUILD_SHARED_LIBS})
+  tidemark_reuse_headers(${target} library_headers)
+  tidemark_unity(${target})
+endfunction()
+
 # tidemark_test(<name> SOURCES <files>... [DEPENDS <targets>...] [LABELS <labels>...]
 #               [TIMEOUT <seconds>])
 # A GoogleTest program that `./dev test` runs. Without labels it runs in the dev preset.

@@ -6,7 +6,7 @@ help_test() {
 Usage: ./dev test [--quick] [--long] [--filter PATTERN]
 
 Installs missing packages, builds, and runs all tests:
-  checks   layers, style, formatting, self-contained headers (a sixth of them, which
+  checks   layers, style, formatting, self-contained headers (a twelfth of them, which
            the commit chooses; all with --long), and self-tests of the tools
   dev      all unit and contract tests, with AddressSanitizer and
            UndefinedBehaviorSanitizer

@@ -20,10 +20,6 @@ using tables::CancellationCode;
 using tables::OnConditionFailure;
 using tables::ReturnValues;
 
-Error InvalidParameter(const std::string& what) {
-  return Invalid("One or more parameter values were invalid: " + what);
-}
-
 Status CheckKeyIsNotUpdated(const expression::Update& update, const item::KeySchema& keys) {
   for (const expression::Path& path : update.Paths()) {
     if (path.attribute() == keys.partition.name ||

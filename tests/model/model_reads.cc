@@ -25,10 +25,6 @@ using tables::IndexState;
 using tables::ProjectionKind;
 using tables::Select;
 
-Error InvalidParameter(const std::string& what) {
-  return Invalid("One or more parameter values were invalid: " + what);
-}
-
 std::set<std::string> NamesOf(const item::KeySchema& keys) {
   std::set<std::string> names{keys.partition.name};
   if (keys.sort) names.insert(keys.sort->name);

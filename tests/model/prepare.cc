@@ -25,10 +25,6 @@ using tables::ProjectionKind;
 using tables::ReturnValues;
 using tables::Select;
 
-Error InvalidParameter(const std::string& what) {
-  return Invalid("One or more parameter values were invalid: " + what);
-}
-
 Error Constraint(const std::string& member, const std::string& constraint) {
   return Invalid("1 validation error detected: Value at '" + member +
                  "' failed to satisfy constraint: " + constraint);
@@ -246,6 +242,10 @@ Status CheckSegments(const tables::ScanRequest& request) {
 }
 
 }  // namespace
+
+Error InvalidParameter(const std::string& what) {
+  return Invalid("One or more parameter values were invalid: " + what);
+}
 
 Result<PreparedWrite> Prepare(const tables::PutRequest& request) {
   TRY(CheckReturnsOldOrNone(request.return_values));

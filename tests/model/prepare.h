@@ -17,6 +17,9 @@ namespace tidemark::model {
 
 using Projection = std::optional<std::vector<expression::Path>>;
 
+// The error that DynamoDB gives for most parameters.
+Error InvalidParameter(const std::string& what);
+
 enum class WriteKind { kCheck, kPut, kUpdate, kDelete };
 
 struct PreparedWrite {
