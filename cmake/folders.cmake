@@ -189,13 +189,15 @@ function(tidemark_test_library word)
 endfunction()
 
 # tidemark_test(<name> SOURCES <files>... [DEPENDS <targets>...] [LABELS <labels>...]
-#               [TIMEOUT <seconds>])
+#               [TIMEOUT <seconds>] [FIRST])
 # A GoogleTest program that `./dev test` runs. Without labels it runs in the dev preset.
 #   tsan     runs in the tsan preset as well
 #   release  is long: runs in the release preset, and in dev only when `dev` is named too
 # TIMEOUT is for a program that needs another limit than the one `./dev test` gives to all.
+# FIRST is for one of the slowest programs: it starts before the others, so that no core waits for
+# it at the end.
 function(tidemark_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "FIRST" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
   set(labels ${ARG_LABELS})
   if(NOT "release" IN_LIST labels)
     list(APPEND labels dev)
@@ -210,6 +212,9 @@ function(tidemark_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${labels}")
   if(ARG_TIMEOUT)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  endif()
+  if(ARG_FIRST)
+    set_tests_properties(${name} PROPERTIES COST 100)
   endif()
   foreach(label IN LISTS labels)
     if(NOT TARGET tests_${label})

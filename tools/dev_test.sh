@@ -90,28 +90,38 @@ steady_addresses() {
 # ThreadSanitizer can find nothing in them, and takes a third of its time for them.
 without_parallel_threads='*OrdersTest.*:*OrdersOfTwoTest.*:*RandomRunsTest.*:*DocumentRunsTest.*'
 
-# build_ahead PRESET TARGET...: begins a build that a later stage needs. It runs beside the tests of
-# this stage at the lowest priority, and takes the time in which they wait for disks and timers.
-ahead=''
-build_ahead() {
-  (
-    renice -n 19 "$BASHPID" >/dev/null
-    compile "$@"
-  ) >"build/$1.ahead.log" 2>&1 &
-  ahead=$!
+# begin_beside COMMAND...: begins work of a later stage beside the tests of this one. It takes the
+# time in which they wait for disks and timers.
+beside=''
+begin_beside() {
+  "$@" >"build/$1.log" 2>&1 &
+  beside=$!
+}
+wait_for_work_beside() {
+  [[ -z $beside ]] || wait "$beside" || true
+  beside=''
 }
 
-# compile_rest PRESET TARGET...: builds what was not built ahead, and shows what failed there.
-compile_rest() {
-  if [[ -n $ahead ]]; then
-    wait "$ahead" || true
-    ahead=''
-  fi
-  compile "$@"
+# Work to begin beside tests. The builds have the lowest priority; what fails in them is built again,
+# and shown, by the stage that needs it.
+build_tsan_ahead() {
+  renice -n 19 "$BASHPID" >/dev/null
+  compile tsan tests_tsan
+}
+build_release_ahead() {
+  renice -n 19 "$BASHPID" >/dev/null
+  compile release tests_release tidemark
+  compile dev "${rejecting[@]}"
+}
+try_variants() {
+  local chosen=()
+  [[ -n ${TIDEMARK_LONG:-} ]] || chosen=(--seconds "$variants_seconds" --rotate "$(commit)")
+  compile dev "${rejecting[@]}"
+  python3 tools/broken.py --build build/dev --jobs "$cores" "${chosen[@]}"
 }
 
-# run_programs PRESET FILTER NEXT...: builds and runs the preset's test programs, and counts their
-# cases. NEXT is what to build ahead. Programs wait for disks, processes and timers, so that more of
+# run_programs PRESET FILTER [WORK]: builds and runs the preset's test programs, and counts their
+# cases. WORK begins beside them. Programs wait for disks, processes and timers, so that more of
 # them run than there are cores.
 run_programs() {
   local preset=$1 filter=$2 limit=1200 verdict name
@@ -119,10 +129,11 @@ run_programs() {
   local results="build/results/$1${2:+-filtered}${TIDEMARK_LONG:+-long}"
   shift 2
   step "$preset: build"
-  if ! compile_rest "$preset" "tests_$preset"; then
+  wait_for_work_beside
+  if ! compile "$preset" "tests_$preset"; then
     count_failure "build of $preset"
   fi
-  (($# == 0)) || build_ahead "$@"
+  (($# == 0)) || begin_beside "$@"
   rm -rf "$results"
   mkdir -p "$results"
   [[ -z ${TIDEMARK_LONG:-} ]] || limit=20000
@@ -155,21 +166,12 @@ test_program() {
   check 'demo' tools/demo.sh build/release/tidemark build/tried-demo --try
 }
 
-# Removes protections one at a time (tools/broken.py). Each variant that a test rejects counts as
-# passed. The programs that reject them (the arguments) are built in the dev preset, some of them
-# only for this.
-test_broken() {
-  local line verdict name ended='' chosen=() programs=("$@")
-  step 'dev: build of the programs that reject broken variants'
-  if ! compile_rest dev "${programs[@]}"; then
-    count_failure 'build of the programs that reject broken variants'
-    return
-  fi
-  step 'dev: broken variants'
-  if [[ -z ${TIDEMARK_LONG:-} ]]; then
-    chosen=(--seconds "$variants_seconds" --rotate "$(commit)")
-    say "As many as fit in $variants_seconds s, in an order that the commit chooses."
-  fi
+# Waits for try_variants, which removes protections one at a time (tools/broken.py). Each variant
+# that a test rejects counts as passed.
+count_variants() {
+  local line verdict name ended=''
+  step 'dev: broken variants, which began beside the tests of release'
+  wait_for_work_beside
   while IFS= read -r line; do
     say "$line"
     read -r verdict name <<<"$line"
@@ -178,12 +180,12 @@ test_broken() {
       SURVIVED | FAULTY) count_failure "broken variant ${name%%:*}" ;;
       [0-9]*) ended=1 ;;
     esac
-  done < <(python3 tools/broken.py --build build/dev --jobs "$cores" "${chosen[@]}" 2>&1)
+  done <build/try_variants.log
   [[ -n $ended ]] || count_failure 'tools/broken.py did not reach its end'
 }
 
 run_test() {
-  local quick='' filter='' rejecting
+  local quick='' filter='' rejecting=()
   while (($#)); do
     case $1 in
       --quick) quick=1 ;;
@@ -200,17 +202,19 @@ run_test() {
   setup
   setup_node
   [[ -n $filter ]] || run_checks
+  mapfile -t rejecting < <(python3 tools/broken.py --programs)
   if [[ -n $quick ]]; then
     run_programs dev "$filter"
+  elif [[ -n $filter ]]; then
+    run_programs dev "$filter" build_tsan_ahead
+    run_programs tsan "$filter" build_release_ahead
+    run_programs release "$filter"
   else
-    run_programs dev "$filter" tsan tests_tsan
-    run_programs tsan "$filter" release tests_release tidemark
-    [[ -n $filter ]] || mapfile -t rejecting < <(python3 tools/broken.py --programs)
-    run_programs release "$filter" ${rejecting:+dev "${rejecting[@]}"}
-  fi
-  if [[ -z $quick && -z $filter ]]; then
+    run_programs dev '' build_tsan_ahead
+    run_programs tsan '' build_release_ahead
+    run_programs release '' try_variants
     test_program
-    test_broken "${rejecting[@]}"
+    count_variants
     test_fuzzers
   fi
   finish_test "$filter"

@@ -34,7 +34,12 @@ TEST(FrontDoorLoadTest, AThousandEventsDeliveredTwiceRunAThousandTimesUnderThrot
   });
   door.faults().decide = nullptr;
   EXPECT_EQ(unacknowledged, 0);
-  EXPECT_EQ(door.CounterOf("tidemark_events_total{result=\"accepted\"}"), kEvents + 1);
+  // On a machine so slow that a claim misses its deadline of a second, dedup proceeds without the
+  // claim and counts the event as a possible duplicate. Its rows are still written once.
+  const double accepted = door.CounterOf("tidemark_events_total{result=\"accepted\"}");
+  EXPECT_GE(accepted, kEvents + 1);
+  EXPECT_LE(accepted,
+            kEvents + 1 + door.CounterOf("tidemark_dedup_possible_duplicates_total"));
   EXPECT_EQ(door.InboxSize(), static_cast<size_t>(kEvents + 1));
 }
 
