@@ -69,6 +69,8 @@ class Connections {
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
+  size_t count() const { return sockets_.size(); }
+
   // The next request of a connection, after the answer to its last (empty at the first).
   using Next = std::function<std::string(size_t connection, const std::string& answer)>;
 

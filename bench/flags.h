@@ -58,10 +58,11 @@ class Flags {
   uint64_t Count(std::string_view flag, uint64_t otherwise) const {
     return static_cast<uint64_t>(Number(flag, static_cast<double>(otherwise)));
   }
-  // The settings from --seconds and --rounds.
+  // The settings from --seconds, --rounds and --json.
   Settings MeasuredFor(const Settings& otherwise = {}) const {
     return {.seconds = Number("--seconds", otherwise.seconds),
-            .rounds = static_cast<int>(Number("--rounds", otherwise.rounds))};
+            .rounds = static_cast<int>(Number("--rounds", otherwise.rounds)),
+            .json_file = Text("--json")};
   }
 
  private:

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <semaphore>
 #include <string>
@@ -19,6 +20,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json.h"
 #include "base/result.h"
 
 namespace tidemark::bench {
@@ -114,6 +116,7 @@ struct Comparison {
 struct Settings {
   double seconds = 2;
   int rounds = 3;
+  std::string json_file = {};  // Gets a line of JSON for each comparison; empty: none.
 };
 
 inline double Median(std::vector<double> values) {
@@ -123,6 +126,39 @@ inline double Median(std::vector<double> values) {
 
 inline void PrintHead() {
   fmt::print("{:<44} {:>12} {:>12} {:>7}  {}\n", "", "tidemark", "raw RocksDB", "ratio", "goal");
+}
+
+// What a comparison found: medians of its rounds.
+struct Measured {
+  double ours = 0;
+  double raw = 0;
+  double ratio = 0;
+  bool met = true;
+};
+
+// The lines of many runs can be in one file, so that runs can be compared.
+inline void Save(const Settings& settings, const Comparison& comparison, const Measured& measured) {
+  if (settings.json_file.empty()) return;
+  std::string line;
+  JsonWriter writer(&line);
+  const auto number = [&](std::string_view name, double value) {
+    writer.Key(name);
+    writer.Double(value);
+  };
+  writer.BeginObject();
+  writer.Key("name");
+  writer.String(comparison.name);
+  writer.Key("unit");
+  writer.String(comparison.unit);
+  number("ours", measured.ours);
+  number("raw", measured.raw);
+  number("ratio", measured.ratio);
+  if (comparison.goal_ratio > 0) number("goal_ratio", comparison.goal_ratio);
+  if (comparison.goal_ours > 0) number("goal_ours", comparison.goal_ours);
+  writer.Key("met");
+  writer.Bool(measured.met);
+  writer.EndObject();
+  std::ofstream(settings.json_file, std::ios::app) << line << '\n';
 }
 
 // Runs both in turns and prints their medians. False when a goal was missed.
@@ -150,6 +186,7 @@ inline bool Compare(const Settings& settings, const Comparison& comparison) {
   fmt::print("{:<44} {:>12.0f} {:>12.0f} {:>7.2f}  {}\n", comparison.name + ", " + comparison.unit,
              rate, Median(raw), ratio, goal);
   std::fflush(stdout);
+  Save(settings, comparison, {.ours = rate, .raw = Median(raw), .ratio = ratio, .met = met});
   return met;
 }
 
