@@ -9,6 +9,7 @@
 
 #include "apps/attempts/account.h"
 #include "apps/attempts/engine.h"
+#include "apps/attempts/lifting.h"
 #include "apps/attempts/rules.h"
 #include "base/hashing.h"
 

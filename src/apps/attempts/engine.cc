@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/attempts/lifting.h"
 #include "base/hashing.h"
 #include "item/attributes.h"
 
