@@ -92,6 +92,32 @@ TEST(AdvanceTest, FromOldCopiesLocksIntoTheTable) {
   EXPECT_EQ(stage.process.migration.GetStatus()->drift.count, 0u);
 }
 
+// The first copy takes as long as there are subjects. Servers meet subjects that it has not come
+// to, and note each as a difference; that must not send it back to the beginning. Review: T14
+TEST(AdvanceTest, FromOldCopiesInStepsBesideServers) {
+  MoveStage stage(Phase::kOld);
+  for (int i = 0; i < 500; ++i) {
+    const auto subject = attempts::SubjectOf("subject-" + std::to_string(i));
+    ASSERT_TRUE(stage.process.attempts.SetLock(subject, {.name = attempts::kPasswordLock}, 900s));
+  }
+  constexpr auto kNoTime = std::chrono::milliseconds(0);
+  Move move = *stage.process.migration.Advance(kNoTime);
+  EXPECT_EQ(stage.PhaseNow(), Phase::kDualOldDecides);
+  ASSERT_TRUE(move.is_more);
+  int steps = 0;
+  for (; move.is_more && steps < 20; ++steps) {
+    stage.process.stores.NoteDifference(stage.person, move.status.record);
+    const uint64_t visited = move.status.visited;
+    move = *stage.process.migration.Advance(kNoTime);
+    EXPECT_GE(move.status.visited, visited);
+  }
+  EXPECT_FALSE(move.is_more);
+  EXPECT_EQ(move.held_by, "");
+  EXPECT_EQ(move.status.visited, 500u);
+  EXPECT_GT(steps, 1);
+  EXPECT_EQ(stage.process.migration.Verify(Copying::kNo)->differing, 0u);
+}
+
 // Servers write all the time. A write that is under way is no difference.
 // Review: T14
 TEST(AdvanceTest, IsNotHeldByWritesUnderWay) {

@@ -15,6 +15,7 @@
 namespace tidemark::moving {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // One process with an old store, and its routes.
@@ -61,7 +62,8 @@ TEST(MigrationRoutesTest, MoveAndSayWhyNot) {
   MemoryStore old_store;
   Server server(&old_store);
   EXPECT_THAT(server.Ask(http::Method::kGet, "/api/v1/attempts/migration").body,
-              HasSubstr(R"("phase":"old","epoch":1)"));
+              AllOf(HasSubstr(R"("phase":"old","epoch":1)"),
+                    HasSubstr(R"("visited":0,"visited_per_second":0)")));
   EXPECT_THAT(server.Post("advance"),
               HasSubstr(R"("moved":true,"held_by":"","phase":"dual-old-decides","epoch":2)"));
   EXPECT_THAT(server.Post("advance"), HasSubstr(R"("moved":false,"held_by":"3660 more seconds)"));

@@ -13,7 +13,7 @@ namespace tidemark::programs {
 namespace {
 
 constexpr const char* kPath = "/api/v1/attempts/migration";
-// The first step from the phase `old` copies all subjects before it is answered.
+// Going back from the phase `new` empties the old store before it is answered.
 constexpr std::chrono::hours kPatience(24);
 
 struct MigrateOptions {
@@ -61,7 +61,9 @@ Result<JsonDocument> AskUntilDone(ApiSource& source, const std::string& step,
                          .patience = kPatience}));
     const auto more = answer.root().Find("more");
     if (!more || !more->AsBool().value_or(false)) return answer;
-    PrintMessage(fmt::format("tidemark: {} subjects visited", CellOf(answer.root(), "visited")));
+    PrintMessage(fmt::format("tidemark: {} subjects visited, {} a second",
+                             CellOf(answer.root(), "visited"),
+                             CellOf(answer.root(), "visited_per_second")));
   }
 }
 

@@ -43,6 +43,7 @@ Status Migration::Start(Phase phase) {
   // Before the record of the phase is written: a process that dies here copies again.
   if (!has_begun && uses_both) {
     TRY(ForAll(Side::kOld, [&](const attempts::Subject& subject) -> Status {
+      CountVisited();
       if (TRY(stores_.CopyIntoTable(subject))) return Done{};
       return Error{ErrorCode::kUnavailable,
                    fmt::format("{} kept changing while it was copied", subject.ForLog())};
@@ -58,6 +59,7 @@ Result<MigrationStatus> Migration::GetStatus() {
   const EpochSeconds from = std::max(status.record.since, status.drift.last_at);
   status.ready_at = status.record.phase == Phase::kOld ? 0 : from + longest_life_.count();
   status.visited = visited_;
+  status.per_second = per_second_;
   return status;
 }
 
@@ -88,10 +90,12 @@ Result<Move> Migration::Advance(Slice slice) {
   const auto next = NextOf(record.phase);
   if (!next) return Report("the move is complete: this is the last phase");
   TRY(stores_.CheckOldKeepsRows());
-  if (record.phase == Phase::kOld) return BeginDual(record, *next);
+  if (record.phase == Phase::kOld) return BeginDual(record, *next, slice);
+  // The phase has begun, and its first copy has not ended.
+  if (slice && IsTouring(record, Copying::kFirst)) return CopyFirst(record, slice);
   const EpochSeconds now = stores_.Now();
   // A tour that is under way may have found differences itself. It says so at its end.
-  if (now < status.ready_at && !(slice && IsTouring(record))) {
+  if (now < status.ready_at && !(slice && IsTouring(record, Copying::kYes))) {
     return Report(fmt::format(
         "{} more seconds without a difference are needed, because rows that only one store has may "
         "live so long ({} differences seen in this phase)",
@@ -139,15 +143,24 @@ Result<Move> Migration::Back(Force force, Slice slice) {
 }
 
 // In `old` only one store has been used, so there is nothing to wait for or to compare. Everything
-// is copied at once: a lock that is only in the old store is lost with it.
-Result<Move> Migration::BeginDual(const PhaseRecord& from, Phase dual) {
+// is copied at once: a lock that is only in the old store is lost with it. The phase changes first:
+// a lock that is set during the copy is then written to both stores.
+Result<Move> Migration::BeginDual(const PhaseRecord& from, Phase dual, Slice slice) {
   const Move move = TRY(ChangeTo(from, dual));
   if (!move.held_by.empty()) return move;
-  TRY(CopyAll().WithContext(fmt::format(
+  return CopyFirst(move.status.record, slice);
+}
+
+Result<Move> Migration::CopyFirst(const PhaseRecord& record, Slice slice) {
+  const std::string what_to_do = fmt::format(
       "the phase is {} now, but not everything is copied: run 'tidemark attempts migrate verify "
       "--copy'",
-      ToString(dual))));
-  return Report("");
+      ToString(record.phase));
+  const auto copied = TRY(Visit(record, Copying::kFirst, slice).WithContext(what_to_do));
+  if (!copied) return AskAgain(TRY(GetStatus()));
+  if (copied->changing == 0) return Report("");
+  return Error{ErrorCode::kUnavailable,
+               fmt::format("{}: {}", what_to_do, DescribeChanging(*copied))};
 }
 
 template <typename Visit>
@@ -171,22 +184,6 @@ void Migration::CountVisited() {
                                {{"visited", visited_.load()}});
 }
 
-Status Migration::CopyAll() {
-  visited_ = 0;
-  std::set<attempts::Subject> seen;
-  for (const Side side : {Side::kOld, Side::kNew}) {
-    TRY(ForAll(side, [&](const attempts::Subject& subject) -> Status {
-      if (!seen.insert(subject).second) return Done{};
-      CountVisited();
-      if (TRY(CopyOne(subject))) return Done{};
-      return Error{
-          ErrorCode::kUnavailable,
-          fmt::format("{} kept changing while it was copied; try again later", subject.ForLog())};
-    }));
-  }
-  return Done{};
-}
-
 Result<bool> Migration::CopyOne(const attempts::Subject& subject) {
   tables::Rounds rounds(tables::kPlanAgain, stores_.runtime());
   do {
@@ -208,8 +205,9 @@ Result<Sighting> Migration::LookAtRest(const attempts::Subject& subject) {
 
 Status Migration::VisitOne(const attempts::Subject& subject, const PhaseRecord& record,
                            Copying copying, Comparison* comparison) {
-  const Sighting sighting = TRY(LookAtRest(subject));
   ++comparison->subjects;
+  Sighting sighting;
+  if (copying != Copying::kFirst) sighting = TRY(LookAtRest(subject));
   comparison->rows += sighting.rows;
   comparison->permanent += sighting.permanent;
   if (sighting.agreement == Agreement::kDiffers) {
@@ -220,7 +218,7 @@ Status Migration::VisitOne(const attempts::Subject& subject, const PhaseRecord& 
   // A write under way that is copied needs no second look: when its server fails to finish it, that
   // server notes it.
   const bool is_at_rest =
-      copying == Copying::kYes ? TRY(CopyOne(subject)) : sighting.agreement != Agreement::kUnderWay;
+      copying == Copying::kNo ? sighting.agreement != Agreement::kUnderWay : TRY(CopyOne(subject));
   if (is_at_rest) return Done{};
   ++comparison->changing;
   comparison->changing_example = subject.ForLog();
@@ -249,18 +247,26 @@ Status Migration::VisitPage(Tour* tour) {
 Status Migration::Continue(const PhaseRecord& record, Copying copying, Slice slice) {
   const EpochSeconds now = stores_.Now();
   const Drift drift = TRY(stores_.GetDrift());
-  // A server has seen a difference since the tour began: what was compared before says little.
-  const bool goes_on = slice && tour_ && tour_->record == record && tour_->copying == copying &&
-                       tour_->drift == drift && now - tour_->last_step < kTourSeconds;
+  // A server has seen a difference since the tour began: what was compared before says little. The
+  // first copy compares nothing, and servers see differences until it has come to all subjects: it
+  // would begin again and again.
+  const bool is_valid = tour_ && (copying == Copying::kFirst || tour_->drift == drift);
+  const bool goes_on = slice && is_valid && tour_->record == record && tour_->copying == copying &&
+                       now - tour_->last_step < kTourSeconds;
   if (!goes_on) {
     tour_ = Tour{.record = record, .copying = copying, .drift = drift, .last_step = now};
     visited_ = 0;
   }
   const Clock& clock = stores_.runtime().clock;
   const auto began = clock.Monotonic();
+  const uint64_t before = visited_;
   do {
     TRY(VisitPage(&*tour_));
   } while (!tour_->is_done && (!slice || clock.Monotonic() - began < *slice));
+  const std::chrono::duration<double> taken = clock.Monotonic() - began;
+  if (taken.count() > 0) {
+    per_second_ = static_cast<uint64_t>(static_cast<double>(visited_ - before) / taken.count());
+  }
   tour_->last_step = stores_.Now();
   // Differences that the tour itself has found are drift by now.
   tour_->drift = TRY(stores_.GetDrift());
@@ -274,6 +280,11 @@ Result<std::optional<Comparison>> Migration::Verify(Copying copying, Slice slice
         fmt::format("in the phase {} only one store is in use, so there is nothing to compare",
                     ToString(record.phase)));
   }
+  return Visit(record, copying, slice);
+}
+
+Result<std::optional<Comparison>> Migration::Visit(const PhaseRecord& record, Copying copying,
+                                                   Slice slice) {
   const std::unique_lock lock(touring_, std::try_to_lock);
   if (!lock) {
     return Error{ErrorCode::kInUse,
@@ -286,9 +297,9 @@ Result<std::optional<Comparison>> Migration::Verify(Copying copying, Slice slice
   return std::optional(std::exchange(tour_, std::nullopt)->found);
 }
 
-bool Migration::IsTouring(const PhaseRecord& record) {
+bool Migration::IsTouring(const PhaseRecord& record, Copying copying) {
   const std::unique_lock lock(touring_, std::try_to_lock);
-  return lock && tour_ && tour_->record == record && tour_->copying == Copying::kYes &&
+  return lock && tour_ && tour_->record == record && tour_->copying == copying &&
          stores_.Now() - tour_->last_step < kTourSeconds;
 }
 

@@ -41,6 +41,7 @@ struct MigrationStatus {
   Drift drift = {};
   EpochSeconds ready_at = 0;  // Advance refuses before this time.
   uint64_t visited = 0;       // Subjects that the running visit, or the last one, has seen.
+  uint64_t per_second = 0;    // How many of them in each second of the last call.
 };
 
 // The result of comparing all subjects of both stores.
@@ -64,7 +65,11 @@ struct Move {
 using Slice = std::optional<std::chrono::milliseconds>;
 
 enum class Force { kNo, kYes };
-enum class Copying { kNo, kYes };
+enum class Copying {
+  kNo,
+  kYes,
+  kFirst,  // Only copies. When a move begins, the table has nothing that could be compared.
+};
 
 class Migration {
  public:
@@ -84,8 +89,6 @@ class Migration {
   Result<std::optional<Comparison>> Verify(Copying copying, Slice slice);
   // The same for all subjects at once.
   Result<Comparison> Verify(Copying copying);
-  // Copies every subject: joins the rows of both stores into each store that the phase writes.
-  Status CopyAll();
   // From now on every call that visits all subjects fails with kUnavailable, running ones too. What
   // was copied stays, and the phase does not change. Does not wait.
   void Stop() { is_stopping_ = true; }
@@ -93,7 +96,9 @@ class Migration {
  private:
   // The status of now, with the reason why the phase has not changed.
   Result<Move> Report(std::string held_by);
-  Result<Move> BeginDual(const PhaseRecord& from, Phase dual);
+  Result<Move> BeginDual(const PhaseRecord& from, Phase dual, Slice slice);
+  // Copies every subject after a move has begun, or goes on with that.
+  Result<Move> CopyFirst(const PhaseRecord& record, Slice slice);
   // Why the phase must not change; empty when nothing speaks against it.
   std::string DescribeDifferences(const Comparison& found) const;
   static std::string DescribeChanging(const Comparison& found);
@@ -116,7 +121,9 @@ class Migration {
   // Continues the tour of this phase, or begins one.
   Status Continue(const PhaseRecord& record, Copying copying, Slice slice);
   // Whether a call with a slice would go on.
-  bool IsTouring(const PhaseRecord& record);
+  bool IsTouring(const PhaseRecord& record, Copying copying);
+  // Visits all subjects, or as many as the slice has time for: then nullopt.
+  Result<std::optional<Comparison>> Visit(const PhaseRecord& record, Copying copying, Slice slice);
   // Visits the next page of subjects.
   Status VisitPage(Tour* tour);
   void CountVisited();
@@ -131,6 +138,7 @@ class Migration {
   const std::chrono::seconds longest_life_;
   std::atomic<bool> is_stopping_ = false;
   std::atomic<uint64_t> visited_ = 0;
+  std::atomic<uint64_t> per_second_ = 0;
   std::mutex touring_;  // Held by the caller that makes a visit; guards the tour.
   std::optional<Tour> tour_;
 };

@@ -29,6 +29,7 @@ void WriteStatus(const moving::MigrationStatus& status, JsonWriter* writer) {
   WriteInt("last_drift_at", status.drift.last_at, writer);
   WriteInt("ready_at", status.ready_at, writer);
   WriteInt("visited", static_cast<int64_t>(status.visited), writer);
+  WriteInt("visited_per_second", static_cast<int64_t>(status.per_second), writer);
 }
 
 std::string StatusJson(const moving::MigrationStatus& status) {
@@ -78,6 +79,7 @@ struct StepOptions {
 
 // From a body that may be missing. `flag` is the name of the boolean field; "" when there is none.
 Result<StepOptions> ParseStep(const RoutedRequest& routed, std::string_view flag) {
+  // Proxies give up on an answer after a minute or so.
   constexpr int64_t kMaxSeconds = 60;
   StepOptions options;
   if (routed.request.body.empty()) return options;
@@ -112,6 +114,7 @@ Answer Verify(moving::Migration& migration, const RoutedRequest& routed) {
   const auto found = TRY(
       migration.Verify(options.flag ? moving::Copying::kYes : moving::Copying::kNo, options.slice));
   if (found) return ComparisonJson(*found);
+  // The same shape as a step that is not done, so that one loop of a caller serves both.
   return MoveJson({.status = TRY(migration.GetStatus()), .is_more = true});
 }
 
