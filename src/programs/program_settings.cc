@@ -413,9 +413,10 @@ const Setting kProgramSettings[] = {
     {.name = "documents.rate",
      .kind = SettingKind::kInteger,
      .default_value = "100",
-     .help = "The maximum number of calls per second to the table of the cache. This many may also "
-             "be made at once. The table is in the process, so nothing is limited unless this is "
-             "set.",
+     .help =
+         "The maximum number of calls per second to the table of the cache; this many may also "
+         "be made at once. It applies only when you set it: the table is in the process and has "
+         "no budget, so by default nothing is limited, also not to the number shown here.",
      .other_variables = {"DYNAMODB_RATE_LIMIT_RPS"}},
     {.name = "documents.bucket",
      .kind = SettingKind::kText,

@@ -120,7 +120,10 @@ class DocumentsCommandsTest : public ServeFixture {
   void PutGetQueryAndDelete() const {
     const std::string put = DoDocuments({"put", Change("CHG-1"), "--new"});
     EXPECT_THAT(put, HasSubstr(R"("changed":true,"cached":true)"));
-    EXPECT_EQ(Documents({"put", Change("CHG-1", "approved"), "--new"}).exit_code, kNotMet);
+    const Outcome known = Documents({"put", Change("CHG-1", "approved"), "--new"});
+    EXPECT_EQ(known.exit_code, kNotMet);
+    EXPECT_THAT(known.err, HasSubstr("there is a document 'CHG-1' already, and nothing was "
+                                     "changed: to replace it, name its ETag '"));
     // The document is shown as it was stored, with the spaces of the file.
     EXPECT_THAT(DoDocuments({"get", "CHG-1"}),
                 AllOf(HasSubstr(at_server_ ? R"("source":"cache")" : R"("source":"object")"),

@@ -121,12 +121,31 @@ class WriteThrough::Writing {
     return std::optional(std::move(version));
   }
 
+  // Why the version that is there is not the expected one, and what to do.
+  std::string DescribeUnexpected(const std::optional<std::string>& found) const {
+    const std::string& expected = *task_.expected_etag;
+    if (!found) {
+      return fmt::format(
+          "there is no document '{}', and the version '{}' was expected: it was "
+          "deleted, or the id is wrong",
+          task_.id, expected);
+    }
+    if (expected.empty()) {
+      return fmt::format(
+          "there is a document '{}' already, and nothing was changed: to replace "
+          "it, name its ETag '{}' as the expected one",
+          task_.id, *found);
+    }
+    return fmt::format(
+        "'{}' was changed by another writer: its ETag is '{}' and not '{}'. Read it "
+        "again, and repeat your change with the ETag that you get",
+        task_.id, *found, expected);
+  }
+
   // False when the object is already as the caller wants it.
   Result<bool> NeedsWrite(const Version& version) const {
     if (task_.expected_etag && *task_.expected_etag != version.etag.value_or("")) {
-      return Error{ErrorCode::kConflict,
-                   fmt::format("'{}' is not the version that was expected: its ETag is '{}'",
-                               task_.id, version.etag.value_or(""))};
+      return Error{ErrorCode::kConflict, DescribeUnexpected(version.etag)};
     }
     if (!task_.document) return NeedsDelete(version);
     if (!version.document) return true;
