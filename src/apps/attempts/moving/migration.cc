@@ -28,6 +28,13 @@ Error Stopped() {
           "again after the restart"};
 }
 
+Error AnotherVisit() {
+  return {ErrorCode::kInUse,
+          "another call is visiting all subjects; 'tidemark attempts migrate status' shows how far "
+          "it is. If its command was interrupted, try again after some seconds: the visit goes on "
+          "from there"};
+}
+
 }  // namespace
 
 std::chrono::seconds LongestLife(const attempts::Policy& policy) {
@@ -91,11 +98,13 @@ Result<Move> Migration::Advance(Slice slice) {
   if (!next) return Report("the move is complete: this is the last phase");
   TRY(stores_.CheckOldKeepsRows());
   if (record.phase == Phase::kOld) return BeginDual(record, *next, slice);
+  std::optional<Copying> tour;
+  if (slice) tour = TRY(FindTour(record));
   // The phase has begun, and its first copy has not ended.
-  if (slice && IsTouring(record, Copying::kFirst)) return CopyFirst(record, slice);
+  if (tour == Copying::kFirst) return CopyFirst(record, slice);
   const EpochSeconds now = stores_.Now();
   // A tour that is under way may have found differences itself. It says so at its end.
-  if (now < status.ready_at && !(slice && IsTouring(record, Copying::kYes))) {
+  if (now < status.ready_at && tour != Copying::kYes) {
     return Report(fmt::format(
         "{} more seconds without a difference are needed, because rows that only one store has may "
         "live so long ({} differences seen in this phase)",
@@ -225,7 +234,10 @@ Status Migration::VisitOne(const attempts::Subject& subject, const PhaseRecord& 
   return Done{};
 }
 
-Status Migration::VisitPage(Tour* tour) {
+// A page may have hundreds of subjects, and a slow disk takes a while for each of them. A page that
+// is left in the middle is listed again by the next call, which skips the subjects that it has
+// seen.
+Status Migration::VisitPage(Tour* tour, const std::function<bool()>& is_time_up) {
   SubjectPage page = TRY(stores_.StoreOf(tour->side).ListSubjects(tour->cursor));
   for (const attempts::Subject& subject : page.subjects) {
     if (is_stopping_) return Stopped();
@@ -236,6 +248,7 @@ Status Migration::VisitPage(Tour* tour) {
     tour->found = std::move(found);
     tour->seen.insert(subject);
     CountVisited();
+    if (is_time_up()) return Done{};
   }
   tour->cursor = std::move(page.next);
   if (tour->cursor) return Done{};
@@ -260,9 +273,10 @@ Status Migration::Continue(const PhaseRecord& record, Copying copying, Slice sli
   const Clock& clock = stores_.runtime().clock;
   const auto began = clock.Monotonic();
   const uint64_t before = visited_;
+  const auto is_time_up = [&] { return slice && clock.Monotonic() - began >= *slice; };
   do {
-    TRY(VisitPage(&*tour_));
-  } while (!tour_->is_done && (!slice || clock.Monotonic() - began < *slice));
+    TRY(VisitPage(&*tour_, is_time_up));
+  } while (!tour_->is_done && !is_time_up());
   const std::chrono::duration<double> taken = clock.Monotonic() - began;
   if (taken.count() > 0) {
     per_second_ = static_cast<uint64_t>(static_cast<double>(visited_ - before) / taken.count());
@@ -286,21 +300,19 @@ Result<std::optional<Comparison>> Migration::Verify(Copying copying, Slice slice
 Result<std::optional<Comparison>> Migration::Visit(const PhaseRecord& record, Copying copying,
                                                    Slice slice) {
   const std::unique_lock lock(touring_, std::try_to_lock);
-  if (!lock) {
-    return Error{ErrorCode::kInUse,
-                 "another call is visiting all subjects; 'tidemark attempts migrate status' shows "
-                 "how far it is"};
-  }
+  if (!lock) return AnotherVisit();
   // After an error the tour is kept: the next call goes on with the page that failed.
   TRY(Continue(record, copying, slice));
   if (!tour_->is_done) return std::optional<Comparison>();
   return std::optional(std::exchange(tour_, std::nullopt)->found);
 }
 
-bool Migration::IsTouring(const PhaseRecord& record, Copying copying) {
+Result<std::optional<Copying>> Migration::FindTour(const PhaseRecord& record) {
   const std::unique_lock lock(touring_, std::try_to_lock);
-  return lock && tour_ && tour_->record == record && tour_->copying == copying &&
-         stores_.Now() - tour_->last_step < kTourSeconds;
+  if (!lock) return AnotherVisit();
+  const bool is_current =
+      tour_ && tour_->record == record && stores_.Now() - tour_->last_step < kTourSeconds;
+  return is_current ? std::optional(tour_->copying) : std::nullopt;
 }
 
 Result<Comparison> Migration::Verify(Copying copying) {

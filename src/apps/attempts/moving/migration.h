@@ -22,6 +22,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -120,12 +121,13 @@ class Migration {
   Status ForAll(Side side, const Visit& visit);
   // Continues the tour of this phase, or begins one.
   Status Continue(const PhaseRecord& record, Copying copying, Slice slice);
-  // Whether a call with a slice would go on.
-  bool IsTouring(const PhaseRecord& record, Copying copying);
+  // The kind of the tour that a call with a slice would go on with; nullopt: none. kInUse when
+  // another call is making one.
+  Result<std::optional<Copying>> FindTour(const PhaseRecord& record);
   // Visits all subjects, or as many as the slice has time for: then nullopt.
   Result<std::optional<Comparison>> Visit(const PhaseRecord& record, Copying copying, Slice slice);
-  // Visits the next page of subjects.
-  Status VisitPage(Tour* tour);
+  // Visits the next page of subjects, or a part of it until `is_time_up`.
+  Status VisitPage(Tour* tour, const std::function<bool()>& is_time_up);
   void CountVisited();
   static Move AskAgain(MigrationStatus status);
   // False when servers kept changing it.
