@@ -117,7 +117,10 @@ TEST_F(AttemptsCommandsTest, ListAndLiftAllLocksAfterAnAttack) {
   const auto unlock_all = [&](const char* since) {
     return Attempts({"unlock-all", "--since", since, "--reason", "ticket 7"});
   };
-  EXPECT_EQ(unlock_all("2099-01-01").exit_code, kNotMet);
+  const Outcome none = unlock_all("2099-01-01");
+  EXPECT_EQ(none.exit_code, kNotMet);
+  EXPECT_THAT(none.err, AllOf(HasSubstr("nothing was lifted"), HasSubstr("since 2099-01-01"),
+                              HasSubstr("'tidemark attempts locked' lists")));
   EXPECT_EQ(unlock_all("soon").exit_code, kInvalid);
   const Outcome lifted = unlock_all("2020-01-01");
   EXPECT_EQ(lifted.exit_code, kOk) << lifted.err;

@@ -204,11 +204,13 @@ Result<ExitCode> UnlockSubject(const LockCommandOptions& options) {
     TRY(source->Send({.method = Method::kDelete,
                       .path = subject + "/ceiling",
                       .body = ReasonBody(options.reason)}));
-    const auto ceilings = standing.root().Find("indefinitely_locked");
-    lifted += ceilings ? ceilings->Size() : 0;
+    // Also below the ceiling: together with those of the person's other ids they may reach it.
+    const auto failures = standing.root().Find("failures_in_a_row");
+    lifted += failures ? failures->Size() : 0;
   }
   if (lifted > 0) return ExitCode::kOk;
-  PrintMessage("tidemark: there is no such lock");
+  PrintMessage(fmt::format("tidemark: '{}' has no {}; 'tidemark attempts show' shows what it has",
+                           options.common.subject, options.journey.empty() ? "lock" : "such lock"));
   return ExitCode::kNotMet;
 }
 
@@ -254,6 +256,26 @@ Result<ExitCode> ListLocked(const LockedCommandOptions& options) {
   return ExitCode::kOk;
 }
 
+namespace {
+
+// Nothing was lifted: what was looked for, and what unlock-all leaves in every case.
+std::string DescribeNoMatch(const LockedCommandOptions& options) {
+  std::string looked_for = fmt::format("since {}", options.since);
+  const auto add = [&](std::string_view word, const std::string& value) {
+    if (!value.empty()) looked_for += fmt::format(", {} {}", word, value);
+  };
+  add("until", options.until);
+  add("of the journey", options.journey);
+  add("of the classifier", options.classifier);
+  return fmt::format(
+      "tidemark: nothing was lifted: rules have set no lock that still holds {}. Locks that a "
+      "person has set stay, permanent ones too; locks of sources need --journey SOURCE, and "
+      "ceilings need --ceiling. 'tidemark attempts locked' lists everybody who is locked",
+      looked_for);
+}
+
+}  // namespace
+
 Result<ExitCode> UnlockAll(const LockedCommandOptions& options) {
   const auto source = TRY(OpenAttemptsSource(options.source, Use::kWrite));
   const size_t lifted = TRY(PrintLocked(options.output, [&](const std::string& cursor) {
@@ -271,7 +293,7 @@ Result<ExitCode> UnlockAll(const LockedCommandOptions& options) {
                          })});
   }));
   if (lifted > 0) return ExitCode::kOk;
-  PrintMessage("tidemark: there is no such lock");
+  PrintMessage(DescribeNoMatch(options));
   return ExitCode::kNotMet;
 }
 
