@@ -314,14 +314,17 @@ const Setting kProgramSettings[] = {
     {.name = "attempts.email-key",
      .kind = SettingKind::kSecret,
      .default_value = "",
-     .help = "The key of the hash that replaces an e-mail address; file:PATH reads it from a file. "
-             "Without it addresses are refused. If you change it, every address gets another id: "
+     .help = "The key of the hash that replaces an e-mail address or a source; file:PATH reads it "
+             "from a file. Without it addresses and sources are refused. If you change it, every "
+             "address gets another id: "
              "put the old key into attempts.previous-email-key."},
     {.name = "attempts.previous-email-key",
      .kind = SettingKind::kSecret,
      .default_value = "",
-     .help = "The key before the last change of attempts.email-key. What is stored under the id of "
-             "an address by this key is copied to its new id when the address is used."},
+     .help =
+         "The key before the last change of attempts.email-key. What is stored under the id of "
+         "an address by this key is added to its new id when the address is used; of two counts "
+         "or locks the stricter one holds."},
     {.name = "attempts.max-odds",
      .kind = SettingKind::kDecimal,
      .default_value = "0.01",

@@ -31,6 +31,14 @@ class PersonsTest : public ::testing::Test, protected Stage {
     return Settle({.subject = one, .name = name, .attempt_id = slot.attempt_id, .also = slot.also});
   }
 
+  // Failures in a row from earlier days.
+  void HasFailed(const Subject& id, int64_t times) {
+    person = id;
+    Store({{"sk", "!"},
+           {"version", "v"},
+           {"failures_in_a_row", item::Map{{"PASSWORD_ENTRY", Int(times)}}}});
+  }
+
   const Subject ann = SubjectOf("ann");
   const Subject pair = *Subject::OfPairwise("p");
 };
@@ -72,6 +80,105 @@ TEST_F(PersonsTest, AreLockedByTheSumOfTheirFailures) {
   EXPECT_TRUE(sixth.just_reached);
   EXPECT_EQ(sixth.verdict, Verdict::kTemporarilyLocked);
   EXPECT_EQ(VerdictUnder(ann, pair, kPassword), Verdict::kTemporarilyLocked);
+}
+
+// The limits are sums over all ids, so a failure under two ids would count twice.
+// Spec: 003-20
+TEST_F(PersonsTest, CountAFailureOnceUnderTheIdOfThePath) {
+  for (int i = 0; i < 3; ++i) FailUnder(ann, pair);
+  FailUnder(pair, ann);
+  EXPECT_EQ(*attempts.Get(ann, kAgain), 3u);
+  EXPECT_EQ(*attempts.Get(pair, kAgain), 1u);
+  const Decision named_both = Reserve(SlotUnder(pair, ann));
+  EXPECT_EQ(named_both.count, 4u);
+  EXPECT_EQ(named_both.remaining, 1u);
+  // A request that names one id sees that one alone.
+  EXPECT_EQ(attempts.Decide({.subject = pair, .name = kAgain})->count, 1u);
+}
+
+// Both settle at once: each sees the count of the other id from before, and one must decide again.
+TEST_F(PersonsTest, AreLockedByTwoFailuresThatAreSettledAtOnce) {
+  for (int i = 0; i < 4; ++i)
+    FailUnder(i % 2 == 0 ? ann : pair, i % 2 == 0 ? pair : ann, kPassword);
+  const ReserveRequest one = SlotUnder(ann, pair, kPassword);
+  const ReserveRequest other = SlotUnder(pair, ann, kPassword);
+  ASSERT_EQ(Reserve(one).verdict, Verdict::kPermitted);
+  ASSERT_EQ(Reserve(other).verdict, Verdict::kPermitted);
+  const auto settle = [&](const ReserveRequest& slot) {
+    return Settle({.subject = slot.subject,
+                   .name = kPassword,
+                   .attempt_id = slot.attempt_id,
+                   .also = slot.also});
+  };
+  Decision of_other;
+  tables.decide = [&, met = false](testing::Operation operation) mutable {
+    if (testing::Writes(operation) && !std::exchange(met, true)) of_other = settle(other);
+    return std::optional<testing::Fault>();
+  };
+  const Decision of_one = settle(one);
+  tables.decide = nullptr;
+  EXPECT_FALSE(of_other.just_reached);
+  EXPECT_TRUE(of_one.just_reached);
+  EXPECT_EQ(of_one.verdict, Verdict::kTemporarilyLocked);
+  EXPECT_EQ(VerdictUnder(pair, ann, kPassword), Verdict::kTemporarilyLocked);
+}
+
+// A guesser who takes the ids in turns guesses at one secret, and has the ceiling once.
+TEST_F(PersonsTest, HaveOneCeilingUnderAllIds) {
+  HasFailed(ann, 60);
+  HasFailed(pair, 38);
+  EXPECT_EQ(FailUnder(ann, pair, kPassword).verdict, Verdict::kPermitted);
+  // The last slot is given once, to one of two who ask at the same time.
+  Verdict of_other = Verdict::kBlocked;
+  const ReserveRequest last = SlotUnder(pair, ann, kPassword);
+  tables.decide = [&, met = false](testing::Operation operation) mutable {
+    if (testing::Writes(operation) && !std::exchange(met, true)) of_other = Reserve(last).verdict;
+    return std::optional<testing::Fault>();
+  };
+  EXPECT_EQ(VerdictUnder(ann, pair, kPassword), Verdict::kBusy);
+  tables.decide = nullptr;
+  EXPECT_EQ(of_other, Verdict::kPermitted);
+  const Decision hundredth = Settle(
+      {.subject = pair, .name = kPassword, .attempt_id = last.attempt_id, .also = last.also});
+  EXPECT_TRUE(hundredth.just_reached);
+  EXPECT_EQ(hundredth.verdict, Verdict::kIndefinitelyLocked);
+  EXPECT_EQ(hundredth.count, 100u);
+  for (const Subject& id : {ann, pair}) {
+    EXPECT_EQ(VerdictUnder(id, id == ann ? pair : ann, kPassword), Verdict::kIndefinitelyLocked);
+  }
+  EXPECT_EQ(attempts.DecideJourney({ann, pair}, "SIGN_IN")->verdict, Verdict::kIndefinitelyLocked);
+  // The owner finishes a recovery, for all ids.
+  ASSERT_TRUE(attempts.ClearJourney({ann, pair}, "PASSWORD_RESET"));
+  EXPECT_EQ(VerdictUnder(ann, pair, kPassword), Verdict::kPermitted);
+}
+
+// Otherwise failures under an id that the owner never succeeds under would stay until they lock.
+TEST_F(PersonsTest, AreForgivenUnderAllIdsByASuccess) {
+  WorkerPool workers{{.threads = 1, .max_waiting = 10}};
+  for (const bool blocks : {true, false}) {
+    for (int i = 0; i < 5; ++i) FailUnder(pair, ann, kMfaCode);
+    const ReserveRequest slot = SlotUnder(ann, pair, kMfaCode);
+    ASSERT_EQ(Reserve(slot).verdict, Verdict::kPermitted);
+    const SettleRequest right{.subject = ann,
+                              .name = kMfaCode,
+                              .attempt_id = slot.attempt_id,
+                              .right = true,
+                              .also = slot.also};
+    const auto settle = [&] {
+      return blocks ? attempts.Settle(right) : attempts.Settle(right, &workers).Wait();
+    };
+    // The write under the other id fails. The caller repeats the call.
+    tables.decide = [writes = 0](testing::Operation operation) mutable {
+      const bool fails = testing::Writes(operation) && ++writes == 2;
+      return fails ? std::optional(testing::Throttled()) : std::nullopt;
+    };
+    EXPECT_EQ(settle().error().code, ErrorCode::kUnavailable);
+    tables.decide = nullptr;
+    EXPECT_EQ(*attempts.Get(pair, kMfaCode), 5u);
+    EXPECT_TRUE(settle()->right);
+    EXPECT_EQ(*attempts.Get(pair, kMfaCode), 0u);
+    EXPECT_FALSE(Stored(pair, "!")->Contains("failures_in_a_row"));
+  }
 }
 
 TEST_F(PersonsTest, AreRefusedByTheStateOfAnotherId) {
@@ -150,14 +257,73 @@ TEST_F(PersonsTest, KeepTheirStatesUnderANewIdWithoutAHead) {
   EXPECT_TRUE(attempts.States(after)->empty());
 }
 
-// Rows of the new id are not mixed with those of the old one, also when its head is gone.
-TEST_F(PersonsTest, KeepTheStatesOfTheirNewIdWithoutAHead) {
+// A server with the old key still runs beside one with the new key, or two ids become one.
+TEST_F(PersonsTest, KeepTheStricterOfTheirCountsWhenIdsAreJoined) {
+  const Subject first = SubjectOf("first");
+  const Subject second = SubjectOf("second");
+  const Subject joined = SubjectOf("joined");
+  const auto fail = [&](const Subject& id, const Name& name, int times) {
+    person = id;
+    return Fail(name, times);
+  };
+  fail(first, kPassword, 5);
+  fail(first, kMfaCode, 1);
+  fail(second, kPassword, 2);
+  fail(second, kMfaCode, 4);
+  ASSERT_TRUE(attempts.SetState(second, AccountState::kReproveIdentity, "ticket 7"));
+  fail(joined, kPassword, 3);
+  ASSERT_TRUE(attempts.SetLock(joined, {.name = LockOf("ACCOUNT_MANAGEMENT", "PASSWORD_ENTRY")},
+                               std::chrono::seconds(100)));
+  ASSERT_TRUE(attempts.SetLock(first, {.name = LockOf("ACCOUNT_MANAGEMENT", "PASSWORD_ENTRY")},
+                               std::chrono::seconds(500)));
+  // Rows of the same second would be taken over twice, which is the strict side.
+  Pass(1);
+  for (const Subject& from : {first, second, first}) {
+    ASSERT_TRUE(attempts.TakeOver(from, joined));
+    EXPECT_EQ(*attempts.Get(joined, kPassword), 5u);
+  }
+  EXPECT_EQ(*attempts.Get(joined, kMfaCode), 4u);
+  EXPECT_EQ(attempts.States(joined)->size(), 1u);
+  EXPECT_EQ(attempts.Locks(joined)->front().until, clock.NowSeconds() + 499);
+  EXPECT_EQ(attempts.GetStanding(joined)->failures.front().failures, 4u);
+  EXPECT_EQ(attempts.GetStanding(joined)->failures.back().failures, 5u);
+  // What is written under an earlier id after that counts too, and what was cleared stays cleared.
+  ASSERT_TRUE(attempts.Reset(joined, kMfaCode));
+  Pass(10);
+  EXPECT_EQ(fail(first, kPassword, 1).verdict, Verdict::kTemporarilyLocked);
+  for (const Subject& from : {first, second}) ASSERT_TRUE(attempts.TakeOver(from, joined));
+  person = joined;
+  EXPECT_EQ(VerdictOf(kPassword), Verdict::kTemporarilyLocked);
+  EXPECT_EQ(CountOf(kMfaCode), 0u);
+}
+
+// Earlier programs wrote only that something was taken over.
+TEST_F(PersonsTest, KeepWhatWasClearedAfterAnEarlierProgramJoinedTheirIds) {
+  person = ann;
+  Fail(kPassword, 5);
+  person = pair;
+  Pass(100);
+  Store(
+      {{"sk", "!"}, {"version", "v"}, {"seen_at", Int(clock.NowSeconds())}, {"taken_over", true}});
+  ASSERT_TRUE(attempts.TakeOver(ann, pair));
+  EXPECT_EQ(CountOf(kPassword), 0u);
+  EXPECT_TRUE(attempts.GetStanding(pair)->failures.empty());
+  Pass(1);
+  person = ann;
+  Fail(kPassword, 1);
+  ASSERT_TRUE(attempts.TakeOver(ann, pair));
+  person = pair;
+  EXPECT_EQ(VerdictOf(kPassword), Verdict::kTemporarilyLocked);
+}
+
+TEST_F(PersonsTest, KeepTheStatesOfBothIdsWithoutAHead) {
   ASSERT_TRUE(attempts.SetState(ann, AccountState::kSuspended, "ticket 7"));
   Pass(402LL * 86'400);
   model.Maintain();
   ASSERT_TRUE(attempts.SetState(pair, AccountState::kBlocked, "ticket 6"));
   ASSERT_TRUE(attempts.TakeOver(pair, ann));
-  EXPECT_THAT(*attempts.States(ann), ::testing::ElementsAre(AccountState::kSuspended));
+  EXPECT_THAT(*attempts.States(ann),
+              ::testing::ElementsAre(AccountState::kBlocked, AccountState::kSuspended));
 }
 
 // ---- Sources ----
@@ -268,6 +434,50 @@ TEST_F(SourceTest, GetsItsSlotBackWhenTheReservationFails) {
     tables.decide = nullptr;
     EXPECT_EQ(open_slots(), 0u);
   }
+}
+
+// The subject's write has happened, or the source's has not: the repeated call settles the slot of
+// the source, and only once.
+TEST_F(SourceTest, GetsItsSlotSettledOnceWhenASettleIsRepeated) {
+  WorkerPool workers{{.threads = 1, .max_waiting = 10}};
+  const Subject source = *Subject::OfSource("net-1", Secret("key"));
+  const Name failures = ErrorsOf("SOURCE", "GENERAL");
+  uint64_t wrong = 0;
+  for (const bool blocks : {true, false}) {
+    for (const bool right : {true, false}) {
+      for (const int failing : {1, 2}) {
+        for (const testing::Fault& fault : {testing::LostReply(), testing::Throttled()}) {
+          const Subject victim = SubjectOf("victim-" + std::to_string(++victims_));
+          const ReserveRequest slot = From("net-1", victim);
+          ASSERT_EQ(Reserve(slot).verdict, Verdict::kPermitted);
+          const SettleRequest request{
+              .subject = victim, .name = kPassword, .attempt_id = slot.attempt_id, .right = right};
+          tables.decide = [&, writes = 0](testing::Operation operation) mutable {
+            const bool fails = testing::Writes(operation) && ++writes == failing;
+            return fails ? std::optional(fault) : std::nullopt;
+          };
+          for (int calls = 0; calls < 3; ++calls) {
+            const auto settled =
+                blocks ? attempts.Settle(request) : attempts.Settle(request, &workers).Wait();
+            tables.decide = nullptr;
+            if (settled) EXPECT_EQ(settled->right, right);
+          }
+          wrong += right ? 0 : 1;
+          EXPECT_FALSE(Stored(source, "!")->Contains("open"));
+          EXPECT_EQ(*attempts.Get(source, failures), wrong);
+        }
+      }
+    }
+  }
+  Pass(63);
+  EXPECT_EQ(Spray("net-1"), Verdict::kPermitted);
+  EXPECT_EQ(*attempts.Get(source, failures), wrong + 1);
+}
+
+TEST_F(SourceTest, NeedsAKeyForItsHash) {
+  const auto refused = Subject::OfSource("203.0.113.7", Secret());
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().message, HasSubstr("attempts.email-key is not set"));
 }
 
 TEST_F(SourceTest, IsJudgedTheSameWithoutBlocking) {

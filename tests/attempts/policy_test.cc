@@ -127,6 +127,31 @@ TEST(PolicyTest, AcceptsAnAliasInARule) {
   EXPECT_EQ(rule->limit, 3u);
 }
 
+// Two servers with different policies on one table, as during a change of the policy: the rows are
+// common, and each server judges them by its own limits.
+TEST(PolicyTest, OfEachServerJudgesTheCommonRows) {
+  Stage lenient;
+  std::string text(Policy::DefaultText());
+  const std::string rule = R"("classifier": "PASSWORD_ENTRY",
+ "lock_classifier": "PASSWORD_RESET",)";
+  ASSERT_NE(text.find(rule), std::string::npos);
+  text.insert(text.find(rule), R"("limit": 3, )");
+  OwnRuntime own(&lenient.clock, &lenient.random);
+  Attempts strict(*Policy::Parse(text), &lenient.table, own.runtime());
+  const auto verdict_of_strict = [&] {
+    return strict.Decide({.subject = lenient.person, .name = kPassword})->verdict;
+  };
+  lenient.Fail(kPassword, 2);
+  EXPECT_EQ(strict.Decide({.subject = lenient.person, .name = kPassword})->remaining, 1u);
+  // The strict server refuses at its limit, whoever counted. It sets no lock for what it has not
+  // counted itself, so it says busy.
+  lenient.Fail(kPassword, 1);
+  EXPECT_EQ(verdict_of_strict(), Verdict::kBusy);
+  // The lenient one goes on to its own limit. Its lock holds for both.
+  EXPECT_EQ(lenient.Fail(kPassword, 3).verdict, Verdict::kTemporarilyLocked);
+  EXPECT_EQ(verdict_of_strict(), Verdict::kTemporarilyLocked);
+}
+
 TEST(PolicyTest, PrefersTheRuleOfTheMethodType) {
   const Policy& policy = Policy::Default();
   const Name name{

@@ -316,6 +316,102 @@ TEST_F(AttemptsApiTest, AFinishedPasswordResetLiftsTheLock) {
   EXPECT_THAT(Reserve("b").body, HasSubstr(R"("verdict":"permitted","count":0)"));
 }
 
+// Wrong passwords hold or lock other journeys too. They were wrong about the password that is gone.
+TEST_F(AttemptsApiTest, AFinishedPasswordResetEndsWhatWrongPasswordsDidInOtherJourneys) {
+  for (const std::string journey : {"REAUTHENTICATION", "ACCOUNT_MANAGEMENT"}) {
+    const auto attempt = [&](const std::string& step, int number) {
+      return Post(Of("ann", "/attempts/" + step),
+                  fmt::format(R"({{"journey":"{}","count_type":"ERROR_COUNT","attempt_id":"{}",)"
+                              R"("classifier":"PASSWORD_ENTRY"{}}})",
+                              journey, number, step == "settle" ? R"(,"right":false)" : ""))
+          .body;
+    };
+    for (int i = 0; i < 6; ++i) {
+      EXPECT_THAT(attempt("reserve", i), HasSubstr(R"("verdict":"permitted")")) << journey;
+      attempt("settle", i);
+    }
+    EXPECT_THAT(attempt("reserve", 7), HasSubstr("temporarily_locked")) << journey;
+    EXPECT_EQ(Post(Of("ann", "/journeys/PASSWORD_RESET/clear"), "").status, 200);
+    EXPECT_THAT(attempt("reserve", 8), HasSubstr(R"("verdict":"permitted","count":0)")) << journey;
+  }
+}
+
+// Two pages name the same person under two ids, in turns.
+TEST_F(AttemptsApiTest, APersonWithTwoIdsHasOneCeiling) {
+  const auto attempt = [&](const std::string& step, const std::string& id, const std::string& also,
+                           int number, const std::string& more = "") {
+    return Post(Of(id, "/attempts/" + step),
+                Password(std::to_string(number), fmt::format(R"(,"also":["{}"]{})", also, more)))
+        .body;
+  };
+  int guesses = 0;
+  std::string answer;
+  for (int i = 0; i < 200; ++i) {
+    const std::string id = i % 2 == 0 ? "ann" : "pairwise~p";
+    const std::string also = i % 2 == 0 ? "pairwise~p" : "ann";
+    answer = attempt("reserve", id, also, i);
+    if (answer.find(R"("verdict":"temporarily_locked")") != std::string::npos) {
+      // The guesser waits for each lock to end.
+      for (const char* one : {"ann", "pairwise~p"}) {
+        EXPECT_EQ(Delete(Of(one, "/locks/SIGN_IN/PASSWORD_RESET")), 200);
+      }
+      answer = attempt("reserve", id, also, i);
+    }
+    if (answer.find(R"("verdict":"permitted")") == std::string::npos) break;
+    ++guesses;
+    attempt("settle", id, also, i, R"(,"right":false)");
+  }
+  EXPECT_EQ(guesses, 100);
+  EXPECT_THAT(answer, HasSubstr(R"("verdict":"indefinitely_locked","count":100)"));
+}
+
+// The write of the subject is stored and its reply is lost. The slot of the source must be given
+// back all the same: if not, it counts as a failure of everybody in that network after a minute.
+TEST_F(AttemptsApiTest, ASettleWithALostReplyEndsTheSlotOfItsSource) {
+  ASSERT_EQ(
+      Post(Of("ann", "/attempts/reserve"), Password("a", R"(,"source":"203.0.113.7")")).status,
+      200);
+  ASSERT_THAT(Stored(), HasSubstr(R"("open")"));
+  door_.faults().decide = [met = false](Operation operation) mutable -> std::optional<Fault> {
+    if (!Writes(operation) || std::exchange(met, true)) return std::nullopt;
+    return LostReply();
+  };
+  EXPECT_THAT(Settle("a", true).body, HasSubstr(R"({"known":true,"right":true)"));
+  door_.faults().decide = nullptr;
+  EXPECT_THAT(Stored(), Not(HasSubstr(R"("open")")));
+}
+
+// A server with the previous key runs beside one with the new key, so both ids have failures.
+class RotatedKeyTest : public AttemptsApiTest {
+ protected:
+  RotatedKeyTest()
+      : AttemptsApiTest([](api::ServiceOptions* options) {
+          FrontDoor::WithAttempts(options);
+          options->attempts->previous_email_key = Secret("the key before");
+        }) {}
+};
+
+TEST_F(RotatedKeyTest, TheStricterOfTwoCountsHolds) {
+  const std::string before = attempts::Subject::OfEmail(kAddress, Secret("the key before"))->text();
+  const std::string after =
+      attempts::Subject::OfEmail(kAddress, Secret("the key of the tests"))->text();
+  Fail(5, before);
+  Fail(2, after);
+  const auto identify = [&] {
+    EXPECT_THAT(
+        Post("/api/v1/subjects/identify", fmt::format(R"({{"email":"{}"}})", kAddress)).body,
+        HasSubstr(after));
+  };
+  const std::string count = Of(after, "/counts/SIGN_IN/ERROR_COUNT/PASSWORD_ENTRY");
+  for (int i = 0; i < 2; ++i) {
+    identify();
+    EXPECT_EQ(Get(count), R"({"count":5})");
+  }
+  EXPECT_EQ(Delete(count), 200);
+  identify();
+  EXPECT_EQ(Get(count), R"({"count":0})") << "what was cleared does not come back";
+}
+
 TEST_F(AttemptsApiTest, AnAddressIsPendingAllowedOrDenied) {
   const std::string id = "email~" + std::string(64, 'a');
   EXPECT_EQ(Get(Of(id, "/email-fraud")), R"({"state":"PENDING"})");
@@ -457,6 +553,17 @@ TEST_F(WithoutEmailKeyTest, AnAddressIsRefusedAndTheSettingNamed) {
       Post("/api/v1/subjects/identify", R"({"email":"ann@example.com"})");
   EXPECT_EQ(refused.status, 400);
   EXPECT_THAT(refused.body, HasSubstr("attempts.email-key is not set"));
+}
+
+// There are so few addresses that a hash without a secret hides none of them.
+TEST_F(WithoutEmailKeyTest, ASourceIsRefusedAndTheSettingNamed) {
+  for (const std::string call : {"reserve", "decide"}) {
+    const http::Response refused =
+        Post(Of("ann", "/attempts/" + call), Password("a", R"(,"source":"203.0.113.7")"));
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_THAT(refused.body, HasSubstr("attempts.email-key is not set"));
+  }
+  EXPECT_THAT(Stored(), Not(HasSubstr("source~")));
 }
 
 // Of many concurrent guesses only as many are verified as the limit allows.

@@ -17,7 +17,6 @@ using item::Number;
 using item::TextIn;
 
 constexpr std::string_view kStateCount = "STATE";
-constexpr std::string_view kDevicePrefix = "DEVICE#KNOWN#";
 constexpr std::string_view kSucceededAt = "succeeded_at";
 constexpr std::string_view kSetBy = "set_by";
 constexpr std::string_view kByRule = "rule";
@@ -28,7 +27,6 @@ constexpr size_t kMaxIds = 128;
 constexpr EpochSeconds kSettledSeconds = 900;
 constexpr size_t kMaxSettled = 128;
 constexpr size_t kMaxDevices = 32;
-constexpr size_t kMaxCopied = 90;
 constexpr EpochSeconds kDaySeconds = 86'400;
 // How long a head row with failures in a row stays after the last change. More than a year, which
 // is the span for which the odds of guessing are computed: waiting for the end of the row gains a
@@ -124,15 +122,44 @@ std::optional<Settled> DecodeSettled(const item::Map& map, EpochSeconds now) {
                  .name = *std::move(name),
                  .right = outcome == "right",
                  .reached = outcome == "reached",
+                 .source = TextIn(map, "source"),
                  .at = BoundedIntIn(map, "at").value_or(now)};
 }
 
 item::Map EncodeSettled(const Settled& settled) {
   const char* outcome = settled.right ? "right" : settled.reached ? "reached" : "wrong";
-  return {{"id", settled.id},
-          {"sk", KeyOf(settled.name)},
-          {"outcome", outcome},
-          {"at", Number::FromInt(settled.at)}};
+  item::Map map{{"id", settled.id},
+                {"sk", KeyOf(settled.name)},
+                {"outcome", outcome},
+                {"at", Number::FromInt(settled.at)}};
+  SetText("source", settled.source, &map);
+  return map;
+}
+
+// Earlier programs wrote `true`, for any id. They took over nothing after that, so everything of
+// another id that is older than the last decision counts as known.
+std::map<std::string, TakenOver> DecodeTakenOver(const item::Item& head, EpochSeconds seen_at) {
+  std::map<std::string, TakenOver> all;
+  const item::Value* value = head.Find(kTakenOver);
+  if (value == nullptr) return all;
+  const auto* map = value->As<item::Map>();
+  if (map == nullptr) all[std::string(kAnyId)] = {.at = seen_at};
+  if (map == nullptr) return all;
+  for (const auto& [from, one] : *map) {
+    const auto* entry = one.As<item::Map>();
+    if (entry == nullptr) continue;
+    all[from] = {.version = TextIn(*entry, "version"),
+                 .at = BoundedIntIn(*entry, "at").value_or(0)};
+  }
+  return all;
+}
+
+item::Map EncodeTakenOver(const std::map<std::string, TakenOver>& all) {
+  item::Map map;
+  for (const auto& [from, one] : all) {
+    map.Set(from, item::Map{{"version", one.version}, {"at", Number::FromInt(one.at)}});
+  }
+  return map;
 }
 
 // ---- Rows ----
@@ -291,13 +318,13 @@ void Account::DecodeHead(const item::Item& row) {
   }
   // Another process may have decided with a clock that is ahead of ours. By our clock alone its
   // lock could be over already, or an attempt could end before it began.
-  const EpochSeconds seen_at = BoundedIntIn(row, "seen_at").value_or(0);
-  if (seen_at - now_ > kMaxLeadSeconds) excessive_lead_ = seen_at - now_;
-  if (excessive_lead_ == 0) now_ = std::max(now_, seen_at);
+  seen_at_ = BoundedIntIn(row, "seen_at").value_or(0);
+  if (seen_at_ - now_ > kMaxLeadSeconds) excessive_lead_ = seen_at_ - now_;
+  if (excessive_lead_ == 0) now_ = std::max(now_, seen_at_);
   // An expired head counts as absent, but a write still has to name the version that is stored.
   const auto end = BoundedIntIn(row, "ttl");
   loaded_end_ = end.value_or(0);
-  taken_over_ = row.Contains(kTakenOver);
+  taken_over_ = DecodeTakenOver(row, seen_at_);
   if (end && !tidemark::IsLive(*end, now_)) return;
   failures_in_a_row_ = DecodeFailures(row);
   for (const item::Value& one : ListIn(row, "open")) {
@@ -579,7 +606,7 @@ void Account::RemoveState(const std::string& sort_key) { Remove(sort_key); }
 // ---- Writing ----
 
 std::optional<EpochSeconds> Account::GuardedUntil() const {
-  if (!failures_in_a_row_.empty() || taken_over_) return std::nullopt;
+  if (!failures_in_a_row_.empty() || !taken_over_.empty()) return std::nullopt;
   EpochSeconds last = now_;
   for (const OpenAttempt& one : open_) last = std::max(last, one.at);
   for (const auto& [sort_key, row] : rows_) {
@@ -602,7 +629,7 @@ item::Item Account::EncodeHead(const std::string& version) const {
   item::List settled;
   for (const Settled& one : settled_) settled.emplace_back(EncodeSettled(one));
   if (!settled.empty()) head.Set("settled", std::move(settled));
-  if (taken_over_) head.Set(kTakenOver, true);
+  if (!taken_over_.empty()) head.Set(kTakenOver, EncodeTakenOver(taken_over_));
   // Never earlier than before: a clock that is far behind must not end the head.
   SetInt("ttl", std::max(loaded_end_, EndOfHead(now_, GuardedUntil())), &head);
   return head;
@@ -631,22 +658,6 @@ AccountChange Account::ChangeTo(const std::string& version) const {
     }
   }
   return change;
-}
-
-AccountChange Account::CopyFor(const Subject& subject, const std::string& version) const {
-  Account copy(subject, now_);
-  copy.taken_over_ = true;
-  copy.failures_in_a_row_ = failures_in_a_row_;
-  copy.open_ = open_;
-  copy.settled_ = settled_;
-  for (const auto& [sort_key, row] : rows_) {
-    const bool is_of_device = sort_key.starts_with(kDevicePrefix) ||
-                              sort_key.substr(0, sort_key.find('#')).find('@') != std::string::npos;
-    // A transaction has room for a hundred rows. No person has so many.
-    if (is_of_device || !IsLive(row) || copy.touched_.size() == kMaxCopied) continue;
-    copy.Put(sort_key, row);
-  }
-  return copy.ChangeTo(version);
 }
 
 }  // namespace tidemark::attempts

@@ -55,7 +55,10 @@ struct Settled {
   Name name;  // Journey, count and classifier; method and lane are empty.
   bool right = false;
   bool reached = false;  // This attempt reached the limit.
-  EpochSeconds at = 0;   // Set when it is remembered.
+  // As in OpenAttempt. The slot there is settled by a write of its own; a call that is repeated
+  // because that write did not happen must find it.
+  std::string source = {};
+  EpochSeconds at = 0;  // Set when it is remembered.
 };
 
 struct CountRow {
@@ -105,6 +108,14 @@ struct DeviceRow {
   EpochSeconds until = 0;
   FailuresInARow failures_in_a_row = {};
 };
+
+// Another id of the same person, as it was when its rows were taken over.
+struct TakenOver {
+  std::string version = {};  // Of its head; empty: it had none.
+  EpochSeconds at = 0;
+};
+// Stands for every other id. No subject has this text.
+inline constexpr std::string_view kAnyId = "*";
 
 // A change of a lock, a state or a count, for the audit log.
 struct AuditEvent {
@@ -187,6 +198,11 @@ class Account {
   void RemoveCount(const Name& name);
   void RemoveLock(const Name& name);
   void RemoveState(const std::string& sort_key);
+  // Adds what is known of another id of the same person; of two rows for the same thing the
+  // stricter one holds. Devices stay behind: their lanes are made from the id. What was taken over
+  // before is not taken over again, because it may have been cleared here since; what was written
+  // there later is. False when there was nothing new.
+  bool TakeOver(const Account& from);
   void Audit(AuditEvent event) { audit_.push_back(std::move(event)); }
   // The change is applied only if this other account still has the version that it was loaded with.
   void Require(const Account& other) {
@@ -196,8 +212,6 @@ class Account {
   bool IsChanged() const { return head_changed_ || !touched_.empty(); }
   // All changes as one write. `version` is the new version of the head row.
   AccountChange ChangeTo(const std::string& version) const;
-  // Everything but devices and their counts and locks, as the first write of another subject.
-  AccountChange CopyFor(const Subject& subject, const std::string& version) const;
   const std::vector<AuditEvent>& audit() const { return audit_; }
 
  private:
@@ -228,8 +242,9 @@ class Account {
   EpochSeconds rounding_ = 0;
   int64_t excessive_lead_ = 0;
   std::optional<std::string> version_;
-  bool taken_over_ = false;      // From another id of the same person.
-  EpochSeconds loaded_end_ = 0;  // Of the head row; 0: it had none.
+  EpochSeconds seen_at_ = 0;                     // Of the head row as loaded; 0: there is none.
+  std::map<std::string, TakenOver> taken_over_;  // By the other id of the same person.
+  EpochSeconds loaded_end_ = 0;                  // Of the head row; 0: it had none.
   FailuresInARow failures_in_a_row_;
   std::vector<OpenAttempt> open_;
   std::vector<Settled> settled_;  // The newest last.
@@ -245,6 +260,8 @@ class Account {
 // items in the order of their ttl too, and a change costs two rows there.
 EpochSeconds EndOfHead(EpochSeconds now, std::optional<EpochSeconds> guarded_until);
 
+// The sort keys of devices begin with this.
+inline constexpr std::string_view kDevicePrefix = "DEVICE#KNOWN#";
 // The sort keys of states.
 const std::string& StateKey(AccountState state);
 inline constexpr std::string_view kFraudBlocked = "EMAIL_FRAUD#STATE#BLOCKED";

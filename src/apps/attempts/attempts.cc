@@ -107,7 +107,8 @@ Later<Decision> Attempts::ReserveSlot(ReserveRequest request, WorkerPool* worker
 
 namespace {
 
-// True when the caller verifies nothing. After kUnknown the slot may be stored.
+// True when the caller verifies nothing. After kUnknown the slot may be stored, and the caller may
+// ask again and get it: then the slot at the source must still be there.
 bool HasNoSlot(const Result<Decision>& decision) {
   if (decision) return decision->verdict != Verdict::kPermitted;
   const ErrorCode code = decision.error().code;
@@ -119,7 +120,10 @@ bool HasNoSlot(const Result<Decision>& decision) {
 Result<Decision> Attempts::Reserve(const ReserveRequest& request) {
   TRY(CheckAttemptId(request.attempt_id));
   ReserveRequest own = request;
+  // The source comes first. If it came second, a request that the source refuses would have taken a
+  // slot of the subject for a moment, and a network of guessers could keep the owner waiting.
   if (own.source) {
+    // A request that names no rule is refused before it takes a slot anywhere.
     TRY(engine_->ActionOf(own));
     const Decision of_source = TRY(engine_->Change(
         *own.source, [&](Account* account) { return ReserveAtSource(own, account); }, own.by));
@@ -185,12 +189,18 @@ std::string IdAtSource(const Subject& subject, const std::string& attempt_id) {
 
 }  // namespace
 
+struct Attempts::Ended {
+  SettleReply reply = {};
+  std::string source = {};  // Where the attempt has a slot too; empty: nowhere.
+  // Other identifiers with failures that the success forgives, by the action as it is there.
+  std::vector<std::pair<Subject, Action>> forgiven = {};
+};
+
 Result<SettleReply> Attempts::Settle(const SettleRequest& request) {
   TRY(CheckSettle(request));
-  Ended ended = TRY(engine_->Change(
+  const Ended ended = TRY(engine_->Change(
       request.subject, [&](Account* account) { return SettleIn(request, account); }, request.by));
-  TRY(SettleAtSource(request, ended));
-  return std::move(ended.reply);
+  return FinishElsewhere(request, ended);
 }
 
 Later<SettleReply> Attempts::Settle(SettleRequest request, WorkerPool* workers) {
@@ -203,11 +213,9 @@ Later<SettleReply> Attempts::Settle(SettleRequest request, WorkerPool* workers) 
           workers, std::move(by))
       .Then([this, request, workers](Result<Ended> ended) -> Later<SettleReply> {
         if (!ended) return ended.error();
-        if (ended->source.empty()) return std::move(ended->reply);
-        return workers->Run([this, request, ended = *std::move(ended)]() -> Result<SettleReply> {
-          TRY(SettleAtSource(request, ended));
-          return ended.reply;
-        });
+        if (ended->source.empty() && ended->forgiven.empty()) return std::move(ended->reply);
+        return workers->Run(
+            [this, request, ended = *std::move(ended)] { return FinishElsewhere(request, ended); });
       });
 }
 
@@ -225,13 +233,37 @@ Result<Attempts::Ended> Attempts::SettleIn(const SettleRequest& request, Account
                         .right = request.right,
                         .lock_length = request.lock_length.value_or(std::chrono::seconds(0))},
                        account);
+  // Two failures under two identifiers at once would each see the other's count from before, and
+  // none of them would set the lock.
+  for (const Account& other : person.accounts) account->Require(other);
   if (settled.settled && settled.right && !request.device.empty()) {
     account->RememberDevice(engine_->LaneOf(request.subject, request.device),
                             action.name.classifier, account->now() + kDeviceLife.count());
   }
-  return Ended{
+  Ended ended{
       .reply = {.known = settled.known, .right = settled.right, .decision = settled.decision},
       .source = settled.source};
+  if (!settled.right) return ended;
+  for (const Identity& other : person.identities) {
+    Action there{.name = action.name, .rule = action.rule};
+    there.name.lane = other.lane;
+    Account after = *other.account;
+    ForgiveElsewhere(there, &after);
+    if (after.IsChanged()) ended.forgiven.emplace_back(after.subject(), std::move(there));
+  }
+  return ended;
+}
+
+Result<SettleReply> Attempts::FinishElsewhere(const SettleRequest& request, const Ended& ended) {
+  for (const auto& other : ended.forgiven) {
+    const auto forgive = [&](Account* account) -> Status {
+      ForgiveElsewhere(other.second, account);
+      return Done{};
+    };
+    TRY(engine_->Change(other.first, forgive, request.by));
+  }
+  TRY(SettleAtSource(request, ended));
+  return ended.reply;
 }
 
 // ---- Slots of a source ----
@@ -272,6 +304,8 @@ Status Attempts::WithdrawAtSource(const ReserveRequest& request) {
   });
 }
 
+// A slot that cannot be given back is an error also for a refusal, because the caller may repeat
+// the call. If nobody does, it counts as a failure of the source after the deadline.
 Result<Decision> Attempts::GiveBackAtSource(const ReserveRequest& request,
                                             Result<Decision> decision) {
   const Status withdrawn = WithdrawAtSource(request);
@@ -318,6 +352,8 @@ Result<Decision> Attempts::Decide(const ReserveRequest& request) {
   return DecideFor(TRY(engine_->Load(own.subject)), own);
 }
 
+// For requests without `also` and source: what is chained to the load runs on a thread of the
+// store, which must not wait for another load.
 Later<Decision> Attempts::SubmitDecide(ReserveRequest request) {
   Later<Account> loaded = engine_->SubmitLoad(request.subject);
   return std::move(loaded).Then(
@@ -350,6 +386,8 @@ Result<Decision> Attempts::DecideJourney(const std::vector<Subject>& subjects,
 Status Attempts::ClearJourney(const std::vector<Subject>& subjects, const std::string& journey,
                               const Author& by) {
   const std::string resolved = TRY(policy_.ResolveJourney(journey));
+  // One after the other: their counts do not fit into one transaction. A failure at one of them
+  // leaves the rest as it was, which is the strict side, and the caller repeats the call.
   for (const Subject& subject : std::set<Subject>(subjects.begin(), subjects.end())) {
     TRY(engine_->FinishJourney(subject, resolved, by));
   }

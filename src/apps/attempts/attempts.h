@@ -50,7 +50,9 @@ struct ReserveRequest {
   // method when the name has none.
   std::string notification_type = {};
   std::string method_type = {};
-  // The person's other identifiers. The limits are for all of them together.
+  // The person's other identifiers. The limits and the ceiling are for all of them together, but a
+  // failure is counted once, under the subject: a request that does not name that one does not see
+  // it. So every request should name all identifiers that the caller knows.
   std::vector<Subject> also = {};
   // Where the attempt comes from. A source has a limit of its own over all subjects, by the
   // policy's rule for sources. A device that has a lane may use a source that is locked.
@@ -194,9 +196,10 @@ class Attempts {
   Result<std::set<std::string>> AtCeiling(const Subject& subject);
   // Resets the failures in a row, in all lanes.
   Status LiftCeiling(const Subject& subject, const Author& by = {});
-  // Copies what is known of one id to another id of the same person, for an address whose key was
-  // changed. Does nothing when there is a row of `to` already, or nothing of `from`. Devices are
-  // not copied: their lanes are made from the id.
+  // Adds what is known of one id to another id of the same person, for an address whose key was
+  // changed: of each count, lock, state and number of failures the stricter one holds. What was
+  // taken over before and cleared since does not come back. Several ids may be taken over into one.
+  // Devices are not: their lanes are made from the id.
   Status TakeOver(const Subject& from, const Subject& to, const Author& by = {});
   // All that is known of the subject, as of one moment.
   Result<Standing> GetStanding(const Subject& subject);
@@ -206,11 +209,8 @@ class Attempts {
  private:
   // The accounts of a person's other identifiers, loaded and with their lanes.
   struct Person;
-  // A settled attempt, and the source whose slot is settled after it.
-  struct Ended {
-    SettleReply reply;
-    std::string source;
-  };
+  // A settled attempt, and what is written after it in other accounts.
+  struct Ended;
 
   Result<Person> LoadOthers(const std::vector<Subject>& also, const Subject& subject,
                             const Action& action, const std::string& device) const;
@@ -233,6 +233,9 @@ class Attempts {
   // For a reservation that got no slot; returns its answer.
   Result<Decision> GiveBackAtSource(const ReserveRequest& request, Result<Decision> decision);
   Status SettleAtSource(const SettleRequest& request, const Ended& ended);
+  // What a settled attempt changes in other accounts, each in a write of its own. All of it may be
+  // repeated: a caller who gets an error asks again with the same attempt id.
+  Result<SettleReply> FinishElsewhere(const SettleRequest& request, const Ended& ended);
 
   const Policy policy_;
   std::unique_ptr<Engine> engine_;

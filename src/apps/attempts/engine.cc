@@ -116,6 +116,8 @@ std::optional<Engine::Draft> Engine::DraftWrite(Account account, Progress* progr
     progress->lost_is_audited = true;
   }
   if (!account.IsChanged()) return std::nullopt;
+  // Before the write, also when the write may fail: a line too many says what was meant, while a
+  // value that is cleared without a line is gone.
   AuditAhead(account, progress->by);
   AccountChange change = account.ChangeTo(runtime_.random.Hex(kVersionBytes));
   return Draft{.account = std::move(account), .change = std::move(change)};
@@ -168,17 +170,18 @@ Status Engine::FinishJourney(const Subject& subject, const std::string& journey,
   return Done{};
 }
 
+// `from` is read before the change and is no part of its condition. What is written there meanwhile
+// gives it another version, and is taken over by the next call.
 Status Engine::TakeOver(const Subject& from, const Subject& to, const Author& by) {
-  const Account there = TRY(Load(to));
-  if (!there.IsEmpty()) return Done{};
   const Account known = TRY(Load(from));
   if (known.IsEmpty()) return Done{};
-  // The write is applied only if there is still no row of `to`. Otherwise another request has
-  // copied it.
-  const auto written = store_.Write(known.CopyFor(to, runtime_.random.Hex(kVersionBytes)));
-  if (!written) return CannotDecide(written.error());
-  if (*written) Log(there, {.what = "taken over", .name = from.ForLog()}, "taken over", by);
-  return Done{};
+  const auto take_over = [&](Account* account) -> Status {
+    if (account->TakeOver(known)) {
+      account->Audit({.what = "taken over", .name = from.ForLog()});
+    }
+    return Done{};
+  };
+  return Change(to, take_over, by);
 }
 
 void Engine::AuditAhead(const Account& account, const Author& by) const {

@@ -1,5 +1,5 @@
-// What lifts locks and clears counts: a person at the help desk, a finished journey, or all locks of
-// an attack at once. Pure functions, like the rules.
+// What lifts locks and clears counts: a person at the help desk, a finished journey, or all locks
+// of an attack at once. Pure functions, like the rules.
 #pragma once
 
 #include <functional>

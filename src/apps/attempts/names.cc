@@ -110,6 +110,13 @@ Result<Subject> Subject::OfSource(std::string_view source, const Secret& key) {
   if (source.empty() || source.size() > kMaxSubjectBytes) {
     return Invalid(fmt::format("a source should have 1 to {} bytes", kMaxSubjectBytes));
   }
+  // There are few addresses: without a secret in the hash, whoever sees the table finds each source
+  // by trying them all.
+  if (key.empty()) {
+    return Invalid(
+        "attempts.email-key is not set: a source is stored only as a hash with this key; set the "
+        "key, or send no source");
+  }
   return Subject(fmt::format("{}{}", kSourceKind, ToHex(HmacSha256(key, {source}))));
 }
 

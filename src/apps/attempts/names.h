@@ -24,7 +24,7 @@ class Subject {
   // A keyed hash of the address in lower case. The address itself is never stored.
   static Result<Subject> OfEmail(std::string_view email, const Secret& key);
   // Where attempts come from, as the page names it: a network, an address, or a hash of one. Only
-  // a keyed hash of that text is kept. With an empty key an address can be found by trying all.
+  // a keyed hash of that text is kept, so an empty key is refused like for an e-mail address.
   static Result<Subject> OfSource(std::string_view source, const Secret& key);
   // From the text of a subject: "ann", "pairwise~…", "session~…", "email~…" or "source~…".
   static Result<Subject> Parse(std::string_view text);

@@ -59,22 +59,45 @@ Used UsedBy(const Account& account, const Action& action, OpenOnes open) {
   return used;
 }
 
+// Failures in a row at the secret of the action, under one identifier.
+uint64_t FailuresInARowIn(const Account& account, const Name& name, OpenOnes open) {
+  // A device that is not known here has none of its own, and is not judged by everybody's.
+  if (!name.lane.empty() && !account.HasLane(name.lane)) return 0;
+  const uint64_t failures = account.FailuresOf(name);
+  if (open == OpenOnes::kIgnore) return failures;
+  return failures + CountOpen(account, [&](const OpenAttempt& one) {
+           return one.name.classifier == name.classifier && one.name.lane == name.lane;
+         });
+}
+
+uint64_t FailuresInARowElsewhere(const Action& action, OpenOnes open) {
+  uint64_t failures = 0;
+  for (const Identity& other : action.elsewhere) {
+    Name name = action.name;
+    name.lane = other.lane;
+    failures += FailuresInARowIn(*other.account, name, open);
+  }
+  return failures;
+}
+
+// By all identifiers of the person together: it is one secret that is guessed at. With a number for
+// each identifier, a guesser who takes them in turns would have the ceiling once for each.
+uint64_t FailuresInARowBy(const Account& account, const Action& action, OpenOnes open) {
+  return FailuresInARowIn(account, action.name, open) + FailuresInARowElsewhere(action, open);
+}
+
 // How many more attempts may be reserved. An open attempt may still fail, so it takes a place in
 // every limit that a failure would count towards: the method, all methods, and the ceiling. This is
 // what makes the limits exact: fifty guesses at once find the slots taken, although none of them
 // has failed yet.
 uint64_t Remaining(const Account& account, const Policy& policy, const Action& action) {
-  const Name& name = action.name;
   const Rule& rule = *action.rule;
   const Used used = UsedBy(account, action, OpenOnes::kCount);
   uint64_t remaining = LeftOf(rule.limit, used.of_method);
   if (rule.total_limit) remaining = std::min(remaining, LeftOf(*rule.total_limit, used.of_all));
   if (rule.HasCeiling()) {
-    const uint64_t same_secret = CountOpen(account, [&](const OpenAttempt& one) {
-      return one.name.classifier == name.classifier && one.name.lane == name.lane;
-    });
-    remaining =
-        std::min(remaining, LeftOf(policy.ceiling(), account.FailuresOf(name) + same_secret));
+    const uint64_t failures = FailuresInARowBy(account, action, OpenOnes::kCount);
+    remaining = std::min(remaining, LeftOf(policy.ceiling(), failures));
   }
   return std::min<uint64_t>(remaining, LeftOf(kMaxOpen, account.open().size()));
 }
@@ -106,7 +129,7 @@ Decision LockedBy(const Account& account, const Lock& lock) {
 
 std::optional<Decision> JudgeCeiling(const Account& account, const Policy& policy,
                                      const Action& action) {
-  const uint64_t failures = account.FailuresOf(action.name);
+  const uint64_t failures = FailuresInARowBy(account, action, OpenOnes::kIgnore);
   if (!action.rule->HasCeiling() || failures < policy.ceiling()) return std::nullopt;
   Lock lock{.name = action.name, .kind = LockKind::kPermanent, .reason = "failures in a row"};
   lock.name.count = kLockCount;
@@ -256,6 +279,17 @@ CountRow RowToChange(const Account& account, const Action& action, std::chrono::
   return row;
 }
 
+// The counts that the rule clears after a success.
+void ClearBySuccess(const Action& action, Account* account) {
+  if (action.rule == nullptr) return;
+  for (const std::string& classifier : action.rule->clears) {
+    Name cleared = action.name;
+    cleared.classifier = classifier;
+    const std::vector<Name> names = NamesOf(account->MethodsOf(cleared));
+    for (const Name& name : names) ClearCount(name, account);
+  }
+}
+
 // Counts one failure. True when it reached a limit.
 bool Book(const Policy& policy, const Action& action, const std::string& id,
           std::chrono::seconds lock_length, Account* account) {
@@ -269,12 +303,13 @@ bool Book(const Policy& policy, const Action& action, const std::string& id,
 // Failures in a row grow with every wrong answer. Unlike counts they do not expire and are not
 // removed by a lock, so they bound a guesser who waits for every lock to end. True when they have
 // reached the ceiling.
-bool AddFailureInARow(const Policy& policy, const Name& name, Account* account) {
-  const uint64_t failures = account->FailuresOf(name) + 1;
-  account->SetFailures(name, failures);
+bool AddFailureInARow(const Policy& policy, const Action& action, Account* account) {
+  const uint64_t own = account->FailuresOf(action.name) + 1;
+  account->SetFailures(action.name, own);
+  const uint64_t failures = own + FailuresInARowElsewhere(action, OpenOnes::kIgnore);
   if (failures != policy.ceiling()) return false;
   account->Audit({.what = "locked indefinitely",
-                  .name = SortKeyOf(name).value(),
+                  .name = SortKeyOf(action.name).value(),
                   .reason = "failures in a row",
                   .count = failures,
                   .limit = policy.ceiling()});
@@ -296,22 +331,17 @@ bool BookFailure(const Policy& policy, const Action& action, const Verification&
   bool reached = false;
   if (action.rule != nullptr) {
     reached = Book(policy, action, verification.id, verification.lock_length, account);
-    if (action.rule->HasCeiling()) reached |= AddFailureInARow(policy, action.name, account);
+    if (action.rule->HasCeiling()) reached |= AddFailureInARow(policy, action, account);
   }
-  account->Close({.id = verification.id, .name = action.name, .reached = reached});
+  account->Close(
+      {.id = verification.id, .name = action.name, .reached = reached, .source = action.source});
   return reached;
 }
 
 void BookSuccess(const Action& action, const std::string& id, Account* account) {
-  account->Close({.id = id, .name = action.name, .right = true});
+  account->Close({.id = id, .name = action.name, .right = true, .source = action.source});
   account->SetFailures(action.name, 0);
-  if (action.rule == nullptr) return;
-  for (const std::string& classifier : action.rule->clears) {
-    Name cleared = action.name;
-    cleared.classifier = classifier;
-    const std::vector<Name> names = NamesOf(account->MethodsOf(cleared));
-    for (const Name& name : names) ClearCount(name, account);
-  }
+  ClearBySuccess(action, account);
 }
 
 int64_t DeadlineSeconds(const Policy& policy) {
@@ -331,17 +361,6 @@ bool IsOver(const Account& account, const Action& action, const std::string& id)
   return row != nullptr && row->CountAt(id).has_value();
 }
 
-// What refuses the action under one identifier, before anything is counted.
-std::optional<Decision> JudgeIdentity(const Account& account, const Policy& policy,
-                                      const Action& action) {
-  if (auto decision = JudgeState(account, policy, action.name.journey)) return decision;
-  // A device that is not known here has no failures in a row of its own.
-  if (action.name.lane.empty() || account.HasLane(action.name.lane)) {
-    if (auto decision = JudgeCeiling(account, policy, action)) return decision;
-  }
-  return JudgeLocks(account, action);
-}
-
 }  // namespace
 
 uint64_t UnderWay(const Account& account, const Name& name) {
@@ -349,11 +368,17 @@ uint64_t UnderWay(const Account& account, const Name& name) {
 }
 
 Decision Judge(const Account& account, const Policy& policy, const Action& action) {
-  if (auto decision = JudgeIdentity(account, policy, action)) return *decision;
-  for (const Identity& other : action.elsewhere) {
+  std::vector<Identity> person = action.elsewhere;
+  person.insert(person.begin(), Identity{.account = &account, .lane = action.name.lane});
+  // The strongest reason first. What any identifier of the person forbids is forbidden.
+  for (const Identity& one : person) {
+    if (auto decision = JudgeState(*one.account, policy, action.name.journey)) return *decision;
+  }
+  if (auto decision = JudgeCeiling(account, policy, action)) return *decision;
+  for (const Identity& one : person) {
     Action there{.name = action.name, .rule = action.rule};
-    there.name.lane = other.lane;
-    if (auto decision = JudgeIdentity(*other.account, policy, there)) return *decision;
+    there.name.lane = one.lane;
+    if (auto decision = JudgeLocks(*one.account, there)) return *decision;
   }
   if (auto decision = JudgeHolds(account, policy, action)) return *decision;
   Decision decision = PermittedDecision(account, policy, action);
@@ -364,15 +389,19 @@ Decision Judge(const Account& account, const Policy& policy, const Action& actio
 namespace {
 
 // Locks and ceilings of any step of the journey. A lock of one method leaves the others.
-std::optional<Decision> JudgeLocksOf(const Account& account, const Policy& policy,
+std::optional<Decision> JudgeLocksOf(const std::vector<Account>& accounts, const Policy& policy,
                                      const std::string& journey) {
   for (const Rule& rule : policy.rules()) {
     if (rule.journey != journey) continue;
-    const Action action{
-        .name = {.journey = journey, .count = rule.count, .classifier = rule.classifier},
-        .rule = &rule};
-    if (auto decision = JudgeCeiling(account, policy, action)) return decision;
-    if (auto decision = JudgeLocks(account, action)) return decision;
+    Action action{.name = {.journey = journey, .count = rule.count, .classifier = rule.classifier},
+                  .rule = &rule};
+    for (size_t i = 1; i < accounts.size(); ++i) {
+      action.elsewhere.push_back({.account = &accounts[i]});
+    }
+    if (auto decision = JudgeCeiling(accounts.front(), policy, action)) return decision;
+    for (const Account& account : accounts) {
+      if (auto decision = JudgeLocks(account, action)) return decision;
+    }
   }
   return std::nullopt;
 }
@@ -384,7 +413,6 @@ Decision JudgeJourney(const std::vector<Account>& accounts, const Policy& policy
   std::map<Name, Count> sums;
   for (const Account& account : accounts) {
     if (auto decision = JudgeState(account, policy, journey)) return *decision;
-    if (auto decision = JudgeLocksOf(account, policy, journey)) return *decision;
     for (const CountRow* row : account.Counts()) {
       if (row->name.journey != journey || !row->name.lane.empty()) continue;
       Name name = row->name;
@@ -395,6 +423,7 @@ Decision JudgeJourney(const std::vector<Account>& accounts, const Policy& policy
       sum.until = std::max(sum.until, row->until);
     }
   }
+  if (auto decision = JudgeLocksOf(accounts, policy, journey)) return *decision;
   Decision permitted;
   std::vector<Count> blocking;
   for (const auto& [name, sum] : sums) {
@@ -424,6 +453,8 @@ bool BookAbandoned(const Policy& policy, Account* account) {
     account->SetNow(std::min(now, one.at + DeadlineSeconds(policy)));
     reached |= BookFailure(policy, ActionOf(policy, one), {.id = one.id}, account);
   }
+  // Those that were left out are booked by the next call. Until then they take slots, so they
+  // count.
   account->SetNow(now);
   return reached;
 }
@@ -431,7 +462,9 @@ bool BookAbandoned(const Policy& policy, Account* account) {
 Decision Reserve(const Policy& policy, const Action& action, const std::string& id,
                  Account* account) {
   const bool reached = BookAbandoned(policy, account);
-  // The same call again: its reply was lost. It keeps the slot it has.
+  // The same call again: its reply was lost. It keeps the slot it has. Locks are not asked: the
+  // slot was taken before them, and its failure counts. A state is: somebody wants this person out
+  // now.
   if (account->FindOpen(id, action.name) != nullptr) {
     const auto blocked = JudgeState(*account, policy, action.name.journey);
     return blocked ? *blocked : PermittedDecision(*account, policy, action);
@@ -482,6 +515,8 @@ Settlement Settle(const Policy& policy, const Action& action, const Verification
                           .right = before != nullptr && before->right,
                           .decision = Judge(*account, policy, action)};
     settlement.decision.just_reached = before != nullptr && before->reached;
+    // The call that ended it may have failed before it came to the source.
+    if (before != nullptr) settlement.source = before->source;
     return settlement;
   }
   Action reserved = ActionOf(policy, *open);
@@ -499,6 +534,14 @@ Settlement Settle(const Policy& policy, const Action& action, const Verification
   settlement.decision.just_reached = reached;
   settlement.source = reserved.source;
   return settlement;
+}
+
+void ForgiveElsewhere(const Action& action, Account* account) {
+  const Name& name = action.name;
+  const bool has_own = name.lane.empty() || account->HasLane(name.lane);
+  // Without a lane of its own the device has no failures here: those there are everybody's.
+  if (has_own) account->SetFailures(name, 0);
+  ClearBySuccess(action, account);
 }
 
 Decision Spend(const Policy& policy, const Action& action, const std::string& id,

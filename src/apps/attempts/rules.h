@@ -26,8 +26,9 @@ struct Action {
   const Rule* rule = nullptr;
   std::string notification_type = {};
   std::string method_type = {};
-  // The person's other identifiers. Their failures and open attempts count towards the same limits,
-  // and their locks and states refuse the action too.
+  // The person's other identifiers. Their failures and open attempts count towards the same limits
+  // and the same ceiling, and their locks and states refuse the action too. A failure is booked
+  // under one identifier only: the sums would count it twice if it were under both.
   std::vector<Identity> elsewhere = {};
   // The text of the source that the attempt comes from, where it has a slot too; empty: none.
   std::string source = {};
@@ -37,8 +38,7 @@ struct Action {
 Decision Judge(const Account& account, const Policy& policy, const Action& action);
 
 // Whether a person who has several identifiers may use the journey. A lock of any of its steps
-// refuses it. The counts of all identifiers
-// are added up, over all methods.
+// refuses it. The counts of all identifiers are added up, over all methods.
 Decision JudgeJourney(const std::vector<Account>& accounts, const Policy& policy,
                       const std::string& journey);
 
@@ -62,12 +62,17 @@ struct Settlement {
   bool settled = true;  // It was open, and this call ended it.
   bool right = false;   // As recorded.
   Decision decision = {};
-  std::string source = {};  // Of the attempt that this call ended.
+  // Of the attempt, whether this call ended it or an earlier one: the slot there may still be open.
+  std::string source = {};
 };
 // Ends an open attempt. Method and lane are those of the reservation; the action only names the
 // count.
 Settlement Settle(const Policy& policy, const Action& action, const Verification& verification,
                   Account* account);
+
+// What a success under one identifier of a person changes under another one. The limits are for all
+// of them together, so failures that a success forgives must be forgiven under all of them.
+void ForgiveElsewhere(const Action& action, Account* account);
 
 // Removes an open attempt whose secret was not verified.
 void Withdraw(const Action& action, const std::string& id, Account* account);

@@ -122,6 +122,27 @@ void JoinLater(std::string_view name, const Item& other, Item* item) {
   if (later && *later > IntIn(*item, name).value_or(0)) item->Set(name, Number::FromInt(*later));
 }
 
+// Of two entries for the same id the later one. `true` in place of the entries is from an earlier
+// program.
+void JoinTakenOver(const Item& other, Item* item) {
+  const item::Value* more = other.Find(attempts::kTakenOver);
+  if (more == nullptr) return;
+  const item::Value* known = item->Find(attempts::kTakenOver);
+  const auto* entries = more->As<item::Map>();
+  if (known == nullptr || known->As<item::Map>() == nullptr) {
+    item->Set(attempts::kTakenOver, *more);
+  } else if (entries != nullptr) {
+    item::Map joined = *known->As<item::Map>();
+    for (const auto& [from, entry] : *entries) {
+      const auto at = IntIn(MapIn(*entries, from), "at").value_or(0);
+      if (!joined.Contains(from) || at > IntIn(MapIn(joined, from), "at").value_or(0)) {
+        joined.Set(from, entry);
+      }
+    }
+    item->Set(attempts::kTakenOver, std::move(joined));
+  }
+}
+
 bool EndsBefore(Kind kind, const Item& item, const Item& other) {
   const auto end = EndOf(kind, item);
   const auto of_other = EndOf(kind, other);
@@ -169,7 +190,7 @@ Item JoinHeads(const Item& left, const Item& right) {
   JoinList("open", right, &joined);
   JoinList("settled", right, &joined);
   JoinFailures(right, &joined);
-  if (right.Contains(attempts::kTakenOver)) joined.Set(attempts::kTakenOver, true);
+  JoinTakenOver(right, &joined);
   JoinLater("seen_at", right, &joined);
   JoinLater("ttl", right, &joined);
   return joined;
