@@ -78,6 +78,8 @@ tables::PutRequest AccountTable::PutHead(const AccountChange& change) const {
   return put;
 }
 
+// Only heads have conditions. A row cannot change without its head, so the version of the head
+// stands for all rows of the subject, and a check of another subject's head for all of that one's.
 tables::TransactWriteRequest AccountTable::Transaction(const AccountChange& change) const {
   tables::TransactWriteRequest request;
   request.actions.emplace_back(PutHead(change));
@@ -129,6 +131,8 @@ Result<AccountTable::Candidates> AccountTable::ListCandidates(const std::optiona
     const std::string sort_key = item::TextIn(row, kSortAttribute);
     // The last subject of a page may have more rows on the next one, which is not read.
     if (page.last) found.last = *subject;
+    // A count may hold a journey (OnLimit::kHold), so it is a reason to look at the subject. Most
+    // heads have no failures in a row, and are not: a page would name everybody who ever signed in.
     const bool is_decisive = sort_key == kHeadKey ? row.Contains("failures_in_a_row")
                                                   : ParseSortKey(sort_key).has_value();
     if (!is_decisive) continue;

@@ -9,7 +9,8 @@ namespace tidemark::api {
 
 namespace {
 
-// How many identifiers one person may have. Real people have two or three.
+// How many identifiers one person may have. Real people have two or three. Each is read for every
+// decision, and is a condition in its transaction, which has room for a hundred actions.
 constexpr size_t kMaxIdentifiers = 16;
 
 Result<attempts::Name> NameIn(const JsonBody& body) {
@@ -34,6 +35,8 @@ void WriteNumber(std::string_view key, uint64_t number, JsonWriter* writer) {
 
 void WriteFields(const attempts::Decision& decision, JsonWriter* writer) {
   using attempts::Verdict;
+  // A field that means nothing for this verdict is left out: a page must not take a 0 for an
+  // answer.
   writer->Key("verdict");
   writer->String(ToString(decision.verdict));
   WriteNumber("count", decision.count, writer);
@@ -115,6 +118,7 @@ Result<attempts::ReserveRequest> AttemptIn(const http::RoutedRequest& routed,
 
 Result<attempts::ReserveRequest> ParseReserve(const http::RoutedRequest& routed,
                                               const Secret& key) {
+  // Before the body: a caller who puts an address into the path must hear of that first.
   TRY(SubjectIn(routed));
   const JsonBody body = TRY(JsonBody::Parse(
       routed.request.body, {"journey", "count_type", "classifier", "method", "attempt_id", "device",
@@ -128,6 +132,8 @@ Result<attempts::ReserveRequest> ParseReserve(const http::RoutedRequest& routed,
   return request;
 }
 
+// Without `also` and `source`. What is spent is neither right nor wrong, so it is no guess: it has
+// a limit under one id, and says nothing about a source.
 Result<attempts::ReserveRequest> ParseSpend(const http::RoutedRequest& routed) {
   TRY(SubjectIn(routed));
   const JsonBody body = TRY(JsonBody::Parse(
@@ -144,6 +150,7 @@ Result<attempts::SettleRequest> ParseSettle(const http::RoutedRequest& routed) {
   attempts::SettleRequest request{
       .subject = std::move(subject), .name = {}, .attempt_id = {}, .right = false};
   request.name = TRY(NameIn(body));
+  // Required here. ParseReserve leaves it open: decide uses that too, and takes no slot.
   request.attempt_id = TRY(body.Text("attempt_id"));
   request.device = TRY(body.TextOr("device", ""));
   request.method_type = TRY(body.TextOr("method_type", ""));

@@ -34,7 +34,11 @@ Status CheckTableIsInUse(moving::Migration* migration) {
       "'tidemark attempts migrate advance' first");
 }
 
-// Calls `write` with each candidate of the next page, and writes "next" when there is more.
+// Calls `write` with each candidate of the next page, and writes "next" when there is more. The
+// cursor is the last subject that was looked at: a page that is asked for again, because its reply
+// was lost, finds the same subjects, and what was lifted there already is not lifted twice. An
+// error in the middle of a page ends the answer; what was lifted before it stays lifted and is in
+// the audit log.
 template <typename WriteSubject>
 Answer NextPage(const LockedRoutesParts& parts, const std::string& cursor,
                 const WriteSubject& write) {
@@ -106,7 +110,9 @@ Answer UnlockAll(const LockedRoutesParts& parts, const RoutedRequest& routed) {
   // So many people are let in at once that somebody will ask why.
   const attempts::Author by = AuthorOf(routed, TRY(body.Text("reason")));
   attempts::Attempts::Lifting lifting;
+  // Failures in a row do not say when they were made, so `since` and `until` cannot select them.
   lifting.ceiling = TRY(body.BoolOr("ceiling", false));
+  // A source that sprayed passwords is the attacker. It must not be let in again with the victims.
   lifting.sources = journey == attempts::kSourceJourney;
   lifting.matches = [&](const attempts::Lock& lock) {
     return lock.since >= since && lock.since <= until &&

@@ -135,6 +135,9 @@ Answer AttemptsRoutes::Identify(const RoutedRequest& routed) const {
   const JsonBody body = TRY(JsonBody::Parse(routed.request.body, {"email"}));
   const std::string email = TRY(body.Text("email"));
   const Subject subject = TRY(Subject::OfEmail(email, email_key_));
+  // Here and not when the id is used: only this request has the address, and an id cannot be turned
+  // into the id of another key. A page asks here before each attempt, so what a server with the
+  // previous key has counted meanwhile is taken over too.
   if (!previous_email_key_.empty()) {
     const Subject previous = TRY(Subject::OfEmail(email, previous_email_key_));
     TRY(attempts_.TakeOver(previous, subject, AuthorOf(routed)));
@@ -158,6 +161,9 @@ Later<http::Response> AttemptsRoutes::Reserve(const RoutedRequest& routed) const
   return attempts_.Reserve(*std::move(request), &workers_).Then(Respond<attempts::Decision>);
 }
 
+// A settle that fails may be half done: settled at the subject, but not yet at its source or under
+// the person's other ids. The error tells the page to let nobody in, and to send the same request
+// again, which does the rest.
 Later<http::Response> AttemptsRoutes::Settle(const RoutedRequest& routed) const {
   auto request = ParseSettle(routed);
   if (!request) return ToProblem(request.error());
@@ -238,6 +244,7 @@ Answer AttemptsRoutes::SetLock(const RoutedRequest& routed) const {
   lock.reason = TRY(body.TextOr("reason", ""));
   const std::string kind = TRY(body.TextOr("kind", ToString(LockKind::kStandard)));
   lock.kind = TRY(ParseOneOf("kind", kind, kKinds));
+  // Ignored for a permanent lock, which has no length.
   const auto usual = attempts_.policy().LockLength(lock.kind);
   const std::chrono::seconds length(TRY(body.IntegerOr("seconds", usual.count())));
   const attempts::Lock holds = TRY(attempts_.SetLock(subject, lock, length, AuthorOf(routed)));
@@ -345,6 +352,7 @@ Answer AttemptsRoutes::Show(const RoutedRequest& routed) const {
     WriteAll("counts", standing.counts, writer);
     WriteAll("locks", standing.locks, writer);
     WriteAll("states", states, writer);
+    // By this id alone. With the failures of another id of the same person there may be more.
     writer->Key("indefinitely_locked");
     writer->BeginArray();
     for (const std::string& classifier : standing.at_ceiling) writer->String(classifier);
@@ -385,6 +393,8 @@ void AddAttemptsRoutes(http::Router* router, const AttemptsRoutesParts& parts, T
     RefuseEmptyId(route, tokens, router);
     router->Add(std::move(route));
   };
+  // The token is checked before the handler runs, so nobody without one learns from an answer which
+  // names the policy has.
   const auto guarded = [&](http::RouteHandler answer) {
     return tokens == nullptr ? answer : WithToken(tokens, std::move(answer));
   };

@@ -37,6 +37,7 @@ AttemptsService::AttemptsService(AttemptsServiceOptions options, const ServiceCo
                 context.runtime) {}
 
 Status AttemptsService::Start() {
+  // Before the move: its record of the phase is a row of this table.
   TRY(table_.Create());
   if (moving_) TRY(moving_->migration.Start(first_phase_).WithContext("attempts.old.url"));
   LogOdds();
