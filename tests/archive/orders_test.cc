@@ -166,6 +166,30 @@ TEST(OrdersTest, EditsWithinTheSecondOfThePostDoNotDependOnOrder) {
   EXPECT_EQ(TextIn(world.VersionRow(ts, ts), "text"), "one");
 }
 
+// Two edits may have the same time, and their events need not show what was before. The last edit
+// is of a later second, so the rows of the others are not read by their second.
+TEST(OrdersTest, EditsOfTheSameTimeDoNotDependOnOrder) {
+  const std::string edited = Edited(kEdit1);
+  const Events events = {
+      Create(), Changed("1620000010.200000", Inner(kOrdersTs, "two", edited), ""),
+      Changed("1620000010.700000", Inner(kOrdersTs, "three", edited), ""),
+      Changed("1620000011.300000", Inner(kOrdersTs, "two", edited), ""), SecondEdit()};
+  ExpectOneEnd(events);
+  ForEachOrder(events, [&](const Events& order) {
+    ArchiveWorld world;
+    for (const std::string& event : order) world.Post(event);
+    for (const std::string& event : order) {
+      ASSERT_EQ(world.Post(event), ArchiveOutcome::kUnchanged) << event;
+    }
+  });
+  ArchiveWorld world;
+  for (const std::string& event : events) world.Post(event);
+  EXPECT_EQ(TextIn(world.VersionRow(kOrdersTs, kEdit1), "text"), "two");
+  EXPECT_EQ(TextIn(world.VersionRow(kOrdersTs, "1620000010.700000"), "text"), "three");
+  EXPECT_EQ(TextIn(world.VersionRow(kOrdersTs, "1620000011.300000"), "text"), "two");
+  EXPECT_EQ(TextIn(world.MessageRow(kOrdersTs), "text"), "three");
+}
+
 // Slack repeats an event without an answer up to a day later, after many other events.
 // Spec: 001-32
 TEST(OrdersTest, ARedeliveryAtAnyPointChangesNothing) {

@@ -30,12 +30,14 @@ inline std::string Quote(std::string_view text) {
 
 class ArchiveApiTest : public ::testing::Test {
  protected:
-  explicit ArchiveApiTest(archive::DeletedPolicy policy = {})
+  // `stores` is what the archive keeps of the events.
+  explicit ArchiveApiTest(archive::DeletedPolicy policy = {}, archive::ArchiveOptions stores = {})
       : door_([policy](api::ServiceOptions* options) {
           FrontDoor::WithArchive(options);
           options->archive->deleted = policy;
           options->archive->fetch_files = false;
-        }) {}
+        }),
+        archive_(std::move(stores), &door_.tables(), test_.runtime(), &door_.objects()) {}
 
   // Stores an event as the front door does after it was accepted.
   void Store(const std::string& event) {
@@ -102,7 +104,7 @@ class ArchiveApiTest : public ::testing::Test {
   SystemSleeper sleeper_;
   http::CurlClient client_{{}, &clock_, &sleeper_};
   testing::TestRuntime test_;
-  archive::Archive archive_{{}, &door_.tables(), test_.runtime(), &door_.objects()};
+  archive::Archive archive_;
 };
 
 }  // namespace tidemark::testing

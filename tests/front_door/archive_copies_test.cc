@@ -22,9 +22,18 @@ class CopiesTest : public ArchiveApiTest {
  protected:
   using ArchiveApiTest::ArchiveApiTest;
 
+  void ExpectNoSecretInRows() {
+    for (const item::Item& row : door_.Archived()) {
+      EXPECT_THAT(item::ToJson(row), Not(HasSubstr("secret")));
+    }
+  }
+
   // Each message quotes the root in another way.
   void PostRootAndQuotes() {
-    Post(kRootTs, "secret words", R"(,"blocks":[{"type":"rich_text","text":"secret words"}])");
+    Post(kRootTs, "secret words",
+         R"(,"blocks":[{"type":"rich_text","text":"secret words"}],)"
+         R"("attachments":[{"text":"secret words"}],"user_profile":{"real_name":"secret name"},)"
+         R"("files":[{"id":"F1X","name":"secret.txt"}])");
     const std::string root = fmt::format(
         R"({{"type":"message","user":"U1X","ts":"{}","text":"secret words"}})", kRootTs);
     const std::string link = "https://example.slack.com/archives/C1X/p1700000000000100";
@@ -143,9 +152,7 @@ TEST_F(PurgedCopiesTest, NoRowAndNoObjectHasACopyOfADeletedMessage) {
   PostRootAndQuotes();
   DeleteRoot();
   ASSERT_TRUE(door_.service().WorkOnce().has_value());
-  for (const item::Item& row : door_.Archived()) {
-    EXPECT_THAT(item::ToJson(row), Not(HasSubstr("secret")));
-  }
+  ExpectNoSecretInRows();
   const auto list = door_.objects().List({});
   ASSERT_TRUE(list.has_value());
   ASSERT_FALSE(list->objects.empty());
@@ -153,6 +160,47 @@ TEST_F(PurgedCopiesTest, NoRowAndNoObjectHasACopyOfADeletedMessage) {
     const auto object = door_.objects().Open(info.key).value();
     EXPECT_THAT(object->Read(0, info.size).value(), Not(HasSubstr("secret"))) << info.key;
   }
+  EXPECT_THAT(AllAnswers(), Not(HasSubstr("secret")));
+}
+
+// Without raw events, blocks and attachments are in attributes of their own.
+class RedactedPartsTest : public CopiesTest {
+ protected:
+  RedactedPartsTest()
+      : CopiesTest({.text = archive::DeletedText::kRedact}, {.raw_events = false}) {}
+};
+
+// Review: A2
+TEST_F(RedactedPartsTest, NoAnswerHasAPartOfADeletedMessage) {
+  PostRootAndQuotes();
+  EXPECT_THAT(AllAnswers(), HasSubstr(R"("attachments":[{"text":"secret words"}])"));
+  EXPECT_THAT(AllAnswers(), HasSubstr("secret name"));
+  DeleteRoot();
+  EXPECT_THAT(AllAnswers(), Not(HasSubstr("secret")));
+}
+
+class PurgedPartsTest : public CopiesTest {
+ protected:
+  PurgedPartsTest()
+      : CopiesTest({.text = archive::DeletedText::kPurge, .purge_after = std::chrono::seconds(1)},
+                   {.raw_events = false}) {}
+};
+
+// An edit before the deletion leaves an older version, with an attachment of its own.
+// Review: A2
+TEST_F(PurgedPartsTest, NoRowHasAPartOfADeletedMessage) {
+  PostRootAndQuotes();
+  Store(fmt::format(
+      R"({{"type":"message","subtype":"message_changed","channel":"C1X",)"
+      R"("channel_type":"channel","ts":"1700000070.000100","event_ts":"1700000070.000100",)"
+      R"("message":{{"type":"message","user":"U1X","ts":"{0}","text":"secret words",)"
+      R"("attachments":[{{"text":"secret too"}}],"edited":{{"user":"U1X",)"
+      R"("ts":"1700000070.000000"}}}}}})",
+      kRootTs));
+  EXPECT_THAT(AllAnswers(), HasSubstr("secret too"));
+  DeleteRoot();
+  ASSERT_TRUE(door_.service().WorkOnce().has_value());
+  ExpectNoSecretInRows();
   EXPECT_THAT(AllAnswers(), Not(HasSubstr("secret")));
 }
 

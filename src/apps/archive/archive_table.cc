@@ -49,14 +49,26 @@ Result<std::optional<Channel>> ArchiveTable::FindChannel(const Place& place) con
 }
 
 // A count of at most one row: no message is read into memory.
-Result<bool> ArchiveTable::HasMessages(const Place& place) const {
-  const tables::Page page =
-      TRY(tables_.Query({.table = name_,
-                         .partition = item::Attribute{kPartitionKey, MessagesOf(place)},
-                         .select = tables::Select::kCount,
-                         .consistent = true,
-                         .limit = 1}));
+Result<bool> ArchiveTable::HasRows(const std::string& item_id) const {
+  const tables::Page page = TRY(tables_.Query({.table = name_,
+                                               .partition = item::Attribute{kPartitionKey, item_id},
+                                               .select = tables::Select::kCount,
+                                               .consistent = true,
+                                               .limit = 1}));
   return page.count > 0;
+}
+
+Result<bool> ArchiveTable::HasMessages(const Place& place) const {
+  return HasRows(MessagesOf(place));
+}
+
+// In the order of how likely it is that the channel has such rows.
+Result<bool> ArchiveTable::Knows(const Place& place) const {
+  for (const std::string& item_id : {MessagesOf(place), RowsOfChannel(place), CoverageOf(place),
+                                     ReactionsOf(place), PinsOf(place), MovesOf(place)}) {
+    if (TRY(HasRows(item_id))) return true;
+  }
+  return false;
 }
 
 Result<std::vector<Place>> ArchiveTable::NeighboursOf(const Place& place) const {

@@ -43,6 +43,9 @@ class ArchiveTable {
   // The channel as all its rows say together. nullopt when it has no row; it may have messages.
   Result<std::optional<Channel>> FindChannel(const Place& place) const;
   Result<bool> HasMessages(const Place& place) const;
+  // Whether any row tells of the channel: messages, reactions, a mark in the coverage ledger, or a
+  // change of its id. A channel that is known may still have no messages.
+  Result<bool> Knows(const Place& place) const;
 
   // Every id that the channel has or had, this one included, ordered by their texts. Rows are kept
   // under the id of their event; what is known of a message is the join of its rows under all ids.
@@ -56,6 +59,7 @@ class ArchiveTable {
   Result<bool> Write(std::vector<tables::TransactAction> actions) const;
 
  private:
+  Result<bool> HasRows(const std::string& item_id) const;
   // The ids that the channel got later, and the one it had before.
   Result<std::vector<Place>> NeighboursOf(const Place& place) const;
 

@@ -51,9 +51,33 @@ bool IsBetter(const Body& told, const Body& known) {
   return told.inferred ? told.event_ts < known.event_ts : told.event_ts > known.event_ts;
 }
 
-void KeepBetter(Body told, std::map<slack::Timestamp, Body>* older) {
-  const auto [at, is_new] = older->try_emplace(told.version, told);
-  if (!is_new && IsBetter(told, at->second)) at->second = std::move(told);
+// Whether both are edits that people or programs made, of the same time by Slack's clock. Two
+// events about edits are two edits, whatever they show. The original has one event only; if another
+// one shows it, that one may have added link previews (see IsBetter).
+bool AreDifferentEdits(const Body& left, const Body& right, const slack::Timestamp& ts) {
+  const bool are_direct = !left.inferred && !right.inferred;
+  return are_direct && left.version != ts && left.event_ts != right.event_ts;
+}
+
+// Of two different edits of the same time the earlier one keeps that time as its version. The later
+// one gets the time of its event, like an edit without a time of its own. Which one arrived first
+// does not matter.
+void KeepBetter(Body told, const slack::Timestamp& ts, std::map<slack::Timestamp, Body>* bodies) {
+  const auto [at, is_new] = bodies->try_emplace(told.version, told);
+  if (is_new) return;
+  Body& known = at->second;
+  if (AreDifferentEdits(told, known, ts)) {
+    Body later = std::max(told, known, [](const Body& left, const Body& right) {
+      return left.event_ts < right.event_ts;
+    });
+    // Otherwise it has its place already.
+    if (later.version != later.event_ts) {
+      if (told.event_ts < known.event_ts) known = std::move(told);
+      later.version = later.event_ts;
+      return KeepBetter(std::move(later), ts, bodies);
+    }
+  }
+  if (IsBetter(told, known)) known = std::move(told);
 }
 
 // All known bodies are compared, because a body that an event was about may take the place of an
@@ -61,12 +85,12 @@ void KeepBetter(Body told, std::map<slack::Timestamp, Body>* older) {
 void JoinBody(const Body& told, MessageState* state) {
   std::optional<Body>& newest = state->message.body;
   std::map<slack::Timestamp, Body>& bodies = state->older;
-  if (newest) KeepBetter(*std::move(newest), &bodies);
-  KeepBetter(told, &bodies);
-  const auto last =
-      std::max_element(bodies.begin(), bodies.end(), [&](const auto& left, const auto& right) {
-        return IsOlder(left.second, right.second, state->message.ts);
-      });
+  const slack::Timestamp& ts = state->message.ts;
+  if (newest) KeepBetter(*std::move(newest), ts, &bodies);
+  KeepBetter(told, ts, &bodies);
+  const auto last = std::max_element(
+      bodies.begin(), bodies.end(),
+      [&](const auto& left, const auto& right) { return IsOlder(left.second, right.second, ts); });
   newest = std::move(last->second);
   bodies.erase(last);
 }
@@ -114,6 +138,7 @@ void Join(const Traits& told, Traits* known) {
   JoinText(told.user, &known->user);
   JoinText(told.bot_id, &known->bot_id);
   JoinText(told.username, &known->username);
+  JoinText(told.author_name, &known->author_name);
   JoinText(told.subtype, &known->subtype);
   JoinText(told.thread_ts, &known->thread_ts);
   for (const FileMeta& file : told.files) JoinFile(file, &known->files);
@@ -205,6 +230,7 @@ void EncodeTraits(const Message& message, RowBuilder* row) {
   row->SetText("user", traits.user);
   row->SetText("bot_id", traits.bot_id);
   row->SetText("username", traits.username);
+  row->SetText("author_name", traits.author_name);
   row->SetText("subtype", traits.subtype);
   row->SetText("thread_ts", traits.thread_ts);
   if (const auto thread_ts = ParseTimestamp(traits.thread_ts)) {
@@ -220,6 +246,7 @@ Traits DecodeTraits(const item::Item& row) {
   return {.user = TextIn(row, "user"),
           .bot_id = TextIn(row, "bot_id"),
           .username = TextIn(row, "username"),
+          .author_name = TextIn(row, "author_name"),
           .subtype = TextIn(row, "subtype"),
           .thread_ts = TextIn(row, "thread_ts"),
           .files = files ? DecodeFiles(*files) : std::vector<FileMeta>()};
@@ -228,7 +255,10 @@ Traits DecodeTraits(const item::Item& row) {
 // Everything except the version, which a message has in updated_ts and an older body in its key.
 void EncodeBody(const Body& body, RowBuilder* row) {
   if (body.text) row->Set("text", *body.text);
-  if (body.raw_event.empty() && body.raw_event_object.empty()) row->SetText("blocks", body.blocks);
+  if (body.raw_event.empty() && body.raw_event_object.empty()) {
+    row->SetText("blocks", body.blocks);
+    row->SetText("attachments", body.attachments);
+  }
   row->SetText("edited_by", body.edited_by);
   if (body.event_ts != body.version) row->Set("event_ts", body.event_ts.text());
   row->SetTrue("inferred", body.inferred);
@@ -243,6 +273,7 @@ Body DecodeBody(const item::Item& row, const Timestamp& version) {
           .inferred = IsTrueIn(row, "inferred"),
           .text = MaybeTextIn(row, "text"),
           .blocks = TextIn(row, "blocks"),
+          .attachments = TextIn(row, "attachments"),
           .edited_by = TextIn(row, "edited_by"),
           .raw_event = TextIn(row, "raw_event"),
           .raw_event_dropped = IsTrueIn(row, "raw_event_dropped"),
@@ -307,6 +338,7 @@ item::Item Encode(const Message& message) {
   row.SetTrue("deleted", message.deleted_ts.has_value());
   if (message.deleted_ts) row.Set("deleted_ts", message.deleted_ts->text());
   row.SetTrue("purged", message.purged);
+  row.SetTrue("imported", message.imported);
   if (message.revision > 1) row.SetInt("revision", message.revision);
   EncodeFileProcessing(message, &row);
   return row.Build();
@@ -336,6 +368,7 @@ Result<Message> DecodeMessage(const item::Item& row) {
   // A deleted row without a time stays deleted, as if it had been deleted when it was posted.
   if (IsTrueIn(row, "deleted")) message.deleted_ts = TimestampIn(row, "deleted_ts").value_or(*ts);
   message.purged = IsTrueIn(row, "purged");
+  message.imported = IsTrueIn(row, "imported");
   message.revision = IntIn(row, "revision").value_or(1);
   message.files_s3 = DecodeFilesS3(row);
   message.files_fetch_failed = IsTrueIn(row, "files_fetch_failed");

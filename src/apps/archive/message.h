@@ -49,7 +49,8 @@ struct FileMeta {
 
 // One body of a message: what it said between two edits. Bodies are told apart by `version`, the
 // time of the edit (or of the message itself). The newest is in the message's row, older ones are
-// rows of their own (Version). Which is the newest: see IsOlder.
+// rows of their own (Version). Which is the newest: see IsOlder. Two edits may have the same time,
+// because Slack gives it in whole seconds: then the later one has the time of its event instead.
 struct Body {
   slack::Timestamp version;   // Time of the edit, or of the message.
   slack::Timestamp event_ts;  // Time of the event that showed this body.
@@ -57,9 +58,11 @@ struct Body {
   // different form of it in the event that was about this body, so that event takes precedence.
   bool inferred = false;
   std::optional<std::string> text = std::nullopt;
-  // Its blocks, as JSON: an edit of the formatting alone changes nothing else. Only stored when
-  // there is no raw event, which has them.
+  // Its blocks and attachments, as JSON: an edit of the formatting alone changes nothing else, and
+  // a bot's message may have no text at all. Only stored when there is no raw event, which has
+  // them; shown_body.h finds them in either place. Of a quoted message only the reference is kept.
   std::string blocks = {};
+  std::string attachments = {};
   std::string edited_by = {};
   std::string raw_event = {};         // Empty: not kept.
   bool raw_event_dropped = false;     // The row would have been too large with it.
@@ -72,6 +75,10 @@ struct Traits {
   std::string user = {};
   std::string bot_id = {};
   std::string username = {};
+  // The author's name as the event gave it. People from other organisations are in none of Slack's
+  // lists, so this is the only name that there is. What the lists say is shown instead, if they say
+  // something.
+  std::string author_name = {};
   std::string subtype = {};
   std::string thread_ts = {};
   std::vector<FileMeta> files = {};  // Sorted by id.
@@ -92,6 +99,8 @@ struct Message {
   std::optional<Body> body = std::nullopt;  // nullopt: no event has shown it yet (a stub).
   std::optional<slack::Timestamp> deleted_ts = std::nullopt;
   bool purged = false;
+  // Only imports told of it, no event. So it does not show that anybody listened to Slack then.
+  bool imported = false;
   // Counts the writes of the row by the listener and the import, who compare it before they write
   // (row_update.h). A row without the attribute is at 1.
   int64_t revision = 1;

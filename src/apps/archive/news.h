@@ -34,6 +34,7 @@ struct MessageNews {
   // Known without a body: what a tombstone still says of the message it replaced.
   Traits traits = {};
   std::optional<slack::Timestamp> deleted_ts = std::nullopt;
+  bool is_import = false;  // From an export, not from an event.
 };
 
 struct ScopedChannelNews {

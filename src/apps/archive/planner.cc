@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -130,23 +131,48 @@ void JoinNews(const MessageNews& news, MessageState* state) {
   if (news.deleted_ts) JoinDeletion(*news.deleted_ts, state);
 }
 
+// Removes the blocks, and then the attachments, if the row has no room for them even without its
+// raw event. The text stays: it is what people look for.
+template <typename T>
+void DropLargeParts(const T& state, Body* body) {
+  std::string raw_event = std::exchange(body->raw_event, "");
+  for (std::string* const part : {&body->blocks, &body->attachments}) {
+    if (item::SizeBytes(Encode(state)) > item::kMaxItemBytes - kRoomBytes) part->clear();
+  }
+  body->raw_event = std::move(raw_event);
+}
+
+// The beginnings of the keys of all rows that the news may be about. A body of a later second than
+// the newest one has no row of its own: it would be in the message's row. Of the newest one's own
+// second all bodies are read (see MessageState). An edit may have the time of its event as its key
+// (see KeepBetter in message.cc), so its row is looked for under both times.
+std::set<std::string> KeysToRead(const Body& newest, const slack::Timestamp& ts,
+                                 const MessageNews& news) {
+  const EpochSeconds second = newest.version.seconds();
+  std::set<std::string> keys;
+  const auto add = [&](const slack::Timestamp& at) {
+    if (at.seconds() > second) return;
+    keys.insert(at.seconds() == second ? fmt::format("{}.", second) : at.text());
+  };
+  for (const Observation& observation : news.observations) {
+    const Body& told = observation.body;
+    add(told.version);
+    if (!told.inferred && told.version != ts) add(told.event_ts);
+  }
+  return keys;
+}
+
 }  // namespace
 
-// A body of a later second than the newest one has no row of its own: it would be in the message's
-// row. Of the newest one's own second all bodies are read (see MessageState).
 Result<Archive::Planner::Bodies> Archive::Planner::OlderBodies(const Message& message,
                                                                const MessageNews& news) {
   Bodies older;
   if (!message.body) return older;
-  const EpochSeconds newest = message.body->version.seconds();
-  for (const Observation& observation : news.observations) {
-    const slack::Timestamp& version = observation.body.version;
-    if (version.seconds() > newest || older.contains(version)) continue;
+  for (const std::string& key : KeysToRead(*message.body, message.ts, news)) {
     tables::QueryRequest request = table_.QueryOf(VersionsOf(message.place, message.ts));
     request.key_condition += " AND begins_with(#t, :t)";
     request.names.emplace("#t", "timestamp");
-    request.values.emplace(
-        ":t", version.seconds() == newest ? fmt::format("{}.", newest) : version.text());
+    request.values.emplace(":t", key);
     for (const item::Item& row : TRY(tables::QueryAll(table_.tables(), std::move(request)))) {
       Version known = TRY(DecodeVersion(row));
       older.emplace(known.body.version, std::move(known.body));
@@ -189,7 +215,7 @@ Result<std::optional<item::Item>> Archive::Planner::EncodeWithBody(const T& stat
     body->raw_event.clear();
     body->raw_event_object = key;
   } else if (is_large && body != nullptr) {
-    body->blocks.clear();
+    DropLargeParts(state, body);
   }
   return EncodeToFit(state, body);
 }
@@ -212,6 +238,8 @@ Result<Plan> Archive::Planner::For(const slack::TeamId& team, const MessageNews&
   const auto row = TRY(table_.Get(MessagesOf(place), news.ts.text()));
   MessageState state{.message = {.place = place, .ts = news.ts}};
   if (row) state.message = TRY(DecodeMessage(*row));
+  // Until an event tells of the message too: so the flag does not depend on who came first.
+  state.message.imported = news.is_import && (!row || state.message.imported);
   const Bodies known_older = TRY(OlderBodies(state.message, news));
   state.older = known_older;
   JoinNews(news, &state);

@@ -16,16 +16,12 @@ namespace {
 
 constexpr std::chrono::hours kSweepPause(1);
 constexpr uint32_t kPageRows = 1'000;
-constexpr std::array<std::string_view, 10> kBodyAttributes = {"text",
-                                                              "blocks",
-                                                              "files",
-                                                              "files_s3",
-                                                              "raw_event",
-                                                              "files_fetch_failed",
-                                                              "files_fetch_error",
-                                                              "files_seen",
-                                                              "files_info",
-                                                              "raw_event_object"};
+// All that came with the message's events and that its author may want to be gone. Only that there
+// was a message stays: its key, its author's id, its thread, and when it was deleted.
+constexpr std::array<std::string_view, 12> kBodyAttributes = {
+    "text",       "blocks",          "attachments",        "author_name",       "files",
+    "files_s3",   "raw_event",       "files_fetch_failed", "files_fetch_error", "files_seen",
+    "files_info", "raw_event_object"};
 
 bool HasBody(const item::Item& row) {
   return std::ranges::any_of(kBodyAttributes,

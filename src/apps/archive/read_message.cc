@@ -55,10 +55,22 @@ std::string ReadThreadTs(const Json& message) {
   return thread_ts ? thread_ts->text() : std::string();
 }
 
+// Slack adds the profile of the author to messages of people whom the receiver cannot look up. A
+// bot's name is in a profile of its own.
+std::string ReadAuthorName(const Json& message) {
+  const MaybeJson profile = message.Find("user_profile");
+  for (const std::string_view name : {"display_name", "real_name", "name"}) {
+    std::string text = TextIn(profile, name);
+    if (!text.empty()) return text;
+  }
+  return TextIn(message.Find("bot_profile"), "name");
+}
+
 Traits ReadTraits(const Json& message) {
   return {.user = TextIn(message, "user"),
           .bot_id = TextIn(message, "bot_id"),
           .username = TextIn(message, "username"),
+          .author_name = ReadAuthorName(message),
           .subtype = TextIn(message, "subtype"),
           .thread_ts = ReadThreadTs(message),
           .files = ReadFiles(message)};
@@ -77,6 +89,7 @@ Body ReadBody(const Json& message, const Timestamp& ts) {
           .event_ts = edited_ts.value_or(ts),
           .text = text ? std::optional<std::string>(*text) : std::nullopt,
           .blocks = ReadBlocks(message),
+          .attachments = AttachmentsWithoutCopies(message),
           .edited_by = edited_ts ? TextIn(edited, "user") : std::string()};
 }
 
@@ -92,24 +105,32 @@ bool IsLinkPreview(const Json& attachment) {
          attachment.Find("app_unfurl_url");
 }
 
-// What an edit changes: text, blocks, and attachments other than link previews.
-std::string ContentOf(const Json& message) {
+enum class Previews { kLeftOut, kIncluded };
+
+std::string ContentOf(const Json& message, Previews previews) {
   std::string content = TextIn(message, "text");
   if (const MaybeJson blocks = message.Find("blocks")) content += ToText(*blocks);
   if (const MaybeJson attachments = message.Find("attachments")) {
     for (const Json attachment : attachments->Elements()) {
-      if (!IsLinkPreview(attachment)) content += ToText(attachment);
+      if (previews == Previews::kIncluded || !IsLinkPreview(attachment)) {
+        content += ToText(attachment);
+      }
     }
   }
   return content;
 }
 
+// What an edit changes: text, blocks, and attachments other than link previews.
+std::string WrittenIn(const Json& message) { return ContentOf(message, Previews::kLeftOut); }
+// What readers see.
+std::string ShownBy(const Json& message) { return ContentOf(message, Previews::kIncluded); }
+
 // A message_changed event. Slack sends it for edits, but also for link previews, new replies and
 // more, and does not say which it is:
 //   - When a person edits, `edited.ts` is new.
 //   - When a bot updates its message, or somebody edits twice within a second, `edited` is missing
-//   or
-//     as before. Only the content differs from previous_message. This is called a silent edit here.
+//     or as before. Only the content differs from previous_message. This is called a silent edit
+//     here.
 //   - Everything else is not an edit and makes no new version.
 struct MessageChange {
   Json message;
@@ -125,9 +146,13 @@ struct MessageChange {
     if (is_reply || HasNewEditTime()) return false;
     if (!previous) return true;
     // When a message reappears in place of its tombstone, the text differs too. That is no edit.
-    return ShowsMessage(previous) && ContentOf(message) != ContentOf(*previous);
+    return ShowsMessage(previous) && WrittenIn(message) != WrittenIn(*previous);
   }
   bool IsEdit() const { return !is_reply && (HasNewEditTime() || IsSilentEdit()); }
+  // The event is about something around the message, such as its number of replies.
+  bool ChangesNoContent() const {
+    return is_reply || (previous && !IsEdit() && ShownBy(message) == ShownBy(*previous));
+  }
 };
 
 // Reads a body that the event shows only as "how it was before". Such a body is marked as inferred:
@@ -146,6 +171,10 @@ std::optional<Observation> ReadChanged(const MessageChange& change) {
     // Without an edit time of its own, the version is the time of the event.
     observation->body.version = change.event_ts;
     observation->body.edited_by.clear();
+  } else if (change.ChangesNoContent()) {
+    // What the event is about is not the body, and the body in it may be without its blocks. It
+    // only counts until the event that was about the body arrives.
+    observation->body.inferred = true;
   } else if (!change.IsEdit() && MayBeSilentlyEdited(change.message)) {
     // The text may be that of an earlier silent edit. This event does not carry the time of that
     // edit, so it would file the text under the wrong version. As inferred it cannot replace what

@@ -19,14 +19,16 @@ namespace {
 // them.
 constexpr uint32_t kMinThreadPage = 100;
 
-// Removes what the policy hides.
+// Removes what the policy hides: the same as the Purger removes from the row.
 void Redact(Message* message) {
   if (message->body) {
     message->body->text.reset();
     message->body->blocks.clear();
+    message->body->attachments.clear();
     message->body->raw_event.clear();
     message->body->raw_event_object.clear();
   }
+  message->traits.author_name.clear();
   message->traits.files.clear();
   message->files_s3.clear();
   message->files_fetch_failed = false;
@@ -200,7 +202,7 @@ Result<Reader::ChannelPage> Reader::Channels(const slack::TeamId& team,
 
 Result<std::optional<Channel>> Reader::FindChannel(const Place& place) {
   auto channel = TRY(table_.FindChannel(place));
-  if (!channel && TRY(table_.HasMessages(place))) channel = Channel{.place = place};
+  if (!channel && TRY(table_.Knows(place))) channel = Channel{.place = place};
   if (!channel) return channel;
   const auto next = TRY(table_.NextIdOf(place));
   if (next) channel->next_channel_id = next->text();

@@ -82,9 +82,10 @@ class Reader {
   };
   Result<ChannelPage> Channels(const slack::TeamId& team, const std::optional<std::string>& after,
                                uint32_t limit);
-  // nullopt when the channel has neither a row nor a message. When it has messages but no row, only
-  // the id of the returned channel is known.
+  // nullopt when no row tells of the channel. When it has no row of its own, only the id of the
+  // returned channel is known.
   Result<std::optional<Channel>> FindChannel(const Place& place);
+  Result<bool> Knows(const Place& place) const { return table_.Knows(place); }
   // Every id that the channel has or had, this one included.
   Result<std::vector<Place>> IdsOf(const Place& place) const { return table_.IdsOf(place); }
 

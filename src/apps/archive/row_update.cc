@@ -17,9 +17,10 @@ constexpr std::string_view kRevision = "revision";
 
 // Attributes that an update may remove. All others are only added or replaced; in particular the
 // file processor's attributes, which `next` does not have, are never removed.
-constexpr std::array<std::string_view, 12> kRemovable = {
-    "archived",         "blocks", "edited_by",         "event_ts", "inferred",   "raw_event",
-    "raw_event_object", "stub",   "raw_event_dropped", "text",     "updated_ts", "was_public"};
+constexpr std::array<std::string_view, 14> kRemovable = {
+    "archived", "attachments", "blocks",           "edited_by", "event_ts",
+    "imported", "inferred",    "raw_event",        "stub",      "raw_event_dropped",
+    "text",     "updated_ts",  "raw_event_object", "was_public"};
 
 bool IsRemoved(const item::Attribute& attribute, const item::Item& next) {
   return !next.Contains(attribute.name) &&

@@ -94,6 +94,15 @@ std::string CleanText(std::string text, const Json& event) {
 
 std::string WithoutCopies(const Json& event) { return CleanText(ToText(event), event); }
 
+std::string AttachmentsWithoutCopies(const Json& message) {
+  const MaybeJson attachments = message.Find("attachments");
+  if (!attachments || !attachments->IsArray() || attachments->Size() == 0) return {};
+  std::string clean;
+  JsonWriter writer(&clean);
+  WriteAttachments(*attachments, &writer);
+  return clean;
+}
+
 std::string WithoutCopies(const std::string& raw_event) {
   if (!MayHaveCopies(raw_event)) return raw_event;
   const auto document = JsonDocument::Parse(raw_event);

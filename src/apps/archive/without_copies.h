@@ -15,8 +15,12 @@ namespace tidemark::archive {
 // The event, or the message, as text.
 std::string WithoutCopies(const Json& event);
 
-// The same for a text that may have been stored with its copies. A text that is not JSON becomes
-// empty.
+// The attachments of a message as text: those of its author, and references to the messages that it
+// quotes. Empty when it has none.
+std::string AttachmentsWithoutCopies(const Json& message);
+
+// The same as WithoutCopies for a text that may have been stored with its copies. A text that is
+// not JSON becomes empty.
 std::string WithoutCopies(const std::string& raw_event);
 
 }  // namespace tidemark::archive

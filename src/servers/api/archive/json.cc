@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "apps/archive/shown_body.h"
+
 namespace tidemark::api {
 
 namespace {
@@ -108,16 +110,6 @@ void WriteTraits(const archive::Traits& traits, JsonWriter* writer) {
   WriteText("thread_ts", traits.thread_ts, writer);
 }
 
-void WriteShownBody(const archive::Message& message, JsonWriter* writer) {
-  WriteFlag("stub", !message.body, writer);
-  if (!message.body) return;
-  WriteMaybe("text", message.body->text, writer);
-  if (message.body->version != message.ts) {
-    WriteText("updated_ts", message.body->version.text(), writer);
-  }
-  WriteText("edited_by", message.body->edited_by, writer);
-}
-
 // It should be JSON. If another program wrote the row and it is not, it is left out, because it
 // would make the whole answer invalid.
 void WriteRawEvent(const archive::Body& body, JsonWriter* writer) {
@@ -128,35 +120,33 @@ void WriteRawEvent(const archive::Body& body, JsonWriter* writer) {
   writer->Raw(ToText(event->root()));
 }
 
-// From the raw event, when it has them. A change or a deletion has the message inside it.
-std::optional<std::string> BlocksIn(const std::string& raw_event) {
-  const auto event = JsonDocument::Parse(raw_event);
-  if (!event) return std::nullopt;
-  for (const std::string_view name : {"message", "previous_message"}) {
-    const auto message = event->root().Find(name);
-    if (!message || !message->IsObject()) continue;
-    const auto blocks = message->Find("blocks");
-    return blocks ? std::optional(ToText(*blocks)) : std::nullopt;
-  }
-  const auto blocks = event->root().Find("blocks");
-  return blocks ? std::optional(ToText(*blocks)) : std::nullopt;
+// Blocks or attachments, which should be JSON: see WriteRawEvent.
+void WritePart(std::string_view name, const std::string& part, JsonWriter* writer) {
+  if (part.empty()) return;
+  const auto parsed = JsonDocument::Parse(part);
+  if (!parsed) return;
+  writer->Key(name);
+  writer->Raw(ToText(parsed->root()));
 }
 
-void WriteBlocks(const archive::Body& body, JsonWriter* writer) {
-  const auto blocks =
-      body.raw_event.empty() ? std::optional(body.blocks) : BlocksIn(body.raw_event);
-  if (!blocks || blocks->empty()) return;
-  const auto parsed = JsonDocument::Parse(*blocks);
-  if (!parsed) return;
-  writer->Key("blocks");
-  writer->Raw(ToText(parsed->root()));
+void WriteShownBody(const archive::Message& message, JsonWriter* writer) {
+  WriteFlag("stub", !message.body, writer);
+  WriteText("summary", archive::SummaryOf(message), writer);
+  if (!message.body) return;
+  WriteMaybe("text", message.body->text, writer);
+  WritePart("attachments", archive::AttachmentsOf(*message.body), writer);
+  if (message.body->version != message.ts) {
+    WriteText("updated_ts", message.body->version.text(), writer);
+  }
+  WriteText("edited_by", message.body->edited_by, writer);
 }
 
 void WriteBody(const archive::Body& body, JsonWriter* writer) {
   writer->BeginObject();
   WriteText("version", body.version.text(), writer);
   WriteMaybe("text", body.text, writer);
-  WriteBlocks(body, writer);
+  WritePart("blocks", archive::BlocksOf(body), writer);
+  WritePart("attachments", archive::AttachmentsOf(body), writer);
   WriteText("edited_by", body.edited_by, writer);
   WriteFlag("inferred", body.inferred, writer);
   WriteRawEvent(body, writer);

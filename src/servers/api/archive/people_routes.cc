@@ -96,6 +96,15 @@ std::set<std::string> NamedIn(const std::vector<archive::Message>& messages) {
   return named.ids();
 }
 
+void SetAuthorName(archive::Message* message, archive::People::Names* names) {
+  const archive::Traits& traits = message->traits;
+  const auto known = names->find(traits.user);
+  message->user_name = known == names->end() ? traits.author_name : known->second;
+  if (!traits.user.empty() && !message->user_name.empty()) {
+    names->emplace(traits.user, message->user_name);
+  }
+}
+
 std::set<std::string> NamedIn(const archive::MessageDetail& detail) {
   NamedPeople named;
   named.Add(detail.message.traits.user);

@@ -30,4 +30,8 @@ std::set<std::string> NamedIn(const std::vector<archive::Message>& messages);
 // The same for a message with its versions and reactions.
 std::set<std::string> NamedIn(const archive::MessageDetail& detail);
 
+// Fills in the name of the author: the one in `names`, or else the one that came with the message,
+// which is added to `names` for those who mention the author.
+void SetAuthorName(archive::Message* message, archive::People::Names* names);
+
 }  // namespace tidemark::api

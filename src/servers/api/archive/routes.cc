@@ -49,6 +49,12 @@ http::Response NoMessage(const archive::Place& place, const slack::Timestamp& ts
                                         place.channel.text(), ts.text()));
 }
 
+http::Response NoChannel(const archive::Place& place) {
+  return http::Problem(404, fmt::format("the archive has nothing about channel {0} of team {1}: "
+                                        "/api/v1/teams/{1}/channels lists the channels it has",
+                                        place.channel.text(), place.team.text()));
+}
+
 Result<bool> ParseNewestFirst(const std::string& order) {
   if (order == "asc" || order == "desc") return order == "desc";
   return Invalid(fmt::format("the parameter 'order' should be asc or desc, not '{}'", order));
@@ -87,12 +93,12 @@ class Routes {
   Result<std::string> Teams(const RoutedRequest& routed) const;
   Result<std::string> Channels(const RoutedRequest& routed) const;
   Result<http::Response> Channel(const RoutedRequest& routed) const;
-  Result<std::string> Messages(const RoutedRequest& routed) const;
-  Result<std::string> Thread(const RoutedRequest& routed) const;
+  Result<http::Response> Messages(const RoutedRequest& routed) const;
+  Result<http::Response> Thread(const RoutedRequest& routed) const;
   Result<http::Response> Message(const RoutedRequest& routed) const;
   Result<http::Response> Permalink(const RoutedRequest& routed) const;
   Result<std::string> Index(const RoutedRequest& routed) const;
-  Result<std::string> Coverage(const RoutedRequest& routed) const;
+  Result<http::Response> Coverage(const RoutedRequest& routed) const;
   Result<std::string> TeamCoverage(const RoutedRequest& routed) const;
   Result<std::string> Status(const RoutedRequest& routed) const;
   Result<std::string> FailedFiles(const RoutedRequest& routed) const;
@@ -144,10 +150,7 @@ Result<std::string> Routes::Channels(const RoutedRequest& routed) const {
 Result<http::Response> Routes::Channel(const RoutedRequest& routed) const {
   const archive::Place place = TRY(PlaceIn(routed));
   const auto channel = TRY(parts_.reader->FindChannel(place));
-  if (!channel) {
-    return http::Problem(404, fmt::format("the archive has nothing about channel {} of team {}",
-                                          place.channel.text(), place.team.text()));
-  }
+  if (!channel) return NoChannel(place);
   std::string text;
   JsonWriter writer(&text);
   Write(*channel, &writer);
@@ -158,8 +161,7 @@ Result<archive::People::Names> Routes::NameAuthors(const slack::TeamId& team,
                                                    std::vector<archive::Message>* messages) const {
   archive::People::Names names = TRY(people_.NamesOf(team, NamedIn(*messages)));
   for (archive::Message& message : *messages) {
-    const auto name = names.find(message.traits.user);
-    if (name != names.end()) message.user_name = name->second;
+    SetAuthorName(&message, &names);
   }
   return names;
 }
@@ -180,19 +182,27 @@ Result<std::string> Routes::PageOf(const slack::TeamId& team, archive::MessagePa
   });
 }
 
-Result<std::string> Routes::Messages(const RoutedRequest& routed) const {
+// Only an empty page makes it necessary to find out whether there is such a channel.
+Result<http::Response> Routes::Messages(const RoutedRequest& routed) const {
   const archive::Place place = TRY(PlaceIn(routed));
   const MessageQuery query = TRY(ParseMessageQuery(routed.request.query));
-  return PageOf(place.team, TRY(parts_.reader->Messages(place, query)));
+  archive::MessagePage page = TRY(parts_.reader->Messages(place, query));
+  if (page.messages.empty() && !TRY(parts_.reader->Knows(place))) return NoChannel(place);
+  return ToResponse(PageOf(place.team, std::move(page)));
 }
 
-Result<std::string> Routes::Thread(const RoutedRequest& routed) const {
+Result<http::Response> Routes::Thread(const RoutedRequest& routed) const {
   const archive::Place place = TRY(PlaceIn(routed));
   const slack::Timestamp ts = TRY(TsIn(routed));
   const PageRequest page = TRY(ParsePage(routed.request.query));
   std::optional<slack::Timestamp> after;
   if (page.cursor) after = TRY(ParseCursor(*page.cursor));
-  return PageOf(place.team, TRY(parts_.reader->Thread(place, ts, after, page.limit)));
+  archive::MessagePage found = TRY(parts_.reader->Thread(place, ts, after, page.limit));
+  // With a cursor this is the page behind the last message.
+  if (found.messages.empty() && !after) {
+    return TRY(parts_.reader->Knows(place)) ? NoMessage(place, ts) : NoChannel(place);
+  }
+  return ToResponse(PageOf(place.team, std::move(found)));
 }
 
 // From the object, when the row had no room for it.
@@ -211,9 +221,8 @@ Result<http::Response> Routes::DetailOf(const archive::Place& place,
   auto detail = TRY(parts_.reader->Detail(place, ts));
   if (!detail) return NoMessage(place, ts);
   if (detail->message.body) TRY(FillRawEvent(&*detail->message.body));
-  const auto names = TRY(people_.NamesOf(place.team, NamedIn(*detail)));
-  const auto author = names.find(detail->message.traits.user);
-  if (author != names.end()) detail->message.user_name = author->second;
+  auto names = TRY(people_.NamesOf(place.team, NamedIn(*detail)));
+  SetAuthorName(&detail->message, &names);
   std::string text;
   JsonWriter writer(&text);
   Write(*detail, names, parts_.reader->Hides(detail->message), &writer);
@@ -273,13 +282,14 @@ Result<std::string> Routes::Index(const RoutedRequest& routed) const {
   });
 }
 
-Result<std::string> Routes::Coverage(const RoutedRequest& routed) const {
+Result<http::Response> Routes::Coverage(const RoutedRequest& routed) const {
   const archive::Place place = TRY(PlaceIn(routed));
+  if (!TRY(parts_.reader->Knows(place))) return NoChannel(place);
   const auto marks = TRY(parts_.ledger->Marks(place));
-  return ObjectOf([&](JsonWriter* writer) {
+  return ToResponse(ObjectOf([&](JsonWriter* writer) {
     WriteAll("intervals", archive::ComputeCoverage(marks), writer);
     WriteAll("marks", marks, writer);
-  });
+  }));
 }
 
 Result<std::string> Routes::TeamCoverage(const RoutedRequest& routed) const {
@@ -410,10 +420,10 @@ void AddArchiveRoutes(http::Router* router, const ArchiveRoutesParts& parts, Tok
   add_lookup(team + "/people/{user}", &Routes::Person);
   add(team + "/emoji", &Routes::Emoji);
   add_lookup(channel, &Routes::Channel);
-  add(channel + "/messages", &Routes::Messages);
+  add_lookup(channel + "/messages", &Routes::Messages);
   add_lookup(channel + "/messages/{ts}", &Routes::Message);
-  add(channel + "/threads/{ts}", &Routes::Thread);
-  add(channel + "/coverage", &Routes::Coverage);
+  add_lookup(channel + "/threads/{ts}", &Routes::Thread);
+  add_lookup(channel + "/coverage", &Routes::Coverage);
   add("/api/v1/archive/status", &Routes::Status);
   add_lookup("/archives/{channel}/{link}", &Routes::Permalink);
   add(team + "/failed-files", &Routes::FailedFiles);
