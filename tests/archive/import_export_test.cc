@@ -275,6 +275,23 @@ TEST(ImportTest, KeepsHowManyPeopleReacted) {
   EXPECT_EQ(reactions()[0].count, 60);
 }
 
+// The list of channels names what is pinned. A removal that came as an event is newer.
+TEST(ImportTest, PinsAreImported) {
+  ExportTexts texts = SmallExport();
+  texts["channels.json"] =
+      R"([{"id":"C1X","name":"general","pins":[{"id":"1620000000.000100","type":"C",)"
+      R"("created":1620000050,"user":"U2X","owner":"U1X"},{"id":"F1X","type":"F"}]}])";
+  ImportWorld world;
+  EXPECT_EQ(world.Import(texts).pins, 1u);
+  const item::Item pin = world.Row("meta#T1X#pins#C1X", kRoot);
+  EXPECT_EQ(TextIn(pin, "user"), "U2X");
+  EXPECT_EQ(TextIn(pin, "event_ts"), "1620000050.000000");
+  world.Post(R"({"type":"pin_removed","channel_id":"C1X","user":"U2X","item":{"type":"message",)"
+             R"("message":{"ts":"1620000000.000100"}},"event_ts":"1620000060.000000"})");
+  EXPECT_EQ(world.Import(texts).pins, 0u);
+  EXPECT_TRUE(IsTrueIn(world.Row("meta#T1X#pins#C1X", kRoot), "removed"));
+}
+
 TEST(ImportTest, MarksWhatIsCovered) {
   ImportWorld world;
   world.Import(SmallExport());

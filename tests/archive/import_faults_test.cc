@@ -220,7 +220,7 @@ TEST(ImportFaultsTest, WithoutATeamTheErrorAsksForOne) {
   EXPECT_EQ(world.ImportPath(folder.path(), {.teams = {"T1X"}}).messages.stored_new, 3u);
 }
 
-// A file that was cut off: its rows are imported, and the channel is not marked as covered.
+// A file that was cut off: its rows are imported, and its day is not marked as covered.
 TEST(ImportFaultsTest, ACutFileCoversNothing) {
   ExportTexts texts = SmallExport();
   texts[kDay] = R"([{"type":"message","text":"x","ts":"1622500001.000100"}, {"type":)";
@@ -230,7 +230,34 @@ TEST(ImportFaultsTest, ACutFileCoversNothing) {
   EXPECT_EQ(report.messages.stored_new, 4u);
   const auto marks =
       world.ledger_.Marks({*slack::TeamId::Parse("T1X"), *slack::ChannelId::Parse("C1X")});
-  EXPECT_TRUE(marks->empty());
+  ASSERT_EQ(marks->size(), 1u);
+  EXPECT_EQ(marks->front().to->text(), "1620090000.000300") << "the days before it are whole";
+}
+
+TEST(ImportFaultsTest, ADayWithABadRowIsNotCovered) {
+  ExportTexts texts = SmallExport();
+  texts[kDay] = R"([{"type":"message","text":"x","ts":"1622500001.000100"},{"text":"no time"}])";
+  ImportWorld world;
+  world.Import(texts);
+  const auto marks =
+      world.ledger_.Marks({*slack::TeamId::Parse("T1X"), *slack::ChannelId::Parse("C1X")});
+  ASSERT_EQ(marks->size(), 1u);
+  EXPECT_EQ(marks->front().to->text(), "1620090000.000300");
+}
+
+// Slack's exports may have a message in the files of two days.
+TEST(ImportFaultsTest, ADryRunCountsARepeatedMessageOnce) {
+  ExportTexts texts = SmallExport();
+  texts["general/2021-05-05.json"] = texts["general/2021-05-04.json"];
+  ImportWorld world;
+  const ImportReport planned = world.Import(texts, {.mode = ImportMode::kDryRun});
+  EXPECT_TRUE(world.Rows().empty());
+  const ImportReport done = world.Import(texts);
+  for (const ImportReport* report : {&planned, &done}) {
+    EXPECT_EQ(report->messages.stored_new, 3u);
+    EXPECT_EQ(report->messages.unchanged, 1u);
+    EXPECT_EQ(report->messages.reactions, 2u);
+  }
 }
 
 // ---- Zip files ----

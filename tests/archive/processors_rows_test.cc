@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "apps/archive/import_row.h"
+#include "apps/archive/import_writer.h"
 #include "apps/archive/processors.h"
 #include "tests/archive/views_world.h"
 #include "tests/support/faulty_tables.h"
@@ -112,6 +114,22 @@ TEST_F(RowsTest, AnOldMessageIsNotABeginning) {
   world_.Tell(Posted("1700000001.000000", "live"));
   ASSERT_THAT(Marks(), SizeIs(1));
   EXPECT_EQ(Marks()[0].from, Ts("1700000001.000000"));
+}
+
+// An export may be of a minute ago. Nobody listened to Slack when its messages were posted.
+TEST_F(RowsTest, AnImportedMessageIsNotABeginning) {
+  const auto imported = JsonDocument::Parse(
+      fmt::format(R"({{"type":"message","user":"U1X","text":"x","ts":"{}"}})", kNow));
+  const ImportedRow row =
+      ReadImportedRow(imported->root(), {.place = PlaceOf("C1X"), .now = Ts(kNow)});
+  const auto* const message = std::get_if<ImportedMessage>(&row);
+  ASSERT_NE(message, nullptr);
+  ImportWriter writer(&world_.archive.archive(), &world_.archive.tables(), ImportMode::kStore);
+  ASSERT_TRUE(writer.StoreMessages(PlaceOf("C1X"), {*message}, nullptr).has_value());
+  ASSERT_TRUE(world_.StepRows());
+  EXPECT_THAT(Marks(), IsEmpty());
+  world_.Tell(Posted("1700000001.000000", "live"));
+  ASSERT_THAT(Marks(), SizeIs(1));
 }
 
 TEST_F(RowsTest, NoSecondBeginningAfterTheBotJoined) {

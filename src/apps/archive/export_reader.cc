@@ -93,6 +93,20 @@ ConversationKind KindOf(const Json& json, ConversationKind listed) {
   return listed;
 }
 
+// A pinned file has the id of the file in place of a ts; it is left out.
+std::vector<ExportPin> ReadPins(const Json& json) {
+  std::vector<ExportPin> pins;
+  const auto list = json.Find("pins");
+  if (!list) return pins;
+  for (const Json pin : list->Elements()) {
+    auto ts = TimestampIn(pin, "id");
+    if (!ts) continue;
+    pins.push_back(
+        {.ts = *std::move(ts), .user = TextIn(pin, "user"), .pinned = IntIn(pin, "created")});
+  }
+  return pins;
+}
+
 Result<ExportConversation> ReadConversation(const Json& json, ConversationKind listed) {
   return ExportConversation{.channel = TRY(slack::ChannelId::Parse(TextIn(json, "id"))),
                             .kind = KindOf(json, listed),
@@ -100,7 +114,8 @@ Result<ExportConversation> ReadConversation(const Json& json, ConversationKind l
                             .created = IntIn(json, "created"),
                             .archived = IsTrueIn(json, "is_archived"),
                             .topic = Dated(json, "topic"),
-                            .purpose = Dated(json, "purpose")};
+                            .purpose = Dated(json, "purpose"),
+                            .pins = ReadPins(json)};
 }
 
 const ExportFile* FindFile(const std::vector<ExportFile>& files, const std::string& name) {
@@ -108,6 +123,37 @@ const ExportFile* FindFile(const std::vector<ExportFile>& files, const std::stri
       std::lower_bound(files.begin(), files.end(), name,
                        [](const auto& file, const auto& key) { return file.name < key; });
   return place != files.end() && place->name == name ? &*place : nullptr;
+}
+
+// slackdump's dumps have one file for each conversation: "C01234567.json", and for a thread
+// "C01234567-1714557600.000100.json".
+bool IsDumpOfConversation(std::string_view name) {
+  constexpr std::string_view kEnd = ".json";
+  if (!name.ends_with(kEnd)) return false;
+  name.remove_suffix(kEnd.size());
+  const std::string_view id = name.substr(0, name.find('-'));
+  const bool is_conversation = id.starts_with('C') || id.starts_with('D') || id.starts_with('G');
+  return is_conversation && slack::ChannelId::Parse(id).has_value();
+}
+
+// What to do with files that slackdump wrote in a format of its own. Empty when it did not.
+std::string AdviceForSlackdump(const std::vector<ExportFile>& files) {
+  for (const ExportFile& file : files) {
+    const std::string_view name = SplitPath(file.name).name;
+    if (name == "slackdump.sqlite" || name.ends_with(".json.gz")) {
+      return fmt::format(
+          "this is an archive of slackdump ({}), not an export: convert it with 'slackdump convert "
+          "-f export -o export.zip' and the name of its folder, and import export.zip",
+          file.name);
+    }
+    if (IsDumpOfConversation(name)) {
+      return fmt::format(
+          "this is a dump of slackdump ({}), not an export, and it has no lists of channels and "
+          "people: make an export with 'slackdump export -o export.zip', and import export.zip",
+          file.name);
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -142,6 +188,12 @@ Result<std::unique_ptr<ExportReader>> ExportReader::Open(std::unique_ptr<ExportF
                                                          Problems* problems) {
   std::unique_ptr<ExportReader> reader(new ExportReader(std::move(files), problems));
   reader->FindWorkspaces();
+  const bool has_days = std::ranges::any_of(reader->files_->files(), [](const ExportFile& file) {
+    return IsDay(SplitPath(file.name).name);
+  });
+  // A dump may have a list of channels beside it. Then it would look like an export without days.
+  const std::string advice = has_days ? "" : AdviceForSlackdump(reader->files_->files());
+  if (!advice.empty()) return Invalid(advice);
   if (reader->workspaces_.empty()) {
     return Invalid(
         "this is not an export of Slack: it has no channels.json, groups.json, dms.json or "
@@ -224,8 +276,10 @@ void ExportReader::FindUsers() {
 
 bool ExportReader::ReadRows(const ExportFile& file,
                             const std::function<void(std::string_view row)>& take) {
+  bool whole = true;
   ArraySplitter splitter(kMaxExportRowBytes, [&](const ArrayElement& element) {
     if (element.too_large) {
+      whole = false;
       problems_.Add(file.name, fmt::format("a row has more than {} bytes", kMaxExportRowBytes));
     } else {
       take(element.text);
@@ -237,7 +291,7 @@ bool ExportReader::ReadRows(const ExportFile& file,
   });
   if (status) status = splitter.Finish();
   if (!status) problems_.Add(file.name, status.error().message);
-  return status.has_value();
+  return whole && status.has_value();
 }
 
 bool ExportReader::ReadObjects(const ExportFile& file,

@@ -24,6 +24,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "slack/ids.h"
+#include "slack/timestamp.h"
 
 namespace tidemark::archive {
 
@@ -62,6 +63,13 @@ struct DatedText {
   int64_t set = 0;
 };
 
+// A message that is pinned in its channel.
+struct ExportPin {
+  slack::Timestamp ts;  // Of the message.
+  std::string user = {};
+  int64_t pinned = 0;  // Epoch seconds; 0: unknown.
+};
+
 struct ExportConversation {
   slack::ChannelId channel;
   ConversationKind kind = ConversationKind::kPublic;
@@ -70,6 +78,7 @@ struct ExportConversation {
   bool archived = false;
   DatedText topic = {};
   DatedText purpose = {};
+  std::vector<ExportPin> pins = {};
   std::vector<ExportFile> days = {};  // In the order of their dates.
 };
 
@@ -81,7 +90,8 @@ struct ExportWorkspace {
 
 class ExportReader {
  public:
-  // Fails like OpenExportFiles, and with kInvalid when there is no list of conversations.
+  // Fails like OpenExportFiles, and with kInvalid when there is no list of conversations, or when
+  // slackdump wrote the files in one of its own formats.
   // `problems` outlives the reader.
   static Result<std::unique_ptr<ExportReader>> Open(const std::string& path, Problems* problems);
   static Result<std::unique_ptr<ExportReader>> Open(std::unique_ptr<ExportFiles> files,
@@ -94,8 +104,8 @@ class ExportReader {
   // The date of the newest day, in epoch seconds: the export was made then or later. 0: no days.
   int64_t newest_day() const { return newest_day_; }
 
-  // Gives each element of the JSON array in the file, as text that was not parsed. False when the
-  // file could not be read to its end: that is added to the problems, and the rows before that are
+  // Gives each element of the JSON array in the file, as text that was not parsed. False when not
+  // all of them could be read: that is added to the problems, and the rows that were given are
   // valid.
   bool ReadRows(const ExportFile& file, const std::function<void(std::string_view row)>& take);
   // The same, parsed; elements that are not objects are added to the problems.

@@ -14,6 +14,7 @@
 
 #include "apps/archive/archive_table.h"
 #include "apps/archive/import_row.h"
+#include "apps/archive/json_fields.h"
 #include "base/worker_pool.h"
 #include "slack/event.h"
 
@@ -119,17 +120,49 @@ bool IsPublic(const ExportConversation& conversation) {
   return conversation.kind == ConversationKind::kPublic;
 }
 
+struct RowSpan {
+  Timestamp from;
+  Timestamp to;
+
+  void Cover(const Timestamp& ts) {
+    from = std::min(from, ts);
+    to = std::max(to, ts);
+  }
+};
+
+// What was read of the file of one day.
+struct Day {
+  bool whole = true;                           // Every row was read and could be used.
+  std::optional<RowSpan> rows = std::nullopt;  // From the first to the last one.
+
+  void Cover(const Timestamp& ts) {
+    if (!rows) rows = RowSpan{ts, ts};
+    rows->Cover(ts);
+  }
+};
+
 // The import of one conversation.
 struct Job {
   const ExportConversation* conversation = nullptr;
   Place place;
-  bool whole = true;  // Every file was read to its end.
-  std::optional<Timestamp> first = std::nullopt;
-  std::optional<Timestamp> last = std::nullopt;
+  std::vector<Day> days = {};  // Those of the conversation.
+  bool is_stopped = false;     // Not all files were read.
 
-  void Cover(const Timestamp& ts) {
-    if (!first || ts < *first) first = ts;
-    if (!last || *last < ts) last = ts;
+  // Where the export has every row, from the first to the last one that was read. An export has
+  // no file for a day without messages, so a span goes on over missing days. It ends before a file
+  // that was not read whole: nobody knows what is missing there, or from which time of the day.
+  std::vector<RowSpan> KnownSpans() const {
+    std::vector<RowSpan> spans;
+    bool goes_on = false;
+    for (const Day& day : days) {
+      if (!day.whole) goes_on = false;
+      if (!day.whole || !day.rows) continue;
+      if (!goes_on) spans.push_back(*day.rows);
+      spans.back().Cover(day.rows->from);
+      spans.back().Cover(day.rows->to);
+      goes_on = true;
+    }
+    return spans;
   }
 };
 
@@ -138,17 +171,20 @@ struct Chunk {
   struct Row {
     size_t begin = 0;
     size_t size = 0;
-    const ExportFile* file = nullptr;
+    size_t day = 0;  // Its index in the conversation.
   };
   Job* job = nullptr;
+  // Only in a dry run. Shared by the chunks of the conversation, and gone with the last of them.
+  std::shared_ptr<SeenRows> seen = nullptr;
   std::string text = {};
   std::vector<Row> rows = {};
 
   bool IsFull() const { return rows.size() >= kMaxChunkRows || text.size() >= kMaxChunkBytes; }
-  void Add(std::string_view row, const ExportFile& file) {
-    rows.push_back({text.size(), row.size(), &file});
+  void Add(std::string_view row, size_t day) {
+    rows.push_back({text.size(), row.size(), day});
     text += row;
   }
+  const ExportFile& FileOf(const Row& row) const { return job->conversation->days[row.day]; }
   std::string_view TextOf(const Row& row) const {
     return std::string_view(text).substr(row.begin, row.size);
   }
@@ -195,13 +231,16 @@ class Importer {
   Status AddWorkspace(const ExportWorkspace& workspace);
   Status StoreUsers(const ExportFile& file, const slack::TeamId& team);
   Status StoreChannels(const std::vector<Job*>& jobs, const slack::TeamId& team);
+  Status StorePins(const std::vector<Job*>& jobs, const slack::TeamId& team);
   Status StoreMessages();
   void ReadDays(Job* job, Chunk* chunk);
   void Send(Chunk chunk);
   Status Process(const Chunk& chunk);
-  using FilesByTs = std::map<Timestamp, const ExportFile*>;
+  struct Rows;
+  Rows Parse(const Chunk& chunk);
   Status NoteTooLarge(const Place& place, const Timestamp& ts, const ExportFile& file);
   Status MarkCoverage();
+  Status MarkImported(const Place& place, RowSpan span);
   Status SetNames();
 
   void Fail(const Error& error);
@@ -255,8 +294,9 @@ Status Importer::AddWorkspace(const ExportWorkspace& workspace) {
       ++report_.private_left_out;
       continue;
     }
-    jobs_.push_back(std::make_unique<Job>(
-        Job{.conversation = &conversation, .place = {team, conversation.channel}}));
+    jobs_.push_back(std::make_unique<Job>(Job{.conversation = &conversation,
+                                              .place = {team, conversation.channel},
+                                              .days = std::vector<Day>(conversation.days.size())}));
     jobs.push_back(jobs_.back().get());
     progress_.total_files += conversation.days.size();
     for (const ExportFile& day : conversation.days) progress_.total_bytes += day.size_bytes;
@@ -266,7 +306,8 @@ Status Importer::AddWorkspace(const ExportWorkspace& workspace) {
     TRY(parts_.state->AddTeam(team));
   }
   if (workspace.users) TRY(StoreUsers(*workspace.users, team));
-  return StoreChannels(jobs, team);
+  TRY(StoreChannels(jobs, team));
+  return StorePins(jobs, team);
 }
 
 Status Importer::StoreUsers(const ExportFile& file, const slack::TeamId& team) {
@@ -307,6 +348,24 @@ Status Importer::StoreChannels(const std::vector<Job*>& jobs, const slack::TeamI
   return Done{};
 }
 
+// The list of channels says what is pinned, and when it was. An event about the pin that came later
+// wins. Without a time the pin counts as old as its message.
+Status Importer::StorePins(const std::vector<Job*>& jobs, const slack::TeamId& team) {
+  std::vector<News> news;
+  for (const Job* job : jobs) {
+    for (const ExportPin& pin : job->conversation->pins) {
+      news.push_back(
+          PinNews{.channel = job->conversation->channel,
+                  .ts = pin.ts,
+                  .user = pin.user,
+                  .event_ts = pin.pinned == 0 ? pin.ts : Timestamp::FromSeconds(pin.pinned),
+                  .scope = Scope::kPublic});
+    }
+  }
+  report_.pins += TRY(writer_.StoreNews(team, news)).updated;
+  return Done{};
+}
+
 // One thread reads the export, several write. `room_` limits the chunks in memory: the reader waits
 // until a writer is done.
 Status Importer::StoreMessages() {
@@ -316,6 +375,7 @@ Status Importer::StoreMessages() {
       WorkerPoolOptions{.threads = threads, .max_waiting = 2 * threads});
   for (const std::unique_ptr<Job>& job : jobs_) {
     Chunk chunk{.job = job.get()};
+    if (options_.mode == ImportMode::kDryRun) chunk.seen = std::make_shared<SeenRows>();
     ReadDays(job.get(), &chunk);
     if (!chunk.rows.empty()) Send(std::move(chunk));
   }
@@ -327,25 +387,27 @@ Status Importer::StoreMessages() {
 // A chunk may have rows of several days, so that a conversation with few messages a day still gets
 // large transactions.
 void Importer::ReadDays(Job* job, Chunk* chunk) {
-  for (const ExportFile& day : job->conversation->days) {
+  for (size_t i = 0; i < job->days.size(); ++i) {
     if (failure()) return;
     if (options_.is_stopped()) {
-      job->whole = false;
+      std::lock_guard lock(mutex_);
+      job->is_stopped = true;
       report_.is_stopped = true;
       return;
     }
-    const bool whole = reader_->ReadRows(day, [&](std::string_view row) {
-      chunk->Add(row, day);
-      if (chunk->IsFull()) Send(std::exchange(*chunk, Chunk{.job = job}));
+    const ExportFile& file = job->conversation->days[i];
+    const bool whole = reader_->ReadRows(file, [&](std::string_view row) {
+      chunk->Add(row, i);
+      if (chunk->IsFull()) Send(std::exchange(*chunk, Chunk{.job = job, .seen = chunk->seen}));
     });
-    job->whole = job->whole && whole;
     ++progress_.files;
-    progress_.bytes += day.size_bytes;
+    progress_.bytes += file.size_bytes;
     std::lock_guard lock(mutex_);
+    if (!whole) job->days[i].whole = false;
     ++report_.files;
-    report_.last_file = day.name;
+    report_.last_file = file.name;
     report_.unreadable_files += whole ? 0 : 1;
-    report_.bytes += day.size_bytes;
+    report_.bytes += file.size_bytes;
   }
 }
 
@@ -360,45 +422,62 @@ void Importer::Send(Chunk chunk) {
   CHECK(taken);  // The pool's queue is longer than `room_` allows chunks.
 }
 
-// Runs on a worker. Parses the rows of the chunk, stores what they tell, and adds up the counts.
-Status Importer::Process(const Chunk& chunk) {
+// What the rows of a chunk tell.
+struct Importer::Rows {
+  std::vector<ImportedMessage> messages;
+  std::map<Timestamp, size_t> days;  // Of the messages.
+  std::vector<News> changes;         // Of the channel.
+  uint64_t left_out = 0;
+  // The time of each row that was read. It is not always that of its message: a row about an edit
+  // of an old message tells nothing about the time since that message.
+  std::vector<std::pair<size_t, Timestamp>> read = {};
+  std::vector<size_t> bad = {};  // The days of rows that cannot be used.
+};
+
+Importer::Rows Importer::Parse(const Chunk& chunk) {
   const ImportContext context{.place = chunk.job->place,
                               .is_public = IsPublic(*chunk.job->conversation),
                               .now = now_,
                               .read = read_options()};
-  std::vector<ImportedMessage> messages;
-  messages.reserve(chunk.rows.size());
-  FilesByTs files;
-  std::vector<News> changes;
-  uint64_t left_out = 0;
-  uint64_t bad = 0;
+  Rows rows;
+  rows.messages.reserve(chunk.rows.size());
   for (const Chunk::Row& row : chunk.rows) {
     const Result<JsonDocument> document = slack::ParseBody(WithoutLinkTokens(chunk.TextOf(row)));
     ImportedRow read = document ? ReadImportedRow(document->root(), context)
                                 : ImportedRow(BadRow{document.error().message});
+    const auto ts = document ? TimestampIn(document->root(), "ts") : std::nullopt;
+    if (ts) rows.read.emplace_back(row.day, *ts);
     if (auto* message = std::get_if<ImportedMessage>(&read)) {
-      files.emplace(message->news.ts, row.file);
-      messages.push_back(std::move(*message));
+      rows.days.emplace(message->news.ts, row.day);
+      rows.messages.push_back(std::move(*message));
     } else if (auto* change = std::get_if<ScopedChannelNews>(&read)) {
-      changes.push_back(std::move(*change));
+      rows.changes.push_back(std::move(*change));
     } else if (const auto* fault = std::get_if<BadRow>(&read)) {
-      problems_.Add(row.file->name, fault->reason);
-      ++bad;
+      problems_.Add(chunk.FileOf(row).name, fault->reason);
+      rows.bad.push_back(row.day);
     } else {
-      ++left_out;
+      ++rows.left_out;
     }
   }
-  left_out += changes.size();
-  TRY(writer_.StoreNews(chunk.job->place.team, changes));
-  const StoreCounts counts = TRY(writer_.StoreMessages(chunk.job->place, messages));
-  for (const Timestamp& ts : counts.too_large)
-    TRY(NoteTooLarge(chunk.job->place, ts, *files.at(ts)));
-  progress_.messages += messages.size();
+  return rows;
+}
+
+// Runs on a worker. Stores what the rows of the chunk tell, and adds up the counts.
+Status Importer::Process(const Chunk& chunk) {
+  Job& job = *chunk.job;
+  const Rows rows = Parse(chunk);
+  TRY(writer_.StoreNews(job.place.team, rows.changes));
+  const StoreCounts counts = TRY(writer_.StoreMessages(job.place, rows.messages, chunk.seen.get()));
+  for (const Timestamp& ts : counts.too_large) {
+    TRY(NoteTooLarge(job.place, ts, job.conversation->days[rows.days.at(ts)]));
+  }
+  progress_.messages += rows.messages.size();
   std::lock_guard lock(mutex_);
   report_.messages += counts;
-  report_.left_out += left_out;
-  report_.bad += bad + counts.too_large.size();
-  for (const ImportedMessage& message : messages) chunk.job->Cover(message.news.ts);
+  report_.left_out += rows.left_out + rows.changes.size();
+  report_.bad += rows.bad.size() + counts.too_large.size();
+  for (const auto& [day, ts] : rows.read) job.days[day].Cover(ts);
+  for (const size_t day : rows.bad) job.days[day].whole = false;
   return Done{};
 }
 
@@ -414,25 +493,27 @@ Status Importer::NoteTooLarge(const Place& place, const Timestamp& ts, const Exp
                                          .reason = "a message of the export is too large"});
 }
 
-// The key of a mark is its beginning. When an earlier import begins at the same time, this one's
-// mark begins where the earlier one ends.
 Status Importer::MarkCoverage() {
   for (const std::unique_ptr<Job>& job : jobs_) {
-    if (!job->whole || !job->first) continue;
-    Timestamp from = *job->first;
-    bool is_known = false;
-    for (const CoverageNews& mark : TRY(parts_.ledger->Marks(job->place))) {
-      if (mark.kind != CoverageKind::kImported || !mark.to || from < mark.from) continue;
-      is_known = is_known || *job->last <= *mark.to;
-      if (mark.from == from) from = *mark.to;
-    }
-    if (is_known) continue;
-    TRY(parts_.ledger->Add(job->place.team, {.channel = job->place.channel,
-                                             .kind = CoverageKind::kImported,
-                                             .from = from,
-                                             .to = *job->last}));
+    if (job->is_stopped) continue;
+    for (const RowSpan& span : job->KnownSpans()) TRY(MarkImported(job->place, span));
   }
   return Done{};
+}
+
+// A single message tells nothing about the time around it. The key of a mark is its beginning: when
+// an earlier import begins at the same time, this one's mark begins where the earlier one ends.
+Status Importer::MarkImported(const Place& place, RowSpan span) {
+  for (const CoverageNews& mark : TRY(parts_.ledger->Marks(place))) {
+    if (mark.kind != CoverageKind::kImported || !mark.to || span.from < mark.from) continue;
+    if (span.to <= *mark.to) return Done{};
+    if (mark.from == span.from) span.from = *mark.to;
+  }
+  if (span.to <= span.from) return Done{};
+  return parts_.ledger->Add(place.team, {.channel = place.channel,
+                                         .kind = CoverageKind::kImported,
+                                         .from = span.from,
+                                         .to = span.to});
 }
 
 // Usually the processors of a server keep the channel index. The import may run without a server,

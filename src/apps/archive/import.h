@@ -63,14 +63,15 @@ struct ImportProgress {
 
 struct ImportReport {
   std::vector<std::string> teams;
-  uint64_t files = 0;  // One for each day of a conversation.
-  uint64_t unreadable_files = 0;
+  uint64_t files = 0;             // One for each day of a conversation.
+  uint64_t unreadable_files = 0;  // Not all of their rows could be read.
   uint64_t bytes = 0;
   StoreCounts messages;
   uint64_t left_out = 0;  // Joins and leaves; changes of the channel, which are in its row.
   uint64_t bad = 0;       // Rows that could not be used.
   uint64_t users = 0;
   uint64_t channels = 0;
+  uint64_t pins = 0;              // New ones.
   uint64_t private_left_out = 0;  // Conversations.
   uint64_t attachments = 0;       // Files inside the export, which are not imported.
   std::string first_attachment = {};

@@ -58,10 +58,12 @@ std::string EventOf(const Json& row, const ImportContext& context, const slack::
 ImportedRow FromNews(News news, const ImportContext& context) {
   if (auto* message = std::get_if<MessageNews>(&news)) {
     message->scope = Scope::kPublic;
+    message->is_import = true;
     return ImportedMessage{.news = std::move(*message)};
   }
   if (auto* channel = std::get_if<ScopedChannelNews>(&news)) {
     channel->scope = Scope::kPublic;
+    if (channel->notice) channel->notice->is_import = true;
     // `--with-private` imports a private channel without making it public: otherwise the listener
     // would keep its later events.
     channel->news.implies_public = channel->news.implies_public && context.is_public;
@@ -139,7 +141,8 @@ ImportedRow ReadImportedRow(const Json& row, const ImportContext& context) {
   const std::string_view subtype = FindTextIn(row, "subtype").value_or("");
   if (IsEvent(subtype)) return ReadAsEvent(row, context, *ts);
   ImportedMessage message{
-      .news = {.channel = context.place.channel, .scope = Scope::kPublic, .ts = *ts}};
+      .news = {
+          .channel = context.place.channel, .scope = Scope::kPublic, .ts = *ts, .is_import = true}};
   if (subtype == kTombstoneSubtype) {
     if (const auto thread_ts = TimestampIn(row, "thread_ts")) {
       message.news.traits.thread_ts = thread_ts->text();

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "apps/archive/attributes.h"
+#include "item/limits.h"
 #include "item/size.h"
 #include "tables/limits.h"
 #include "tables/pages.h"
@@ -47,8 +48,21 @@ bool IsPlain(const ImportedMessage& message) {
 
 item::Item EncodeFresh(const Place& place, const ImportedMessage& message) {
   MessageState state{.message = {.place = place, .ts = message.news.ts}};
+  state.message.imported = message.news.is_import;
   Join(message.news.observations.front(), &state);
   return Encode(state.message);
+}
+
+// Whether no row has room for the text, even without everything that may be left out (see
+// EncodeWithBody in planner.cc).
+bool IsTooLarge(const Place& place, const ImportedMessage& message) {
+  MessageState state{.message = {.place = place, .ts = message.news.ts}};
+  for (const Observation& observation : message.news.observations) Join(observation, &state);
+  if (!state.message.body) return false;
+  for (std::string Body::*part : {&Body::raw_event, &Body::blocks, &Body::attachments}) {
+    ((*state.message.body).*part).clear();
+  }
+  return item::SizeBytes(Encode(state.message)) > item::kMaxItemBytes;
 }
 
 StoreCounts CountOf(ArchiveOutcome outcome, bool was_there, const slack::Timestamp& ts) {
@@ -131,11 +145,14 @@ Result<std::optional<ImportWriter::Keys>> ImportWriter::KnownKeys(const std::str
 }
 
 Result<StoreCounts> ImportWriter::StoreMessages(const Place& place,
-                                                const std::vector<ImportedMessage>& messages) {
+                                                const std::vector<ImportedMessage>& messages,
+                                                SeenRows* seen) {
   if (messages.empty()) return StoreCounts{};
   if (mode_ == ImportMode::kStore) return StoreFresh(place, messages);
   StoreCounts counts;
-  for (const ImportedMessage& message : messages) counts += TRY(CountDryRun(place, message));
+  for (const ImportedMessage& message : messages) {
+    counts += TRY(CountDryRun(place, message, seen));
+  }
   return counts;
 }
 
@@ -231,11 +248,41 @@ Result<StoreCounts> ImportWriter::PutReaction(const Place& place, const Reaction
   return StoreCounts{.reactions = reply.applied ? 1u : 0u};
 }
 
-Result<StoreCounts> ImportWriter::CountDryRun(const Place& place, const ImportedMessage& message) {
-  if (archive_ == nullptr) return StoreCounts{.stored_new = 1};
+Result<StoreCounts> ImportWriter::CountAlone(const Place& place, const ImportedMessage& message) {
+  if (archive_ == nullptr) {
+    return CountOf(
+        IsTooLarge(place, message) ? ArchiveOutcome::kIncomplete : ArchiveOutcome::kStored, false,
+        message.news.ts);
+  }
   const bool was_there = TRY(IsThere(place, message.news.ts));
   return CountOf(TRY(archive_->PlanNews(place.team, message.news)).outcome, was_there,
                  message.news.ts);
+}
+
+Result<StoreCounts> ImportWriter::CountDryRun(const Place& place, const ImportedMessage& message,
+                                              SeenRows* seen) {
+  StoreCounts counts = TRY(CountAlone(place, message));
+  const bool would_be_stored = counts.stored_new + counts.updated > 0;
+  // The import would have stored the first row of the message by now.
+  const SeenRows::Sight sight = would_be_stored ? seen->See(message) : SeenRows::Sight::kFirst;
+  if (sight == SeenRows::Sight::kAgain) counts = {.unchanged = 1};
+  if (sight == SeenRows::Sight::kChanged) counts = {.updated = 1};
+  for (const ReactionNews& reaction : message.reactions) {
+    counts += TRY(CountReaction(place, reaction, seen));
+  }
+  return counts;
+}
+
+// The same decision as the condition in PutReaction.
+Result<StoreCounts> ImportWriter::CountReaction(const Place& place, const ReactionNews& reaction,
+                                                SeenRows* seen) {
+  const std::string key = ReactionKey(reaction);
+  if (!seen->SeeReaction(key)) return StoreCounts{};
+  if (archive_ == nullptr) return StoreCounts{.reactions = 1};
+  const auto known = TRY(
+      tables_->Get({.table = archive_->options().table, .key = KeyOf(ReactionsOf(place), key)}));
+  const bool is_new = !known || IntIn(*known, "count").value_or(0) < reaction.count;
+  return StoreCounts{.reactions = is_new ? 1u : 0u};
 }
 
 Result<bool> ImportWriter::IsThere(const Place& place, const slack::Timestamp& ts) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "apps/archive/archive.h"
+#include "apps/archive/import_dry_run.h"
 #include "apps/archive/import_row.h"
 #include "base/result.h"
 #include "tables/tables.h"
@@ -38,9 +39,10 @@ class ImportWriter {
   // Both outlive this. With kDryRun they may be null: then there is no archive yet, and all is new.
   ImportWriter(Archive* archive, tables::Tables* tables, ImportMode mode);
 
-  // Messages of one conversation.
+  // Messages of one conversation. A dry run needs what it has seen of the conversation so far;
+  // otherwise `seen` is null.
   Result<StoreCounts> StoreMessages(const Place& place,
-                                    const std::vector<ImportedMessage>& messages);
+                                    const std::vector<ImportedMessage>& messages, SeenRows* seen);
   // News of any kind, usually each about another row. What was stored counts as updated.
   Result<StoreCounts> StoreNews(const slack::TeamId& team, const std::vector<News>& news);
 
@@ -57,7 +59,12 @@ class ImportWriter {
   Result<StoreCounts> StoreUnit(const Place& place, const Unit& unit);
   Result<StoreCounts> JoinMessage(const Place& place, const ImportedMessage& message);
   Result<StoreCounts> PutReaction(const Place& place, const ReactionNews& reaction);
-  Result<StoreCounts> CountDryRun(const Place& place, const ImportedMessage& message);
+  Result<StoreCounts> CountDryRun(const Place& place, const ImportedMessage& message,
+                                  SeenRows* seen);
+  Result<StoreCounts> CountReaction(const Place& place, const ReactionNews& reaction,
+                                    SeenRows* seen);
+  // What storing the message would do, if no other row of the export were about it.
+  Result<StoreCounts> CountAlone(const Place& place, const ImportedMessage& message);
   Result<bool> IsThere(const Place& place, const slack::Timestamp& ts);
   // False: the transaction was cancelled, and nothing was written.
   Result<bool> Write(const tables::TransactWriteRequest& request);

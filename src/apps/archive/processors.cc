@@ -24,7 +24,8 @@ constexpr size_t kFilesPage = 10;
 
 // Slack retries an event for this long. A message that is stored within this time of its ts proves
 // that we were listening while every later event was still being sent: from its ts on nothing is
-// missing. A message stored later came from an edit or an import and proves nothing.
+// missing. A message stored later came from an edit and proves nothing. Neither does one that an
+// import stored, however recent it is.
 constexpr EpochSeconds kLiveSeconds = 300;
 
 bool WasStoredLive(const slack::Timestamp& ts, EpochSeconds stored_at) {
@@ -178,6 +179,7 @@ Status Processors::Impl::MarkBeginning(const Place& place, const tables::StreamR
   if (begun_.contains(place)) return Done{};
   const auto ts = TimestampIn(record.keys, "timestamp");
   if (!ts || !WasStoredLive(*ts, record.created_at)) return Done{};
+  if (record.new_image && IsTrueIn(*record.new_image, "imported")) return Done{};
   const auto marks = TRY(parts_.ledger->ChannelMarks(place));
   if (std::ranges::find(marks, CoverageKind::kBegan, &CoverageNews::kind) == marks.end()) {
     TRY(parts_.ledger->Add(place.team, {.channel = place.channel,

@@ -96,6 +96,7 @@ std::string ToJson(const ImportReport& report, bool dry_run) {
   count("left_out", report.left_out);
   count("bad", report.bad);
   count("reactions_new", report.messages.reactions);
+  count("pins_new", report.pins);
   count("users", report.users);
   count("channels", report.channels);
   count("private_left_out", report.private_left_out);
@@ -131,13 +132,14 @@ void PrintForPeople(const ImportReport& report, bool dry_run) {
       "  messages   {} new, {} updated, {} unchanged\n"
       "  left out   {} joins, leaves and changes of channels\n"
       "  reactions  {} new\n"
+      "  pins       {} new\n"
       "  users      {}\n"
       "  channels   {}{}\n"
       "  problems   {}{}\n",
       dry_run ? "Would import" : "Imported", fmt::join(report.teams, ", "), report.files,
       report.seconds, static_cast<double>(report.MessageCount()) / std::max(report.seconds, 1e-9),
       messages.stored_new, messages.updated, messages.unchanged, report.left_out,
-      messages.reactions, report.users, report.channels,
+      messages.reactions, report.pins, report.users, report.channels,
       report.private_left_out == 0
           ? ""
           : fmt::format(" ({} private ones left out: --with-private takes them)",
