@@ -129,13 +129,15 @@ Result<Secret> ReadToken(const std::optional<std::string>& file) {
   return Secret(std::move(text));
 }
 
+// What the server says about a refusal. Empty if it says nothing: then there is no such route.
+std::string DetailOf(const http::Response& response) {
+  const auto problem = JsonDocument::Parse(response.body);
+  return problem ? TextIn(problem->root(), "detail") : std::string();
+}
+
 // The error for a refusal. Its code decides the exit code of the program.
 Error ToError(const http::Response& response, const std::string& path) {
-  std::string detail;
-  if (const auto problem = JsonDocument::Parse(response.body)) {
-    const auto text = problem->root().Find("detail");
-    if (text) detail = text->AsString().value_or("");
-  }
+  std::string detail = DetailOf(response);
   const bool is_callers = response.status == 400 || response.status == 404;
   const bool is_conflict = response.status == 409 || response.status == 412;
   const ErrorCode code = is_callers    ? ErrorCode::kInvalid
@@ -145,6 +147,14 @@ Error ToError(const http::Response& response, const std::string& path) {
                              : ErrorCode::kUnavailable;
   if (detail.empty()) detail = fmt::format("{} for {}", http::StatusText(response.status), path);
   return {code, detail};
+}
+
+Result<JsonDocument> DocumentOf(const http::Response& response, const std::string& path) {
+  if (response.status != 200) return ToError(response, path);
+  auto document = JsonDocument::Parse(response.body);
+  if (document) return document;
+  return Error{ErrorCode::kUnavailable, fmt::format("the answer for {} is not from Tidemark: {}",
+                                                    path, document.error().message)};
 }
 
 }  // namespace
@@ -171,27 +181,19 @@ Error WithServerHint(Error error) {
   return error;
 }
 
-Result<std::optional<JsonDocument>> ApiSource::Answer(const ApiRequest& request) {
-  const http::Response response = TRY(Ask(request, nullptr));
-  if (response.status == 404) return std::optional<JsonDocument>();
-  if (response.status != 200) return ToError(response, request.path);
-  auto document = JsonDocument::Parse(response.body);
-  if (!document) {
-    return Error{ErrorCode::kUnavailable, fmt::format("the answer for {} is not from Tidemark: {}",
-                                                      request.path, document.error().message)};
-  }
-  return std::optional<JsonDocument>(*std::move(document));
-}
-
 Result<std::optional<JsonDocument>> ApiSource::Get(const std::string& path) {
-  return Answer({.path = path});
+  const http::Response response = TRY(Ask({.path = path}, nullptr));
+  if (response.status == 404) return std::optional<JsonDocument>();
+  return std::optional<JsonDocument>(TRY(DocumentOf(response, path)));
 }
 
 Result<JsonDocument> ApiSource::Need(const std::string& path) { return Send({.path = path}); }
 
 Result<JsonDocument> ApiSource::Send(const ApiRequest& request) {
-  std::optional<JsonDocument> document = TRY(Answer(request));
-  if (document) return *std::move(document);
+  const http::Response response = TRY(Ask(request, nullptr));
+  if (response.status != 404 || !DetailOf(response).empty()) {
+    return DocumentOf(response, request.path);
+  }
   return Invalid(fmt::format(
       "the server has no route {}: check the URL, and that this part is enabled in its settings",
       request.path));

@@ -45,7 +45,7 @@ class ApiSource {
   // Returns nullopt if there is nothing at the path (404). Every other refusal is an error with the
   // text of the server.
   Result<std::optional<JsonDocument>> Get(const std::string& path);
-  // The same as Get, but 404 is an error.
+  // The same as Get, but 404 is an error: with what the server says of it, or else about the route.
   Result<JsonDocument> Need(const std::string& path);
   // The same as Need, for any method.
   Result<JsonDocument> Send(const ApiRequest& request);
@@ -56,7 +56,6 @@ class ApiSource {
   Result<bool> Read(const std::string& path, const Take& take);
 
  private:
-  Result<std::optional<JsonDocument>> Answer(const ApiRequest& request);
   // `take` gets the body of a successful answer. If it is null, the body is in the response.
   virtual Result<http::Response> Ask(const ApiRequest& request, const Take& take) = 0;
 };

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,6 +49,95 @@ TEST_F(ArchiveCommandsTest, ImportSaysWhatItDid) {
 TEST_F(ArchiveCommandsTest, ADryRunLeavesNoFolderBehind) {
   EXPECT_EQ(NumberAt(DoArchive({"import", "export", "--dry-run"}), "new"), 3);
   EXPECT_FALSE(std::filesystem::exists(path("data")));
+}
+
+// The same message in the files of two days, an edit of one, many reactions, a pin, a text that no
+// row has room for, and rows that cannot be used.
+TEST_F(ArchiveCommandsTest, ADryRunSaysWhatTheImportThenDoes) {
+  const std::string row =
+      R"({"type":"message","user":"U1X","text":"twice","ts":"1622500001.000100",)"
+      R"("reactions":[{"name":"one","users":["U1X"],"count":3}]})";
+  const std::string edited =
+      R"({"type":"message","user":"U1X","text":"changed","ts":"1622500001.000100",)"
+      R"("edited":{"user":"U1X","ts":"1622600000.000000"}})";
+  const std::string large = R"({"type":"message","user":"U1X","text":")" +
+                            std::string(500'000, 'x') + R"(","ts":"1622500005.000100"})";
+  std::ofstream(path("export/general/2021-06-01.json")) << "[" << row << "," << large << "]";
+  std::ofstream(path("export/general/2021-06-02.json")) << "[" << row << R"(,{"text":"no time"}])";
+  std::ofstream(path("export/general/2021-06-03.json")) << "[" << edited << "]";
+  std::ofstream(path("export/channels.json"))
+      << R"([{"id":"C1X","name":"general","pins":[{"id":"1622500001.000100","user":"U1X",)"
+         R"("type":"C","created":1622500100},{"id":"F1X","type":"F"}]}])";
+  const auto numbers = [&](const Words& more) {
+    Words arguments = {"import", "export"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = Archive(arguments);
+    EXPECT_EQ(outcome.exit_code, kNotMet) << outcome.err;
+    std::string text;
+    for (const char* const name : {"messages", "new", "updated", "unchanged", "left_out", "bad",
+                                   "reactions_new", "pins_new", "users", "channels", "problems"}) {
+      text += fmt::format("{} {}, ", name, NumberAt(outcome.out, name));
+    }
+    return text;
+  };
+  const std::string planned = numbers({"--dry-run"});
+  EXPECT_EQ(planned, numbers({}));
+  EXPECT_THAT(planned, HasSubstr("new 4, updated 1, unchanged 1,"));
+  EXPECT_THAT(planned, HasSubstr("reactions_new 4, pins_new 1,"));
+  // Beside an archive that has some of it.
+  std::ofstream(path("export/general/2021-06-04.json"))
+      << R"([{"type":"message","user":"U1X","text":"later","ts":"1622700000.000100"}])";
+  const std::string more = numbers({"--dry-run"});
+  EXPECT_EQ(more, numbers({}));
+  EXPECT_THAT(more, HasSubstr("new 1, updated 0, unchanged 6,"));
+  EXPECT_THAT(more, HasSubstr("reactions_new 0, pins_new 0,"));
+  EXPECT_THAT(DoArchive({"message", "general", "1622500001.000100"}),
+              HasSubstr(R"("pinned":true)"));
+}
+
+// slackdump's own formats are not those of Slack.
+// Review: A10
+TEST_F(ArchiveCommandsTest, ADumpOfSlackdumpIsRefusedWithAdvice) {
+  std::filesystem::create_directories(path("dump"));
+  std::ofstream(path("dump/C01234567.json"))
+      << R"({"channel_id":"C01234567","name":"general","messages":[]})";
+  const Outcome dump = Archive({"import", "dump"});
+  EXPECT_EQ(dump.exit_code, kInvalid);
+  EXPECT_THAT(dump.err, HasSubstr("C01234567.json"));
+  EXPECT_THAT(dump.err, HasSubstr("slackdump export"));
+  // With a list of channels it would look like an export without messages.
+  std::ofstream(path("dump/channels.json")) << R"([{"id":"C01234567","name":"general"}])";
+  EXPECT_EQ(Archive({"import", "dump", "--team", "T1X"}).exit_code, kInvalid);
+  std::filesystem::create_directories(path("archive"));
+  std::ofstream(path("archive/slackdump.sqlite")) << "SQLite";
+  EXPECT_THAT(Archive({"import", "archive"}).err, HasSubstr("slackdump convert"));
+}
+
+// Coverage says only what was read: not the day of a row that could not be used, nor the time since
+// an old message of which only an edit is in the export.
+TEST_F(ArchiveCommandsTest, AnImportCoversOnlyWhatItCouldRead) {
+  const auto message = [](const char* ts) {
+    return fmt::format(R"({{"type":"message","user":"U1X","text":"x","ts":"{}"}})", ts);
+  };
+  const auto day = [&](const char* name) {
+    return std::ofstream(path(std::string("export/general/") + name));
+  };
+  day("2021-06-01.json") << "[" << message("1622500001.000100") << R"(,{"text":"no time"}])";
+  day("2021-06-02.json") << "[" << message("1622600001.000100") << "]";
+  day("2021-06-03.json") << "[" << message("1622700001.000100") << ","
+                         << message("1622700002.000100");
+  day("2021-06-04.json") << "[" << message("1622800001.000100") << ","
+                         << message("1622800002.000100") << "]";
+  day("2021-06-05.json")
+      << R"([{"type":"message","subtype":"message_changed","ts":"1622900001.000100","message":)"
+         R"({"type":"message","user":"U1X","text":"x","ts":"1500000000.000100","edited":)"
+         R"({"user":"U1X","ts":"1622900001.000000"}}}])";
+  EXPECT_EQ(Archive({"import", "export"}).exit_code, kNotMet);
+  EXPECT_EQ(
+      LinesOf(DoArchive({"coverage", "general"})),
+      (std::vector<std::string>{
+          fmt::format(R"({{"from":"{}","to":"{}","certainty":"imported"}})", kRoot, kEdited),
+          R"({"from":"1622800001.000100","to":"1622900001.000100","certainty":"imported"})"}));
 }
 
 TEST_F(ArchiveCommandsTest, AnImportThatCannotBeReadSaysSo) {
@@ -128,6 +218,26 @@ TEST_F(ArchiveCommandsTest, TablesAreForPeople) {
   EXPECT_THAT(table, HasSubstr("edited 1 files"));
 }
 
+TEST_F(ArchiveCommandsTest, AMessageWithoutTextIsNoEmptyLine) {
+  std::ofstream(path("export/general/2021-06-01.json"))
+      << R"([{"type":"message","subtype":"bot_message","bot_id":"B1X","text":"",)"
+         R"("ts":"1622500001.000100","thread_ts":"1622500001.000100","attachments":)"
+         R"([{"title":"Build 7","text":"passed"}]},)"
+         R"({"type":"message","user":"U9X","text":"","ts":"1622500002.000100","thread_ts":)"
+         R"("1622500001.000100","files":[{"id":"F1X","name":"log.txt"}],)"
+         R"("user_profile":{"real_name":"Zoe Quay"}}])";
+  DoArchive({"import", "export"});
+  for (const Words& list : {Words{"messages", "general", "--from", "2021-05-31", "--table"},
+                            Words{"thread", "general", "1622500001.000100", "--table"}}) {
+    const std::string table = DoArchive(list);
+    EXPECT_THAT(table, HasSubstr("1 attachments  Build 7 passed"));
+    EXPECT_THAT(table, HasSubstr("[log.txt]"));
+    EXPECT_THAT(table, HasSubstr("Zoe Quay"));
+  }
+  EXPECT_THAT(DoArchive({"message", "general", "1622500001.000100", "--table"}),
+              HasSubstr("Build 7 passed"));
+}
+
 // Imported people have names too.
 // Review: A8, A14
 TEST_F(ArchiveCommandsTest, ShowsPeopleByTheirNames) {
@@ -173,7 +283,24 @@ TEST_F(ArchiveCommandsTest, AnUnclearChannelIsAskedFor) {
   const Outcome none = Archive({"messages", "nowhere"});
   EXPECT_EQ(none.exit_code, kInvalid);
   EXPECT_THAT(none.err, HasSubstr("nowhere"));
-  EXPECT_THAT(Archive({"messages", "general", "--team", "T9X"}).err, HasSubstr("general"));
+  const Outcome no_team = Archive({"messages", "general", "--team", "T9X"});
+  EXPECT_EQ(no_team.exit_code, kInvalid);
+  EXPECT_THAT(no_team.err, HasSubstr("nothing of team T9X; it has: T1X"));
+}
+
+TEST_F(ArchiveCommandsTest, AnUnknownChannelIdIsAnError) {
+  DoArchive({"import", "export"});
+  const std::vector<Words> questions = {{"messages", "C9X"},           {"thread", "C9X", kRoot},
+                                        {"message", "C9X", kRoot},     {"files", "C9X", kRoot},
+                                        {"retry-files", "C9X", kRoot}, {"coverage", "C9X"}};
+  for (const Words& question : questions) {
+    const Outcome outcome = Archive(question);
+    EXPECT_EQ(outcome.exit_code, kInvalid) << question.front();
+    EXPECT_THAT(outcome.err, HasSubstr("channel C9X: 'tidemark archive channels' lists"));
+  }
+  const Outcome no_thread = Archive({"thread", "general", "1620000000.999999"});
+  EXPECT_EQ(no_thread.exit_code, kInvalid);
+  EXPECT_THAT(no_thread.err, HasSubstr("no message 1620000000.999999"));
 }
 
 // The former id of a channel has the same name. Both ids stand for the whole history.
@@ -230,6 +357,46 @@ TEST_F(ArchiveCommandsTest, SavesFilesUnderSafeNames) {
   ASSERT_EQ(saved.size(), 1u);
   EXPECT_THAT(saved[0], HasSubstr("F1X-.._.._evil"));
   EXPECT_FALSE(std::filesystem::exists(path("evil.sh")));
+}
+
+TEST_F(ArchiveCommandsTest, SaysWhichFilesWereNotSavedAndWhy) {
+  std::ofstream(path("export/general/2021-06-01.json"))
+      << R"([{"type":"message","text":"x","ts":"1622500001.000100","files":[)"
+         R"({"id":"F1X","name":"a.doc","is_external":true},{"id":"F2X","name":"b.txt"}]},)"
+         R"({"type":"message","subtype":"message_deleted","ts":"1622500003.000100",)"
+         R"("deleted_ts":"1622500002.000100","previous_message":{"type":"message","user":"U1X",)"
+         R"("ts":"1622500002.000100","text":"y","files":[{"id":"F3X","name":"c.txt"}]}}])";
+  DoArchive({"import", "export"});
+  const auto save = [&](Words message, const std::string& folder) {
+    message.insert(message.begin(), "files");
+    message.insert(message.end(), {"--save", folder});
+    return Archive(message);
+  };
+  const Outcome some = save({"general", "1622500001.000100"}, "out");
+  EXPECT_EQ(some.exit_code, kNotMet);
+  EXPECT_THAT(some.err, HasSubstr("not saved: F1X (a.doc): it is not at Slack"));
+  EXPECT_THAT(some.err, HasSubstr("not saved: F2X (b.txt): the archive does not have it"));
+  const Outcome no_files = save({"general", kRoot}, "out");
+  EXPECT_EQ(no_files.exit_code, kNotMet);
+  EXPECT_THAT(no_files.err, HasSubstr("the message has no files"));
+  const Outcome no_message = save({}, "out");
+  EXPECT_EQ(no_message.exit_code, kInvalid);
+  EXPECT_THAT(no_message.err, HasSubstr("--save saves the files of one message"));
+  EXPECT_EQ(save({"general", "1622500001.000100"}, "").exit_code, kInvalid);
+  EXPECT_TRUE(std::filesystem::is_empty(path("out")));
+
+  // The object is gone, although the row names it.
+  Do({"tables", "update", "SlackArchive", "--data", "data", "--key",
+      R"({"itemId":{"S":"message#T1X#C1X"},"timestamp":{"S":"1622500001.000100"}})", "--update",
+      "ADD files_s3 :s", "--values",
+      R"({":s":{"SS":["s3://slack-archive/slack/T1X/C1X/1622500001.000100/F2X"]}})"});
+  EXPECT_THAT(save({"general", "1622500001.000100"}, "out").err,
+              HasSubstr("not saved: F2X (b.txt): its object is missing"));
+  EXPECT_TRUE(std::filesystem::is_empty(path("out")));
+  const Outcome hidden = Run({"archive", "files", "general", "1622500002.000100", "--save", "out"},
+                             {"TIDEMARK_DATA=data", "TIDEMARK_ARCHIVE_DELETED=redact"});
+  EXPECT_EQ(hidden.exit_code, kNotMet);
+  EXPECT_THAT(hidden.err, HasSubstr("the message was deleted"));
 }
 
 // Review: A7

@@ -113,12 +113,21 @@ std::string NotesOf(const Json& message) {
   if (is_reply) add("reply");
   if (message.Find("reply_count")) add(CellOf(message, "reply_count") + " replies");
   if (const auto files = message.Find("files")) add(fmt::format("{} files", files->Size()));
+  if (const auto more = message.Find("attachments")) {
+    add(fmt::format("{} attachments", more->Size()));
+  }
   return notes;
+}
+
+// A bot's message may have no text, and neither has a file that was sent without a word.
+std::string TextOf(const Json& message) {
+  std::string text = CellOf(message, "text");
+  return text.empty() ? CellOf(message, "summary") : text;
 }
 
 Cells MessageCells(const Json& message) {
   return {FormatTime(TextIn(message, "ts")), CellOf(message, "ts"), AuthorOf(message),
-          NotesOf(message), CellOf(message, "text")};
+          NotesOf(message), TextOf(message)};
 }
 
 std::vector<Column> MessageColumns() {
@@ -171,7 +180,7 @@ void PrintDetail(const Json& detail) {
   add("notes", NotesOf(*message) + (IsTrueIn(detail, "pinned") ? " pinned" : ""));
   add("thread", CellOf(*message, "thread_ts"));
   add("deleted", FormatTime(TextIn(*message, "deleted_ts")));
-  add("text", CellOf(*message, "text"));
+  add("text", TextOf(*message));
   if (const auto versions = detail.Find("versions"); versions && versions->Size() > 1) {
     for (const Json version : versions->Elements()) {
       add("version",
@@ -209,22 +218,49 @@ std::string SafeName(const Json& file) {
   return name.substr(0, 200);
 }
 
-// False when the file is not stored.
-Result<bool> SaveFile(ApiSource& source, const Json& file, const std::string& folder) {
-  const std::string path = TextIn(file, "path");
-  if (path.empty()) return false;
-  const std::string target = folder + "/" + SafeName(file);
+// False when there is nothing at the path.
+Result<bool> Download(ApiSource& source, const std::string& path, const std::string& target) {
   std::ofstream stream(target, std::ios::binary | std::ios::trunc);
-  const bool there = TRY(source.Read(path, [&](std::string_view piece) -> Status {
+  const auto check = [&]() -> Status {
+    if (stream) return Done{};
+    return Error{ErrorCode::kUnavailable,
+                 fmt::format("'{}' cannot be written: check the folder and its disk", target)};
+  };
+  const bool there = TRY(source.Read(path, [&](std::string_view piece) {
     stream.write(piece.data(), static_cast<std::streamsize>(piece.size()));
-    return Done{};
+    return check();
   }));
-  stream.close();
-  if (!stream) {
-    return Error{ErrorCode::kUnavailable, fmt::format("'{}' cannot be written", target)};
-  }
-  if (!there) std::filesystem::remove(target);
+  stream.close();  // The last bytes are written here, and may find the disk full.
+  TRY(check());
   return there;
+}
+
+std::string WhyNotStored(const Json& file, const Json& message) {
+  if (IsTrueIn(file, "failed")) {
+    return "it could not be fetched: " + CellOf(message, "files_fetch_error");
+  }
+  if (IsTrueIn(file, "is_external")) return "it is not at Slack but at another place";
+  const std::string mode = CellOf(file, "mode");
+  if (mode == "hidden_by_limit" || mode == "tombstone") {
+    return fmt::format("Slack no longer gives it out ({})", mode);
+  }
+  return "the archive does not have it: no server has fetched it yet";
+}
+
+// Why the file was not saved; nullopt: it was. Half a file is not left behind: it would look like
+// the whole one.
+Result<std::optional<std::string>> SaveFile(ApiSource& source, const Json& file,
+                                            const Json& message, const std::string& folder) {
+  const std::string path = TextIn(file, "path");
+  if (path.empty()) return std::optional(WhyNotStored(file, message));
+  const std::string target = folder + "/" + SafeName(file);
+  const Result<bool> there = Download(source, path, target);
+  if (there && *there) return std::optional<std::string>();
+  std::error_code ignored;
+  std::filesystem::remove(target, ignored);
+  if (!there) return there.error();
+  return std::optional<std::string>(
+      "its object is missing: 'tidemark archive verify' lists all that are");
 }
 
 }  // namespace
@@ -332,33 +368,63 @@ Result<ExitCode> RetryFiles(const ArchiveReadOptions& given) {
   return ExitCode::kOk;
 }
 
+namespace {
+
+Status MakeFolder(const std::string& folder) {
+  if (folder.empty()) return Invalid("--save needs the name of a folder");
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return Done{};
+  return Invalid(fmt::format("'{}' cannot be made: {}", folder, error.message()));
+}
+
+// Saves all files that the archive has, and says of each other one why it was not saved.
+Result<ExitCode> SaveFiles(ApiSource& source, const Json& message, const std::string& folder) {
+  TRY(MakeFolder(folder));
+  const auto files = message.Find("files");
+  if (!files) {
+    const bool is_hidden = IsTrueIn(message, "hidden") || IsTrueIn(message, "purged");
+    PrintMessage(fmt::format("tidemark: nothing saved: {}",
+                             is_hidden ? "the message was deleted, and its files are not shown"
+                                       : "the message has no files"));
+    return ExitCode::kNotMet;
+  }
+  ExitCode code = ExitCode::kOk;
+  for (const Json file : files->Elements()) {
+    const auto why_not = TRY(SaveFile(source, file, message, folder));
+    if (!why_not) continue;
+    PrintMessage(fmt::format("tidemark: not saved: {} ({}): {}", CellOf(file, "id"),
+                             CellOf(file, "name"), *why_not));
+    code = ExitCode::kNotMet;
+  }
+  return code;
+}
+
+}  // namespace
+
 Result<ExitCode> ListFiles(const FilesCommandOptions& given) {
   FilesCommandOptions options = given;
   options.read = WithoutLink(given.read);
   TRY(CheckMessageNamed(options.read));
+  if (options.save && options.read.channel.empty()) {
+    return Invalid("--save saves the files of one message: name it by its channel and its ts");
+  }
   const auto source = TRY(OpenArchiveSource(options.read.source));
   if (options.read.channel.empty()) return ListFailedFiles(*source, options.read);
   const std::optional<JsonDocument> detail = TRY(FindDetail(*source, options.read));
-  if (!detail) return NoSuchMessage(options.read);
-  const auto message = detail->root().Find("message");
-  const auto files = message ? message->Find("files") : std::nullopt;
-  if (options.save) {
-    std::error_code error;
-    std::filesystem::create_directories(*options.save, error);
-    if (error)
-      return Invalid(fmt::format("'{}' cannot be made: {}", *options.save, error.message()));
+  const auto message = detail ? detail->root().Find("message") : std::nullopt;
+  if (!message) return NoSuchMessage(options.read);
+  {
+    Printer printer(options.read.output, {{"ID"}, {"NAME"}, {"TYPE"}, {"SIZE"}, {"STORED"}},
+                    FileCells);
+    if (const auto files = message->Find("files")) {
+      for (const Json file : files->Elements()) printer.Print(file);
+    }
   }
-  bool all_saved = true;
-  Printer printer(options.read.output, {{"ID"}, {"NAME"}, {"TYPE"}, {"SIZE"}, {"STORED"}},
-                  FileCells);
-  if (!files) return ExitCode::kOk;
-  for (const Json file : files->Elements()) {
-    printer.Print(file);
-    if (options.save) all_saved = TRY(SaveFile(*source, file, *options.save)) && all_saved;
-  }
+  if (options.save) return SaveFiles(*source, *message, *options.save);
   const std::string error = CellOf(*message, "files_fetch_error");
   if (!error.empty()) PrintMessage("tidemark: not fetched: " + error);
-  return all_saved ? ExitCode::kOk : ExitCode::kNotMet;
+  return ExitCode::kOk;
 }
 
 Result<ExitCode> ListPeople(const ArchiveReadOptions& options) {

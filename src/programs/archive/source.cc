@@ -38,23 +38,23 @@ Result<std::unique_ptr<ApiSource>> OpenArchiveSource(const ArchiveSourceOptions&
 }
 
 Result<std::string> TeamPath(ApiSource& source, const ArchiveSourceOptions& options) {
-  std::string team;
-  if (options.team) {
-    team = TRY(slack::TeamId::Parse(*options.team)).text();
-  } else {
-    const JsonDocument answer = TRY(source.Need("/api/v1/teams"));
-    std::vector<std::string> teams;
-    if (const auto list = answer.root().Find("teams")) {
-      for (const Json one : list->Elements()) teams.emplace_back(one.AsString().value_or(""));
-    }
-    if (teams.empty()) {
-      return Error{ErrorCode::kNotFound, "the archive is empty: it has no team yet"};
-    }
-    if (teams.size() > 1) {
-      return Invalid(fmt::format("the archive has several teams: choose one with --team: {}",
-                                 fmt::join(teams, ", ")));
-    }
-    team = teams.front();
+  std::vector<std::string> teams;
+  const JsonDocument answer = TRY(source.Need("/api/v1/teams"));
+  if (const auto list = answer.root().Find("teams")) {
+    for (const Json one : list->Elements()) teams.emplace_back(one.AsString().value_or(""));
+  }
+  if (teams.empty()) {
+    return Error{ErrorCode::kNotFound, "the archive is empty: it has no team yet"};
+  }
+  const std::string known = fmt::format("{}", fmt::join(teams, ", "));
+  if (!options.team && teams.size() > 1) {
+    return Invalid(fmt::format("the archive has several teams: choose one with --team: {}", known));
+  }
+  const std::string team =
+      options.team ? TRY(slack::TeamId::Parse(*options.team)).text() : teams.front();
+  if (std::ranges::find(teams, team) == teams.end()) {
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("the archive has nothing of team {}; it has: {}", team, known)};
   }
   return "/api/v1/teams/" + team;
 }
@@ -96,12 +96,24 @@ Result<std::vector<std::string>> CurrentIds(ApiSource& source, const std::string
   return current.empty() ? ids : current;
 }
 
+// An id may be mistyped as easily as a name. Without this check a command would print nothing, as
+// if the channel had no messages.
+Result<std::string> PathOfId(ApiSource& source, const std::string& team_path,
+                             const std::string& id) {
+  std::string path = fmt::format("{}/channels/{}", team_path, id);
+  if (TRY(source.Get(path))) return path;
+  return Error{ErrorCode::kNotFound,
+               fmt::format("the archive has nothing about channel {}: 'tidemark archive channels' "
+                           "lists the channels it has",
+                           id)};
+}
+
 }  // namespace
 
 Result<std::string> ChannelPath(ApiSource& source, const ArchiveSourceOptions& options,
                                 const std::string& channel) {
   const std::string team_path = TRY(TeamPath(source, options));
-  if (slack::ChannelId::Parse(channel)) return fmt::format("{}/channels/{}", team_path, channel);
+  if (slack::ChannelId::Parse(channel)) return PathOfId(source, team_path, channel);
   const std::string name = channel.starts_with('#') ? channel.substr(1) : channel;
   std::vector<std::string> ids = TRY(FindByName(source, team_path, name));
   if (ids.empty()) {
