@@ -104,9 +104,15 @@ class ArchiveWorld {
     CHECK(archive_.CreateTable().has_value());
   }
 
-  ArchiveOutcome Post(const std::string& event) { return PostBody(EnvelopeOf(event)); }
-  ArchiveOutcome PostBody(const std::string& body) {
-    const auto outcome = StoreEvent(archive_, tables_, ParseCallback(body));
+  ArchiveOutcome Post(const std::string& event, ToldChannel told = ToldChannel::kUnknown) {
+    return PostBody(EnvelopeOf(event), told);
+  }
+  // The same for an event whose channel Slack has just called public.
+  ArchiveOutcome PostOfPublic(const std::string& event) {
+    return Post(event, ToldChannel::kPublic);
+  }
+  ArchiveOutcome PostBody(const std::string& body, ToldChannel told = ToldChannel::kUnknown) {
+    const auto outcome = StoreEvent(archive_, tables_, ParseCallback(body), told);
     EXPECT_TRUE(outcome.has_value()) << outcome.error().message << " for " << body;
     return outcome ? *outcome : ArchiveOutcome::kIncomplete;
   }

@@ -70,7 +70,7 @@ TEST_F(ChannelRowTest, ARenameIsTheFirstInTheHistory) {
 TEST_F(ChannelRowTest, OfTwentyFiveNamesKeepsTheNewestTwenty) {
   std::vector<std::string> expected;
   for (int i = 1; i <= 25; ++i) {
-    world.Post(Rename(i, fmt::format("name-{}", i)));
+    world.PostOfPublic(Rename(i, fmt::format("name-{}", i)));
     if (i > 5) expected.insert(expected.begin(), fmt::format("name-{}", i));
   }
   EXPECT_EQ(*Row().Find("names_history"), Names(expected));
@@ -102,8 +102,8 @@ TEST_F(ChannelRowTest, TheSameRenameTwiceCountsOnce) {
 
 // Spec: 001-37
 TEST_F(ChannelRowTest, RenamesAreInTheOrderOfTheirEvents) {
-  world.Post(Rename(3, "third"));
-  world.Post(Rename(2, "second"));
+  world.PostOfPublic(Rename(3, "third"));
+  world.PostOfPublic(Rename(2, "second"));
   EXPECT_EQ(TextIn(Row(), "name"), "third");
   EXPECT_EQ(*Row().Find("names_history"), Names({"third", "second"}));
   EXPECT_EQ(TextIn(Row(), "raw_event"), Rename(3, "third"));
@@ -111,7 +111,7 @@ TEST_F(ChannelRowTest, RenamesAreInTheOrderOfTheirEvents) {
 
 // Spec: 001-38
 TEST_F(ChannelRowTest, ARenameOfAnUnknownChannelMakesItsRow) {
-  EXPECT_EQ(world.Post(Rename(2, "general")), ArchiveOutcome::kStored);
+  EXPECT_EQ(world.PostOfPublic(Rename(2, "general")), ArchiveOutcome::kStored);
   EXPECT_EQ(TextIn(Row(), "timestamp"), At(2));
   EXPECT_EQ(TextIn(Row(), "name"), "general");
   EXPECT_EQ(TextIn(Row(), "visibility"), "public");

@@ -61,7 +61,7 @@ TEST_F(ListedTest, ARepetitionChangesNothing) {
 
 // The history of names has room for 40 changes: a name that is repeated is no change.
 TEST_F(ListedTest, AnotherTopicIsNoChangeOfTheName) {
-  world.Post(Rename(1, "general"));
+  world.PostOfPublic(Rename(1, "general"));
   const std::string raw = TextIn(ChannelRow(), "raw_event");
   slack::Conversation listed = general;
   for (int i = 2; i < 6; ++i) {

@@ -182,8 +182,8 @@ std::vector<std::string> SomeEvents() {
           Changed("1620000010.000300", Inner(kRowsTs, "two", Edited("1620000010.000000")),
                   Inner(kRowsTs, "one")),
           Deleted("1620000030.000300", "1620000000.000900", Inner("1620000000.000900", "gone")),
-          R"({"type":"channel_created","channel":{"id":"C1X","name":"general"},)"
-          R"("event_ts":"1620000001.000000"})",
+          R"({"type":"channel_created","event_ts":"1620000001.000000",)"
+          R"("channel":{"id":"C1X","name":"general","is_private":false}})",
           R"({"type":"channel_rename","channel":{"id":"C1X","name":"new"},)"
           R"("event_ts":"1620000002.000000"})"};
 }

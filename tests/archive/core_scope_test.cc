@@ -61,11 +61,54 @@ TEST(ScopeTest, NoEventOfAPrivateChannelIsKept) {
   EXPECT_TRUE(world.Rows().empty());
 }
 
+// The name of an event does not say that its channel is public: private channels too have ids that
+// begin with C.
+TEST(ScopeTest, NoNameOfAnEventMakesAChannelPublic) {
+  ArchiveWorld world;
+  const std::string at = R"("event_ts":"1620000001.000200")";
+  for (const char* type : {"channel_archive", "channel_unarchive", "channel_deleted",
+                           "channel_left", "channel_history_changed"}) {
+    const std::string event = fmt::format(R"({{"type":"{}","channel":"C1X",{}}})", type, at);
+    EXPECT_EQ(world.Post(event), ArchiveOutcome::kNotPublic) << event;
+  }
+  for (const char* type : {"channel_rename", "channel_created"}) {
+    const std::string event =
+        fmt::format(R"({{"type":"{}","channel":{{"id":"C1X","name":"secret"}},{}}})", type, at);
+    EXPECT_EQ(world.Post(event), ArchiveOutcome::kNotPublic) << event;
+  }
+  for (const char* change : {"topic", "purpose", "name"}) {
+    const std::string event =
+        fmt::format(R"({{"type":"channel_{0}","channel":"C1X","{0}":"secret",{1}}})", change, at);
+    EXPECT_EQ(world.Post(event), ArchiveOutcome::kNotPublic) << event;
+  }
+  const std::string joined = R"({"type":"member_joined_channel","user":"UBOT","channel":"C1X",)"
+                             R"("channel_type":"C",)" +
+                             at + "}";
+  EXPECT_EQ(world.Post(joined), ArchiveOutcome::kNotPublic);
+  EXPECT_TRUE(world.Rows().empty());
+}
+
+// A channel that is recorded as private, and has no messages, stays private.
+TEST(ScopeTest, AnEventOfAChannelRecordedAsPrivateIsNotKept) {
+  ArchiveWorld world;
+  ASSERT_TRUE(world.tables().Put({.table = "SlackArchive",
+                                  .item = {{"itemId", "channel#T1X#C1X"},
+                                           {"timestamp", "1610000000.000000"},
+                                           {"type", "channel"},
+                                           {"visibility", "private"}}}));
+  const auto rows = world.Rows();
+  EXPECT_EQ(world.Post(R"({"type":"channel_archive","channel":"C1X",)"
+                       R"("event_ts":"1620000001.000200"})"),
+            ArchiveOutcome::kNotPublic);
+  EXPECT_EQ(world.Post(In("C1X", "group")), ArchiveOutcome::kNotPublic);
+  EXPECT_EQ(world.Rows(), rows);
+}
+
 // Spec: 001-09
 TEST(ScopeTest, AChannelThatWasPublicIsStillKept) {
   ArchiveWorld world;
-  world.Post(R"({"type":"channel_created","channel":{"id":"C1X","name":"general"},)"
-             R"("event_ts":"1620000000.000000"})");
+  world.Post(R"({"type":"channel_created","event_ts":"1620000000.000000",)"
+             R"("channel":{"id":"C1X","name":"general","is_private":false}})");
   world.Post(ToPrivate("1620000001.000000"));
   EXPECT_EQ(world.Post(In("C1X", "group")), ArchiveOutcome::kStored);
   EXPECT_FALSE(world.MessageRow(kScopeTs).empty());

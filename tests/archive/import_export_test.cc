@@ -135,7 +135,7 @@ TEST(ImportTest, JoinsEventsInAnyOrder) {
     ImportWorld world;
     // The channel is public by an event too, so that its reactions are kept before the import.
     world.Post(R"({"type":"channel_created","event_ts":"1500000000.000000",)"
-               R"("channel":{"id":"C1X","name":"general","created":1500000000}})");
+               R"("channel":{"id":"C1X","name":"general","is_private":false}})");
     for (size_t i = 0; i < LiveEvents().size(); ++i) {
       if (i == before) world.Import(SmallExport());
       world.Post(LiveEvents()[i]);
@@ -189,7 +189,8 @@ TEST(ImportTest, EventsOfAChannelOutweighTheList) {
     ImportWorld world;
     if (!live_first) world.Import(SmallExport());
     world.Post(R"({"type":"channel_rename","event_ts":"1630000000.000000",)"
-               R"("channel":{"id":"C1X","name":"lobby","created":1500000000}})");
+               R"("channel":{"id":"C1X","name":"lobby","created":1500000000}})",
+               ToldChannel::kPublic);
     if (live_first) world.Import(SmallExport());
     EXPECT_EQ(TextIn(world.ChannelRow(), "name"), "lobby");
     EXPECT_EQ(TextIn(world.ChannelRow(), "topic"), "all of it");

@@ -96,7 +96,8 @@ TEST(ImportFaultsTest, TheNameInTheListIsTheNewest) {
   ExportTexts texts = SmallExport();
   ImportWorld world;
   world.Post(R"({"type":"channel_rename","channel":{"id":"C1X","name":"lobby"},)"
-             R"("event_ts":"1600000000.000000"})");
+             R"("event_ts":"1600000000.000000"})",
+             ToldChannel::kPublic);
   world.Import(texts);
   EXPECT_EQ(TextIn(world.ChannelRow(), "name"), "general");
   // A rename after the export is newer.

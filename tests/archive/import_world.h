@@ -100,14 +100,15 @@ class ImportWorld {
   }
 
   // An event of team T1X.
-  ArchiveOutcome Post(const std::string& event) {
+  ArchiveOutcome Post(const std::string& event, ToldChannel told = ToldChannel::kUnknown) {
     const std::string body = fmt::format(
         R"({{"type":"event_callback","team_id":"T1X","event_id":"Ev1","event_time":1620000999,)"
         R"("event":{}}})",
         event);
     const auto envelope = slack::ParseEnvelope(body);
     CHECK(envelope.has_value());
-    const auto outcome = StoreEvent(archive_, tables_, std::get<slack::EventCallback>(*envelope));
+    const auto outcome =
+        StoreEvent(archive_, tables_, std::get<slack::EventCallback>(*envelope), told);
     CHECK(outcome.has_value());
     return *outcome;
   }

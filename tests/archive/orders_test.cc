@@ -266,7 +266,7 @@ const std::string kUnarchived =
 // Without its key, which is the time of the event that came first.
 item::Item ChannelAfter(const Events& order) {
   ArchiveWorld world;
-  for (const std::string& event : order) world.Post(event);
+  for (const std::string& event : order) world.PostOfPublic(event);
   EXPECT_EQ(world.Rows().size(), 1U);
   item::Item row = world.RowsWithoutRevisions().front();
   row.Erase("timestamp");

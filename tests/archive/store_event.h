@@ -14,10 +14,11 @@ namespace tidemark::archive {
 
 // Plans, writes and counts, as the front door does. Plans again when another writer was faster.
 inline Result<ArchiveOutcome> StoreEvent(Archive& archive, tables::Tables& tables,
-                                         const slack::EventCallback& callback) {
+                                         const slack::EventCallback& callback,
+                                         ToldChannel told = ToldChannel::kUnknown) {
   const ArchiveTable table(&tables, archive.options().table);
   while (true) {
-    Plan plan = TRY(archive.PlanEvent(callback));
+    Plan plan = TRY(archive.PlanEvent(callback, told));
     if (!plan.actions.empty() && !TRY(table.Write(std::move(plan.actions)))) continue;
     archive.Count(plan.outcome);
     return plan.outcome;

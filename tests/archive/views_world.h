@@ -52,11 +52,12 @@ inline std::string ChannelEvent(std::string_view type, std::string_view channel,
                                 std::string_view event_ts) {
   return fmt::format(R"({{"type":"{}","channel":"{}","event_ts":"{}"}})", type, channel, event_ts);
 }
-// channel_created and channel_rename carry an object.
+// channel_created and channel_rename carry an object. It says that the channel is public.
 inline std::string NamedChannelEvent(std::string_view type, std::string_view channel,
                                      std::string_view name, std::string_view event_ts) {
-  return fmt::format(R"({{"type":"{}","channel":{{"id":"{}","name":"{}"}},"event_ts":"{}"}})", type,
-                     channel, name, event_ts);
+  return fmt::format(R"({{"type":"{}","channel":{{"id":"{}","name":"{}","is_private":false}},)"
+                     R"("event_ts":"{}"}})",
+                     type, channel, name, event_ts);
 }
 
 // A message of another channel than Posted's.

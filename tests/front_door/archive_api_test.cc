@@ -43,8 +43,8 @@ TEST_F(ArchiveApiTest, EveryRouteAsksForAToken) {
 }
 
 TEST_F(ArchiveApiTest, ListsTeamsAndChannels) {
-  Store(R"({"type":"channel_created","channel":{"id":"C1X","name":"old"},)"
-        R"("event_ts":"1700000000.000000"})");
+  Store(R"({"type":"channel_created","event_ts":"1700000000.000000",)"
+        R"("channel":{"id":"C1X","name":"old","is_private":false}})");
   Store(R"({"type":"channel_rename","channel":{"id":"C1X","name":"new"},)"
         R"("event_ts":"1700000001.000000"})");
   Store(R"({"type":"channel_archive","channel":"C1X","event_ts":"1700000002.000000"})");
@@ -65,8 +65,8 @@ TEST_F(ArchiveApiTest, ListsTeamsAndChannels) {
 
 TEST_F(ArchiveApiTest, ListsOfChannelsComePageByPage) {
   for (int i = 0; i < 5; ++i) {
-    Store(fmt::format(R"({{"type":"channel_created","channel":{{"id":"C{}X","name":"n{}"}},)"
-                      R"("event_ts":"1700000000.000000"}})",
+    Store(fmt::format(R"({{"type":"channel_created","event_ts":"1700000000.000000",)"
+                      R"("channel":{{"id":"C{}X","name":"n{}","is_private":false}}}})",
                       i, i));
   }
   ASSERT_TRUE(door_.service().WorkOnce().has_value());

@@ -123,8 +123,8 @@ TEST_F(ChangedIdTest, AnEditMayArriveBeforeTheChangeOfTheId) {
 }
 
 TEST_F(ChangedIdTest, AChannelSaysWhichIdCameAfterIt) {
-  Store(R"({"type":"channel_created","channel":{"id":"C1X","name":"general"},)"
-        R"("event_ts":"1700000000.000000"})");
+  Store(R"({"type":"channel_created","event_ts":"1700000000.000000",)"
+        R"("channel":{"id":"C1X","name":"general","is_private":false}})");
   ChangeId();
   EXPECT_EQ(In(Get(kOld), "next_channel_id"), R"("C2X")");
   EXPECT_EQ(In(Get(kNew), "prev_channel_id"), R"("C1X")");

@@ -290,7 +290,10 @@ class UntypedEventsTest : public SlackEventsTest {
                       ids_.user, item, at),
           fmt::format(R"({{"type":"pin_added","user":"{}","channel_id":"{}",{},{}}})", ids_.user,
                       channel_, item, at),
-          fmt::format(R"({{"type":"member_joined_channel",{},{},"channel_type":"C"}})", ids, at)}) {
+          fmt::format(R"({{"type":"member_joined_channel",{},{},"channel_type":"C"}})", ids, at),
+          fmt::format(R"({{"type":"channel_unarchive",{},{}}})", ids, at),
+          fmt::format(R"({{"type":"channel_rename","channel":{{"id":"{}","name":"secret"}},{}}})",
+                      channel_, at)}) {
       events.push_back(
           FrontDoor::Callback(fmt::format("{}{}", prefix, events.size()), ids_, event));
     }
@@ -324,7 +327,34 @@ TEST_F(UntypedEventsTest, LeaveNoTraceWhenTheirChannelIsPrivate) {
   // From the gate's table.
   for (const std::string& event : Events("EvB")) EXPECT_EQ(door_->Send(event).status, 200) << event;
   ExpectNoTrace();
-  EXPECT_EQ(door_->CounterOf("tidemark_events_total{result=\"not_public\"}"), 10);
+  EXPECT_EQ(door_->CounterOf("tidemark_events_total{result=\"not_public\"}"), 14);
+}
+
+// Their names begin with channel_, as if the channel were public. It must not count as public for
+// them: then the messages of its members would be kept from now on.
+TEST_F(UntypedEventsTest, OfAPrivateChannelDoNotMakeItPublic) {
+  const std::string at = R"("event_ts":"1700000000.000100")";
+  int number = 0;
+  for (const char* type :
+       {"channel_archive", "channel_unarchive", "channel_deleted", "channel_left", "channel_topic",
+        "channel_shared", "channel_history_changed"}) {
+    const std::string event =
+        fmt::format(R"({{"type":"{}","channel":"{}","topic":"secret",{}}})", type, channel_, at);
+    EXPECT_EQ(door_->Send(FrontDoor::Callback(fmt::format("EvN{}", ++number), ids_, event)).status,
+              200);
+  }
+  for (const char* type : {"channel_rename", "channel_created"}) {
+    const std::string event = fmt::format(
+        R"({{"type":"{}","channel":{{"id":"{}","name":"secret"}},{}}})", type, channel_, at);
+    EXPECT_EQ(door_->Send(FrontDoor::Callback(fmt::format("EvN{}", ++number), ids_, event)).status,
+              200);
+  }
+  EXPECT_EQ(door_
+                ->Send(FrontDoor::Message("EvMessage", {ids_.team, ids_.user, channel_},
+                                          R"(,"channel_type":"group")"))
+                .status,
+            200);
+  ExpectNoTrace();
 }
 
 // Nobody can say whether the channel is public, so Slack has to send the event again.
@@ -347,7 +377,7 @@ TEST_F(UntypedEventsTest, BecomeAGapOfTheTeamOnTheirLastDelivery) {
   }
   ExpectAGapWithoutATrace();
   EXPECT_THAT(door_->log(), HasSubstr("reason=api_error event=EvA0"));
-  EXPECT_EQ(door_->CounterOf("tidemark_events_total{result=\"lost\"}"), 5);
+  EXPECT_EQ(door_->CounterOf("tidemark_events_total{result=\"lost\"}"), 7);
 }
 
 // A retry would not find a token either.

@@ -201,6 +201,8 @@ Fact GroundTruth::Read(const demo::GeneratedEvent& generated) {
   if (type == "channel_id_changed") ApplyMove(event, &fact);
   if (type == "member_left_channel" && IsAboutTheBot(document.root(), event)) {
     fact.subject = OfAbsence(At(event, "channel"), fact.time);
+    fact.channel = At(event, "channel");
+    fact.scope = TrueScope::kAsk;
     absences_.emplace(At(event, "channel"), fact.time);
   }
   if (type == "user_change") {
@@ -310,7 +312,10 @@ void GroundTruth::ApplyNotice(const Json& event, std::string_view change, Fact* 
 void GroundTruth::ApplyChannel(const Json& event, std::string_view type, Fact* fact) {
   const auto channel = event.Find("channel");
   fact->channel = channel && channel->IsObject() ? At(channel, "id") : At(event, "channel");
-  fact->scope = type.starts_with("channel_") ? TrueScope::kPublic : TrueScope::kAsk;
+  const auto is_private =
+      channel && channel->IsObject() ? channel->Find("is_private") : std::nullopt;
+  const bool is_public = is_private && is_private->AsBool() == false;
+  fact->scope = is_public ? TrueScope::kPublic : TrueScope::kAsk;
   if (!Admit(fact, true)) {
     doubtful_.insert(OfChannel(fact->channel));
     return;

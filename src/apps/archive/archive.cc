@@ -26,11 +26,13 @@ Scope* FindScope(News* news) {
 }
 
 // An event that names the type of its channel is newer than what Slack said before it: then its own
-// word counts.
+// word counts. "C", in the events of members, is only the first letter of the channel's id.
 void NoteChannel(ToldChannel channel, const slack::Event& event, News* news) {
+  const bool is_untyped = event.channel_type.empty() || event.channel_type == "C";
   Scope* const scope = FindScope(news);
-  const bool says_nothing = scope && *scope == Scope::kAsk && event.channel_type.empty();
-  if (says_nothing && channel == ToldChannel::kPublic) *scope = Scope::kPublic;
+  if (channel != ToldChannel::kPublic || !is_untyped || !scope || *scope != Scope::kAsk) return;
+  *scope = Scope::kPublic;
+  if (auto* scoped = std::get_if<ScopedChannelNews>(news)) scoped->news.implies_public = true;
 }
 
 }  // namespace

@@ -46,8 +46,8 @@ inline constexpr size_t kArchiveOutcomes = 6;
 // "stored", "not_public", …: the label in the metric.
 std::string_view ToString(ArchiveOutcome outcome);
 
-// What the caller knows about the channel of an event from elsewhere. Reactions and pins do not say
-// whether their channel is public, and may be the first event of it.
+// What the caller knows about the channel of an event from elsewhere. Reactions, pins and most
+// channel_* events do not say whether their channel is public, and may be the first event of it.
 enum class ToldChannel {
   kUnknown,  // What the event and the table say decides.
   kPublic,   // Slack has just said that it is public.

@@ -449,8 +449,15 @@ Result<Plan> Archive::Planner::For(const slack::TeamId& team, const EmojiNews& n
   return plan;
 }
 
+// Slack cannot be asked about a channel that the bot has left. An earlier mark shows that it was
+// public: without the mark of the end, the channel would count as covered.
+Result<bool> Archive::Planner::MayMark(const Place& place, Scope scope) {
+  if (TRY(MayKeep(place, scope))) return true;
+  return scope == Scope::kAsk && !TRY(table_.ReadPartition(CoverageOf(place))).empty();
+}
+
 Result<Plan> Archive::Planner::For(const slack::TeamId& team, const CoverageNews& news) {
-  if (news.channel && !TRY(MayKeep({.team = team, .channel = *news.channel}, news.scope))) {
+  if (news.channel && !TRY(MayMark({.team = team, .channel = *news.channel}, news.scope))) {
     return Plan{.outcome = ArchiveOutcome::kNotPublic};
   }
   Plan plan;

@@ -47,6 +47,8 @@ class Archive::Planner {
  private:
   using Rows = std::vector<item::Item>;
 
+  // The same for a mark of the coverage.
+  Result<bool> MayMark(const Place& place, Scope scope);
   // The same for Scope::kAsk, given the channel's rows.
   Result<bool> WasPublic(const Place& place, const Rows& rows);
 

@@ -13,14 +13,15 @@ constexpr std::array<std::string_view, 2> kPrefixes = {"channel_", "group_"};
 constexpr std::array<std::string_view, 7> kChannelChanges = {
     "topic", "purpose", "name", "archive", "unarchive", "convert_to_private", "convert_to_public"};
 
-// channel_type decides when it is there. Otherwise channel_* events are about public channels,
-// unless the channel object in them says that it is private; group_* events are about private ones.
+// channel_type decides when it is there, or else the channel object in the event. The name of the
+// event decides nothing: a private channel may have an id that begins with C, and then Slack may
+// name its events channel_*. Once taken for public, a channel would be kept for ever.
 bool IsAboutPublic(const EventView& view) {
   const slack::Event& event = view.callback.event;
   if (!event.channel_type.empty()) return event.channel_type == "channel";
   const MaybeJson channel = view.event.Find("channel");
-  const bool is_private = IsTrueIn(channel, "is_private") || IsTrueIn(channel, "is_mpim");
-  return event.type.starts_with("channel_") && !is_private;
+  const MaybeJson is_private = FindIn(channel, "is_private");
+  return is_private && is_private->AsBool() == false && !IsTrueIn(channel, "is_mpim");
 }
 
 ScopedChannelNews ChannelNewsOf(const EventView& view, const slack::ChannelId& channel) {
@@ -69,7 +70,7 @@ News ReadCreated(const EventView& view, ScopedChannelNews scoped) {
     scoped.scope = Scope::kPrivate;
     return scoped;
   }
-  scoped.news.visibility = Visibility::kPublic;
+  if (scoped.scope == Scope::kPublic) scoped.news.visibility = Visibility::kPublic;
   if (const auto name = FindTextIn(channel, "name")) scoped.news.name = std::string(*name);
   return scoped;
 }

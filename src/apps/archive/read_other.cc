@@ -125,12 +125,11 @@ News ReadMembership(const EventView& view) {
   const auto channel = ParseChannelId(event.channel);
   if (!channel) return Incomplete("a membership event without a valid channel");
   const bool joined = event.type == "member_joined_channel";
-  const bool is_public = is_member_event ? event.channel_type == "C" : event.type == "channel_left";
   return CoverageNews{.channel = *channel,
                       .kind = joined ? CoverageKind::kBegan : CoverageKind::kEnded,
                       .from = view.event_ts,
                       .reason = joined ? "the bot joined" : "the bot left",
-                      .scope = is_public ? Scope::kPublic : Scope::kAsk};
+                      .scope = ScopeOf(*channel, event.channel_type)};
 }
 
 // Many messages up to `latest` were changed or deleted at once, and Slack does not say which: the
@@ -138,16 +137,14 @@ News ReadMembership(const EventView& view) {
 News ReadHistoryChanged(const EventView& view) {
   const slack::Event& event = view.callback.event;
   const auto channel = ParseChannelId(event.channel);
-  const bool is_public = event.type == "channel_history_changed" && event.channel_type.empty();
   const std::string latest = TextIn(view.event, "latest");
-  return CoverageNews{
-      .channel = channel,
-      .kind = CoverageKind::kLost,
-      .from = view.event_ts,
-      .to = slack::Timestamp::FromSeconds(view.event_ts.seconds() + 1),
-      .reason = "Slack changed many messages at once" +
-                (latest.empty() ? std::string() : ", up to " + latest),
-      .scope = channel && !is_public ? ScopeOf(*channel, event.channel_type) : Scope::kPublic};
+  return CoverageNews{.channel = channel,
+                      .kind = CoverageKind::kLost,
+                      .from = view.event_ts,
+                      .to = slack::Timestamp::FromSeconds(view.event_ts.seconds() + 1),
+                      .reason = "Slack changed many messages at once" +
+                                (latest.empty() ? std::string() : ", up to " + latest),
+                      .scope = channel ? ScopeOf(*channel, event.channel_type) : Scope::kPublic};
 }
 
 // Events stop when the app is removed or the bot's token is revoked. tokens_revoked may list users'

@@ -87,6 +87,10 @@ Later<EventOutcome> ClaimedPath::Handle(const IncomingEvent& event) {
 // Nothing of the event may be written, not even a claim, before Slack has said that its channel is
 // public.
 Later<EventOutcome> ClaimedPath::HandleUntold(const IncomingEvent& event) {
+  // Even if nothing of it is kept: what it ends must not be trusted any more.
+  if (const auto noticed = parts_.gate->Notice(event.callback); !noticed) {
+    return LogFailure(event, "raising a generation", noticed.error());
+  }
   return parts_.gate->CheckExistenceLater(event.callback, event.request_id)
       .Then([this, event](const Result<gate::Verdict>& found) -> Later<EventOutcome> {
         const gate::Verdict verdict = found ? *found : gate::Verdict{};

@@ -3,8 +3,9 @@
 namespace tidemark::api {
 
 // The type decides when the event has one. Membership events have the first letter of the id only.
-// Of ids without a type only D and G tell something: private channels too may begin with C.
-// channel_* events are sent for public channels alone, group_* events for private ones.
+// Of ids without a type only D and G tell something: private channels too may begin with C. Of
+// names only group_* tells something: Slack documents channel_* for public channels, but an event
+// of a private channel whose id begins with C must not make it public.
 Conversation ConversationOf(const slack::Event& event) {
   const std::string& type = event.channel_type;
   if (type == "im" || type == "mpim" || type == "app_home" || type == "D" ||
@@ -16,8 +17,8 @@ Conversation ConversationOf(const slack::Event& event) {
       event.type.starts_with("group_")) {
     return Conversation::kPrivate;
   }
-  const bool is_told = type == "channel" || event.type.starts_with("channel_");
-  return is_told || event.channel.empty() ? Conversation::kPublic : Conversation::kUntold;
+  const bool is_told = type == "channel" || event.channel.empty();
+  return is_told ? Conversation::kPublic : Conversation::kUntold;
 }
 
 }  // namespace tidemark::api
