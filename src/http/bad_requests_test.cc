@@ -55,10 +55,11 @@ TEST_F(BadRequestsTest, TooManyOfOneAddressGet429AndCorrectRequestsAreServed) {
   EXPECT_EQ(Ask(kNotHttp).status, 400);
   EXPECT_EQ(Ask(kUnknownToken).status, 401);
   for (int i = 0; i < 50; ++i) {
-    const RawReply refused = Ask(i % 2 == 0 ? kUnknownToken : kNotHttp);
+    const bool is_http = i % 2 == 0;
+    const RawReply refused = Ask(is_http ? kUnknownToken : kNotHttp);
     EXPECT_EQ(refused.status, 429);
     EXPECT_EQ(refused.Find("Retry-After"), "60");
-    EXPECT_EQ(refused.Find("Connection"), "close");
+    EXPECT_EQ(refused.Find("Connection").value_or("stays"), is_http ? "stays" : "close");
     EXPECT_EQ(Ask(kGood).status, 200);
   }
   // A third of a minute is worth a third of the limit.
@@ -79,6 +80,22 @@ TEST_F(BadRequestsTest, TooManyOfOneAddressGet429AndCorrectRequestsAreServed) {
   EXPECT_EQ(CountOf("too many bad requests", log), 2u);
   EXPECT_THAT(log, HasSubstr("address=127.0.0.1 refused_since_last_line=1\n"));
   EXPECT_THAT(log, HasSubstr("address=127.0.0.1 refused_since_last_line=51\n"));
+}
+
+// A proxy sends the requests of many clients over one connection, one after the other or all at
+// once. A bad one above the limit does not take the answers of the others.
+TEST_F(BadRequestsTest, ACorrectRequestAfterABadOneIsAnswered) {
+  Start();
+  for (int i = 0; i < 3; ++i) Ask(kUnknownToken);
+  RawConnection proxy(server_->port());
+  proxy.Send(std::string(kUnknownToken) + kGood + kUnknownToken + kGood);
+  for (const int status : {429, 200, 429, 200}) EXPECT_EQ(proxy.ReadReply().status, status);
+  // After a request without a clear end nothing can be read, and the client is told so.
+  proxy.Send(std::string(kNotHttp) + kGood);
+  const RawReply last = proxy.ReadReply();
+  EXPECT_EQ(last.status, 429);
+  EXPECT_EQ(last.Find("Connection"), "close");
+  EXPECT_TRUE(proxy.IsClosedByPeer());
 }
 
 // The handler is told, so that it writes no line for a bad request either.

@@ -33,10 +33,10 @@ bool TakenBytes::RaiseTo(size_t bytes) {
   return true;
 }
 
-void TakenBytes::GiveBack() {
-  if (bytes_ == 0) return;
-  budget_->Give(address_, bytes_);
-  bytes_ = 0;
+void TakenBytes::LowerTo(size_t bytes) {
+  if (bytes_ <= bytes) return;
+  budget_->Give(address_, bytes_ - bytes);
+  bytes_ = bytes;
 }
 
 }  // namespace tidemark::http

@@ -43,7 +43,9 @@ class TakenBytes {
 
   // Takes what is missing to this number. False: the budget does not have it, and nothing changes.
   bool RaiseTo(size_t bytes);
-  void GiveBack();
+  // Gives back what is above this number.
+  void LowerTo(size_t bytes);
+  void GiveBack() { LowerTo(0); }
 
  private:
   ByteBudget* const budget_;

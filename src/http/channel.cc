@@ -1,5 +1,6 @@
 #include "http/channel.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <type_traits>
@@ -91,6 +92,9 @@ class StreamChannel final : public Channel {
 
   Timed CurrentTimed() const;
   std::chrono::milliseconds Limit(const Timed& timed) const;
+  // When the output that is being sent must have gone on. A client that reads at the least rate, or
+  // faster, moves it ahead of itself for ever.
+  SteadyClock::time_point SlowestEnd() const;
   void UpdateDeadline();
   void ArmTimer();
   void OnTimer();
@@ -102,6 +106,8 @@ class StreamChannel final : public Channel {
   Connection connection_;
   Output output_;
   uint64_t writes_ = 0;  // The deadline begins again with each piece that is sent.
+  SteadyClock::time_point write_began_ = {};
+  size_t sent_ = 0;  // Of the output that is being sent.
   bool handshaking_ = kIsTls;
   bool reading_ = false;
   bool gave_up_reading_ = false;  // The running read was cancelled; its result is ignored.
@@ -216,9 +222,11 @@ template <typename Stream>
 void StreamChannel<Stream>::Write() {
   connection_.TakeOutput(&output_);
   writing_ = true;
+  sent_ = 0;
   if (TryWrite()) {
     OutputSent();
   } else if (!closed_) {
+    write_began_ = SteadyClock::now();
     WriteLater();
   }
 }
@@ -252,7 +260,9 @@ void StreamChannel<Stream>::OnWritten(const error_code& error, size_t bytes) {
   if (closed_) return;
   if (error) return Close();
   output_.Sent(bytes);
+  sent_ += bytes;
   if (!output_.empty()) {
+    connection_.OutputSent(output_);
     WriteLater();
     return UpdateDeadline();
   }
@@ -264,7 +274,7 @@ void StreamChannel<Stream>::OnWritten(const error_code& error, size_t bytes) {
 template <typename Stream>
 void StreamChannel<Stream>::OutputSent() {
   writing_ = false;
-  connection_.OutputSent();
+  connection_.OutputSent(output_);
 }
 
 template <typename Stream>
@@ -342,12 +352,22 @@ std::chrono::milliseconds StreamChannel<Stream>::Limit(const Timed& timed) const
 }
 
 template <typename Stream>
+SteadyClock::time_point StreamChannel<Stream>::SlowestEnd() const {
+  const ServerLimits& limits = owner_.connections().limits;
+  const double seconds =
+      static_cast<double>(sent_) / static_cast<double>(limits.min_sent_bytes_a_second);
+  return write_began_ + limits.write_timeout +
+         std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(seconds));
+}
+
+template <typename Stream>
 void StreamChannel<Stream>::UpdateDeadline() {
   const Timed timed = CurrentTimed();
   if (timed == timed_) return;
   timed_ = timed;
   const std::chrono::milliseconds limit = Limit(timed);
   deadline_ = limit == kForever ? SteadyClock::time_point::max() : SteadyClock::now() + limit;
+  if (timed.what == Timed::What::kWrite) deadline_ = std::min(deadline_, SlowestEnd());
   // When the deadline moves to a later time, as it does with every request, the timer is not
   // changed. When the timer fires, it checks the deadline again. This saves a timer operation for
   // each request.
@@ -369,6 +389,7 @@ void StreamChannel<Stream>::OnTimer() {
   armed_for_ = SteadyClock::time_point::max();
   if (deadline_ == SteadyClock::time_point::max()) return;
   if (SteadyClock::now() < deadline_) return ArmTimer();
+  if (timed_.what == Timed::What::kWrite) owner_.connections().observer.CountSlowReader();
   if (timed_.what != Timed::What::kRequest) return Close();
   // The read that waits is cancelled, and its result is ignored. The connection can then still send
   // 408.

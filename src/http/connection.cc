@@ -126,8 +126,8 @@ bool Connection::CountReply(const Response& response) {
   return size <= kSmallReplyBytes || reply_bytes_.RaiseTo(size);
 }
 
-void Connection::OutputSent() {
-  if (output_.empty() && !stream_) reply_bytes_.GiveBack();
+void Connection::OutputSent(const Output& rest) {
+  reply_bytes_.LowerTo(output_.PartBytes() + rest.PartBytes());
 }
 
 bool Connection::IsRefusedByHead() {
@@ -213,9 +213,9 @@ void Connection::LimitBadRequest(Response* response) {
   if (!response->is_to_bad_request || context_.bad_requests == nullptr) return;
   if (context_.bad_requests->Count(admission_key_, peer_)) return;
   *response = TooManyBadRequests();
+  // The connection stays open where the end of the request is known. The next request on it may be
+  // a correct one: a proxy sends the requests of many clients over one connection.
   exchange_.is_over_limit = true;
-  // The next one costs its sender another connection.
-  exchange_.keep_alive = false;
 }
 
 void Connection::Write(Response response) {

@@ -99,8 +99,8 @@ class Connection {
   // Swaps the output with an empty one, whose memory is used again. For a body from a source, the
   // next piece is read while this one is sent.
   void TakeOutput(Output* into);
-  // The output that was taken is sent.
-  void OutputSent();
+  // Some of the output that was taken is sent, and this is the rest of it.
+  void OutputSent(const Output& rest);
   // Continues with the next pipelined request. Called after a reply, and when output was sent.
   void Resume() { Process(); }
 

@@ -36,7 +36,11 @@ struct ServerLimits {
   std::chrono::milliseconds head_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds body_timeout = std::chrono::seconds(30);
   std::chrono::milliseconds idle_timeout = std::chrono::seconds(60);
+  // Without progress.
   std::chrono::milliseconds write_timeout = std::chrono::seconds(30);
+  // Who reads a reply more slowly on the whole loses the connection after the write_timeout: a
+  // client that takes a byte now and then must not hold the bytes of large replies for hours.
+  size_t min_sent_bytes_a_second = 16 << 10;
 };
 
 // The body of a request of at most this size does not count towards these limits.

@@ -37,7 +37,10 @@ Observer::Observer(const Logger& logger, Metrics* metrics, PathForLog path_for_l
                                         "signature, or that are not valid HTTP."})),
       over_limit_(metrics->AddCounter(
           {.name = "tidemark_http_bad_requests_limited_total",
-           .help = "Bad requests that got 429 because their address had sent too many."})) {
+           .help = "Bad requests that got 429 because their address had sent too many."})),
+      slow_readers_(metrics->AddCounter(
+          {.name = "tidemark_http_slow_readers_total",
+           .help = "Connections that were closed because their client read a reply too slowly."})) {
   for (size_t i = 0; i < answered_.size(); ++i) {
     answered_[i] = &metrics->AddCounter({.name = "tidemark_http_requests_total",
                                          .help = "Requests answered, by the kind of status.",
@@ -69,6 +72,8 @@ void Observer::LogCutShort(std::string_view request_id, std::string_view reason)
 void Observer::CountRefusal() { refused_.Add(); }
 
 void Observer::CountBadRequest() { bad_.Add(); }
+
+void Observer::CountSlowReader() { slow_readers_.Add(); }
 
 void Observer::CountOverLimit() { over_limit_.Add(); }
 

@@ -41,6 +41,8 @@ class Observer {
   // A request or a connection that the server refused by itself.
   void CountRefusal();
   void CountBadRequest();
+  // A client read its reply too slowly, and lost its connection.
+  void CountSlowReader();
   // A bad request of an address that has sent too many.
   void CountOverLimit();
   // Some were refused since the last call, the last one from this address.
@@ -57,6 +59,7 @@ class Observer {
   Counter& refused_;
   Counter& bad_;
   Counter& over_limit_;
+  Counter& slow_readers_;
 };
 
 }  // namespace tidemark::http

@@ -7,6 +7,7 @@ namespace tidemark::http {
 
 void Output::Add(std::vector<SharedText> parts) {
   std::erase_if(parts, [](const SharedText& part) { return part->empty(); });
+  for (const SharedText& part : parts) part_bytes_ += part->size();
   parts_.insert(parts_.end(), std::make_move_iterator(parts.begin()),
                 std::make_move_iterator(parts.end()));
 }
@@ -29,6 +30,7 @@ void Output::Sent(size_t count) {
   sent_of_part_ += count - of_bytes;
   while (has_parts() && sent_of_part_ >= parts_[next_]->size()) {
     sent_of_part_ -= parts_[next_]->size();
+    part_bytes_ -= parts_[next_]->size();
     parts_[next_++].reset();
   }
 }
@@ -39,6 +41,7 @@ void Output::clear() {
   parts_.clear();
   next_ = 0;
   sent_of_part_ = 0;
+  part_bytes_ = 0;
 }
 
 }  // namespace tidemark::http

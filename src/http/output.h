@@ -25,6 +25,8 @@ class Output {
   void Add(std::vector<SharedText> parts);
 
   bool has_parts() const { return next_ < parts_.size(); }
+  // The bytes of the parts that are still in memory. A part is released when all of it is sent.
+  size_t PartBytes() const { return part_bytes_; }
   bool empty() const { return sent_ == bytes_.size() && !has_parts(); }
 
   // Fills the pieces with what is sent next, in order, none of them empty. Returns their number,
@@ -41,6 +43,7 @@ class Output {
   std::vector<SharedText> parts_;
   size_t next_ = 0;          // The first part that is not completely sent.
   size_t sent_of_part_ = 0;  // Of that part.
+  size_t part_bytes_ = 0;
 };
 
 }  // namespace tidemark::http

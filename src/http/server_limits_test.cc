@@ -184,6 +184,49 @@ TEST_F(ServerLimitsTest, BoundsTheBytesOfRepliesThatAreNotSent) {
   EXPECT_EQ(third.ReadReply().body.size(), 2 * kPartBytes);
 }
 
+// A reply of many parts counts for what is still in memory, not for all of it until its last byte.
+TEST_F(ServerLimitsTest, WhatWasReadOfAReplyCountsNoMore) {
+  constexpr size_t kPartBytes = 8 << 20;  // More than the buffers of two sockets hold.
+  options_.limits.max_reply_bytes_at_once = 5 * kPartBytes;
+  handler_.AnswerWith([](const std::string& text) {
+    const size_t parts = text.starts_with("GET /four") ? 4 : 2;
+    return Json(200, std::vector<SharedText>(parts, ShareText(std::string(kPartBytes, 'x'))));
+  });
+  Start();
+  RawConnection slow(server_->port());
+  slow.Send("GET /four HTTP/1.1\r\nHost: a\r\n\r\n");
+  while (!slow.HasInput()) std::this_thread::yield();
+  RawConnection other(server_->port());
+  other.Send("GET /two HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_EQ(other.ReadReply().status, 503);
+  ASSERT_TRUE(slow.Skip(3 * kPartBytes));
+  int status = 503;
+  while (status == 503) {
+    // The server learns a moment later what the client has read.
+    other.Send("GET /two HTTP/1.1\r\nHost: a\r\n\r\n");
+    status = other.ReadReply().status;
+  }
+  EXPECT_EQ(status, 200);
+}
+
+// A client that reads a little now and then must not hold a large reply for hours.
+TEST_F(ServerLimitsTest, ClosesTheConnectionOfAClientThatReadsTooSlowly) {
+  constexpr size_t kPartBytes = 1 << 20;
+  constexpr size_t kParts = 8'000;  // Far more than can be read before the timeout. All are one.
+  options_.limits.write_timeout = milliseconds(50);
+  options_.limits.min_sent_bytes_a_second = size_t{1} << 40;
+  options_.limits.max_reply_bytes_at_once = 2 * kPartBytes * kParts;
+  options_.limits.max_reply_bytes_per_address = 2 * kPartBytes * kParts;
+  handler_.AnswerWith([](const std::string&) {
+    return Json(200, std::vector<SharedText>(kParts, ShareText(std::string(kPartBytes, 'x'))));
+  });
+  Start();
+  RawConnection connection(server_->port());
+  connection.Send(kServerLimitsGet);
+  EXPECT_FALSE(connection.Skip(kPartBytes * kParts));
+  EXPECT_NE(metrics_.Expose().find("tidemark_http_slow_readers_total 1"), std::string::npos);
+}
+
 // Who may not send a request must not make the server read its body, or wait for it.
 // Review: F10
 TEST_F(ServerLimitsTest, AnswersBeforeTheBodyOfARequestThatItsHeadForbids) {
@@ -248,6 +291,27 @@ TEST_F(ServerLimitsTest, RefusesLargeBodies) {
     connection.Send(request + std::string(kSmuggled));
     EXPECT_EQ(connection.ReadReply().status, 413);
     EXPECT_TRUE(connection.IsClosedByPeer());
+  }
+  EXPECT_TRUE(handler_.requests().empty());
+}
+
+// A client may send a whole body, and more requests, before it reads. It gets the refusal all the
+// same, is told that nothing else is answered, and the connection ends without a reset (RFC 9112,
+// 9.6).
+TEST_F(ServerLimitsTest, ARefusalIsReadByAClientThatSendsOn) {
+  options_.limits.max_body_bytes = 10;
+  Start();
+  for (const auto& [head, status] :
+       {std::pair("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n", 413),
+        std::pair("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 400)}) {
+    RawConnection connection(server_->port());
+    EXPECT_TRUE(connection.Send(head + std::string(200'000, 'b') + kSmuggled));
+    const RawReply reply = connection.ReadReply();
+    EXPECT_EQ(reply.status, status);
+    EXPECT_EQ(reply.Find("Connection"), "close");
+    connection.EndSending();
+    EXPECT_TRUE(connection.IsClosedByPeer());
+    EXPECT_FALSE(connection.was_reset());
   }
   EXPECT_TRUE(handler_.requests().empty());
 }

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <netinet/in.h>
@@ -46,16 +47,17 @@ struct RawReply {
 
 class RawConnection {
  public:
-  explicit RawConnection(uint16_t port, const std::string& host = "127.0.0.1")
+  // `from` is the client's own address; "": the system chooses it.
+  explicit RawConnection(uint16_t port, const std::string& host = "127.0.0.1",
+                         const std::string& from = "")
       : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
     const timeval patience{.tv_sec = 10, .tv_usec = 0};
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    sockaddr_in name = {};
-    name.sin_family = AF_INET;
-    CHECK(inet_pton(AF_INET, host.c_str(), &name.sin_addr) == 1);
-    name.sin_port = htons(port);
-    connected_ = connect(socket_, reinterpret_cast<sockaddr*>(&name), sizeof name) == 0;
+    const sockaddr_in source = NameOf(from.empty() ? "0.0.0.0" : from, 0);
+    CHECK(bind(socket_, reinterpret_cast<const sockaddr*>(&source), sizeof source) == 0);
+    const sockaddr_in name = NameOf(host, port);
+    connected_ = connect(socket_, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0;
   }
   ~RawConnection() { Close(); }
   RawConnection(const RawConnection&) = delete;
@@ -101,12 +103,25 @@ class RawConnection {
     return reply;
   }
 
+  // Reads this many bytes and drops them. False when the connection ends before that.
+  bool Skip(size_t bytes) {
+    while (bytes > 0) {
+      if (unread_.empty() && !ReadMore()) return false;
+      const size_t now = std::min(bytes, unread_.size());
+      unread_.erase(0, now);
+      bytes -= now;
+    }
+    return true;
+  }
+
   // Everything until the server ends or resets the connection.
   std::string ReadToEnd() {
     while (ReadMore()) {
     }
     return std::exchange(unread_, {});
   }
+  // Whether the server has reset the connection: then the client may not see the last reply.
+  bool was_reset() const { return was_reset_; }
   // Waits until the connection ends. True when no byte came before that.
   bool IsClosedByPeer() { return ReadToEnd().empty() && !timed_out_; }
 
@@ -116,10 +131,19 @@ class RawConnection {
   }
 
  private:
+  static sockaddr_in NameOf(const std::string& host, uint16_t port) {
+    sockaddr_in name = {};
+    name.sin_family = AF_INET;
+    CHECK(inet_pton(AF_INET, host.c_str(), &name.sin_addr) == 1);
+    name.sin_port = htons(port);
+    return name;
+  }
+
   bool ReadMore() {
     std::array<char, 16 << 10> bytes;
     const ssize_t count = recv(socket_, bytes.data(), bytes.size(), 0);
     timed_out_ = count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    was_reset_ = count < 0 && errno == ECONNRESET;
     if (count <= 0) return false;
     unread_.append(bytes.data(), static_cast<size_t>(count));
     return true;
@@ -128,6 +152,7 @@ class RawConnection {
   int socket_;
   bool connected_ = false;
   bool timed_out_ = false;
+  bool was_reset_ = false;
   std::string unread_;
 };
 
