@@ -4,6 +4,8 @@ namespace tidemark::programs {
 
 namespace {
 
+// The one list of settings: the settings file, the variables, the flags of `tidemark serve` and the
+// help are made from it. A setting that is read but is not here ends the program at the first read.
 const Setting kProgramSettings[] = {
     {.name = "data",
      .kind = SettingKind::kText,
@@ -75,6 +77,13 @@ const Setting kProgramSettings[] = {
      .kind = SettingKind::kDuration,
      .default_value = "10s",
      .help = "How long the server waits for requests in progress when it stops."},
+    {.name = "server.connections-an-address",
+     .kind = SettingKind::kInteger,
+     .default_value = "2000",
+     .help = "How many connections one address may have open at once; further ones get 503. "
+             "Without this setting it is also at most a quarter of all connections: the server "
+             "has 10000, or fewer where the system allows it few open files. Behind a proxy, whose "
+             "address is that of all clients, set it to what the proxy opens."},
     {.name = "server.bad-requests-a-minute",
      .kind = SettingKind::kInteger,
      .default_value = "300",

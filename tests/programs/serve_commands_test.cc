@@ -432,21 +432,60 @@ TEST_F(ServeCommandsTest, RaisesTheLimitOfDescriptors) {
   EXPECT_EQ(of_server.rlim_cur, before.rlim_max);
 }
 
-// Where the system allows no more descriptors, half of them are for connections, and half of those
-// for one address.
-// Review: E8, F1
-TEST_F(ServeCommandsTest, ClientsDoNotTakeTheDescriptorsOfTheStores) {
-  constexpr int kFew = 1'024;
-  most_descriptors_ = kFew;
-  address_ = "127.0.0.1:0";
-  Serve();
-  const auto port = static_cast<uint16_t>(std::stoi(address_.substr(address_.rfind(':') + 1)));
-  std::list<RawConnection> connections;
-  for (int i = 0; i < kFew / 4; ++i) {
-    connections.emplace_back(port).Send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
-    ASSERT_EQ(connections.back().ReadReply().status, 200) << i;
+constexpr int kFewDescriptors = 1'024;
+
+// A server on 127.0.0.1 where the system allows no more descriptors.
+class FewDescriptorsTest : public ServeCommandsTest {
+ protected:
+  void ServeWithFew(const Words& environment = {}) {
+    most_descriptors_ = kFewDescriptors;
+    address_ = "127.0.0.1:0";
+    Serve({}, environment);
+    port_ = static_cast<uint16_t>(std::stoi(address_.substr(address_.rfind(':') + 1)));
   }
-  EXPECT_EQ(RawConnection(port).ReadReply().status, 503);
+  // Opens so many connections from this address, which are all answered and stay open.
+  void Fill(int count, const std::string& from) {
+    for (int i = 0; i < count; ++i) {
+      RawConnection& one = connections_.emplace_back(port_, "127.0.0.1", from);
+      one.Send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+      ASSERT_EQ(one.ReadReply().status, 200) << i << " from " << from;
+    }
+  }
+  // 503 comes without a request.
+  int StatusOfOneMore(const std::string& from) const {
+    return RawConnection(port_, "127.0.0.1", from).ReadReply().status;
+  }
+
+  uint16_t port_ = 0;
+  std::list<RawConnection> connections_;
+};
+
+// Half of the descriptors are for connections.
+// Review: E8, F1
+TEST_F(FewDescriptorsTest, ClientsDoNotTakeTheDescriptorsOfTheStores) {
+  ServeWithFew();
+  for (const char* from : {"127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"}) {
+    Fill(kFewDescriptors / 8, from);
+  }
+  EXPECT_EQ(StatusOfOneMore("127.0.0.5"), 503);
+}
+
+// A quarter of the connections is for one address. Slack is at another one.
+// Review: E8
+TEST_F(FewDescriptorsTest, OneAddressDoesNotTakeTheConnectionsOfTheOthers) {
+  ServeWithFew();
+  Fill(kFewDescriptors / 8, "127.0.0.2");
+  EXPECT_EQ(StatusOfOneMore("127.0.0.2"), 503);
+  RawConnection slack(port_, "127.0.0.1", "127.0.0.3");
+  slack.Send("POST /slack/events HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}");
+  EXPECT_EQ(slack.ReadReply().status, 401);
+}
+
+// For a proxy, whose address is that of all clients.
+TEST_F(FewDescriptorsTest, TheConnectionsOfAnAddressAreASetting) {
+  ServeWithFew({"TIDEMARK_SERVER_CONNECTIONS_AN_ADDRESS=200"});
+  Fill(200, "127.0.0.2");
+  EXPECT_EQ(StatusOfOneMore("127.0.0.2"), 503);
 }
 
 // Connections from one address that send nothing.

@@ -78,11 +78,13 @@ void WarnOfReadableSecrets(const Settings& settings, const std::optional<std::st
   }
 }
 
-// Clients must not take the descriptors that the stores need.
-void BoundConnections(http::ServerLimits* limits) {
+// Clients must not take the descriptors that the stores need, nor one address the connections of
+// the others. Who sets the limit of an address may have a proxy, and then it is the only address.
+void BoundConnections(const Settings& settings, http::ServerLimits* limits) {
   limits->max_connections = ConnectionsWithin(RaiseDescriptorLimit(), limits->max_connections);
+  if (settings.IsGiven("server.connections-an-address")) return;
   limits->max_connections_per_address =
-      std::min(limits->max_connections_per_address, limits->max_connections / 2);
+      std::min(limits->max_connections_per_address, limits->max_connections / 4);
 }
 
 // On the first start, writes a settings file and prints what to do next.
@@ -108,8 +110,10 @@ void Welcome(const ServeOptions& options) {
 
 void WarnOfWhatIsMissing(const api::ServiceOptions& options, const Logger& logger) {
   if (options.signing_secrets.empty()) {
-    logger.Log(LogLevel::kWarning,
-               "slack.signing-secret is not set: every request to /slack/events is refused");
+    logger.Log(
+        LogLevel::kWarning,
+        "slack.signing-secret is not set: every request to /slack/events is refused; copy it "
+        "from Basic Information of the Slack app");
   }
   if (options.signing_secrets.empty() && !options.archive) {
     logger.Log(LogLevel::kInfo,
@@ -146,7 +150,9 @@ Result<ExitCode> Serve(const ServeOptions& options) {
   const Settings settings = TRY(LoadSettings({.file = options.settings, .flags = options.flags}));
   Welcome(options);
   api::ServiceOptions service_options = TRY(api::ReadOptions(settings));
-  BoundConnections(&service_options.server.limits);
+  BoundConnections(settings, &service_options.server.limits);
+  // Before the first thread: threads inherit which signals are blocked, and a signal that a thread
+  // of RocksDB received would end the process without a clean stop.
   const StopSignals signals;
 
   ProgramRuntime program(LogOptionsOf(settings));
@@ -167,6 +173,7 @@ Result<ExitCode> Serve(const ServeOptions& options) {
   WarnOfWhatIsMissing(service_options, logger);
   const auto protocol = service_options.server.tls ? Protocol::kTls : Protocol::kPlain;
 
+  // Declared after everything that it uses, so that it is destroyed first.
   const auto started =
       api::Service::Start(std::move(service_options), {.tables = tables.get(),
                                                        .objects = &objects,
@@ -180,6 +187,7 @@ Result<ExitCode> Serve(const ServeOptions& options) {
   logger.Log(LogLevel::kInfo, "serving",
              {{"address", service.address()}, {"data", settings.Text("data")}});
   ServeUntilTold(signals, protocol, service, logger);
+  // Requests in progress are answered. The stores are closed after that, by their destructors.
   service.Stop(settings.Duration("server.patience"));
   logger.Log(LogLevel::kInfo, "stopped");
   return ExitCode::kOk;

@@ -78,6 +78,8 @@ Result<http::ServerOptions> ReadServer(const Settings& settings) {
   http::ServerOptions options{.listen = settings.Text("listen")};
   const auto address = TRY(http::ListenAddress::Parse(options.listen).WithContext("listen"));
   options.loops = TRY(IntegerBetween(settings, "server.loops", 0, 256));
+  options.limits.max_connections_per_address = static_cast<size_t>(
+      TRY(IntegerBetween(settings, "server.connections-an-address", 1, 10'000)));
   options.limits.max_bad_requests_a_minute =
       TRY(IntegerBetween(settings, "server.bad-requests-a-minute", 1, 1'000'000));
   const std::string& certificate = settings.Text("tls.certificate");
@@ -155,7 +157,8 @@ Result<std::map<slack::TeamId, Secret>> ReadTeamTokens(const Settings& settings)
           "team, '=' and its bot token");
     }
     if (!tokens.emplace(*team, std::move(token)).second) {
-      return Invalid(fmt::format("slack.bot-tokens has two tokens of team {}", team->text()));
+      return Invalid(
+          fmt::format("slack.bot-tokens has two tokens of team {}: remove one", team->text()));
     }
   }
   return tokens;
@@ -242,7 +245,10 @@ Result<attempts::Policy> ReadPolicy(const std::string& path) {
   std::ifstream file(path);
   std::ostringstream text;
   if (!(text << file.rdbuf())) {
-    return Invalid(fmt::format("attempts.policy: the file '{}' cannot be read or is empty", path));
+    return Invalid(
+        fmt::format("attempts.policy: the file '{}' cannot be read or is empty: name a file that "
+                    "this user can read, or remove the setting for the default policy",
+                    path));
   }
   return attempts::Policy::Parse(text.str()).WithContext(path);
 }
