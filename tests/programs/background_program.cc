@@ -72,6 +72,11 @@ pid_t Spawn(const BackgroundRun& run, const Files& files) {
         TIDEMARK_PROGRAM};
   }
   arguments.insert(arguments.end(), run.arguments.begin(), run.arguments.end());
+  if (!run.line.empty()) {
+    program = "/bin/sh";
+    // By exec the program takes the place of the shell, and gets the test's signals.
+    arguments = {"sh", "-c", "exec env " + run.line};
+  }
   pid_t pid = -1;
   const int failed = posix_spawn(&pid, program.c_str(), &actions, nullptr,
                                  Pointers(arguments).data(), Pointers(environment).data());

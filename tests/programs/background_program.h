@@ -24,6 +24,8 @@ struct BackgroundRun {
   std::string folder;                         // Where it runs.
   std::vector<std::string> environment = {};  // Such as "TIDEMARK_DATA=data".
   int most_descriptors = 0;                   // 0: as many as the test may have.
+  // Instead of the arguments: a line for a shell, which begins with variables or the program.
+  std::string line = "";
 };
 
 class BackgroundProgram {

@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "base/random.h"
 #include "base/sleeper.h"
 #include "http/client.h"
+#include "http/url.h"
 #include "programs/output.h"
 #include "programs/progress.h"
 #include "programs/signals.h"
@@ -28,11 +31,20 @@ namespace {
 
 constexpr double kMaxRate = 100'000;
 constexpr double kMaxSpeed = 10'000;
-// How long and how often to wait for the server to start.
+// How long and how often to wait for the server to start: ten minutes, because somebody may have to
+// copy the command into another terminal first.
 constexpr std::chrono::milliseconds kGreetingPause(250);
-constexpr int kMaxGreetings = 40;
+constexpr int kMaxGreetings = 2'400;
+
+// Where the server of the printed command keeps its data. A folder of its own: whoever tries the
+// demo beside a real server must not mix the two.
+constexpr const char* kDemoData = "tidemark-demo-data";
 
 Status Check(const DemoOptions& options) {
+  if (!http::SplitUrl(options.to)) {
+    return Invalid(
+        fmt::format("--to must be a URL such as {}, not '{}'", DemoOptions().to, options.to));
+  }
   if (!(options.rate > 0 && options.rate <= kMaxRate)) {
     return Invalid(
         fmt::format("--rate must be above 0 and at most {}, not {}", kMaxRate, options.rate));
@@ -56,12 +68,43 @@ demo::SenderOptions SenderOptionsOf(const DemoOptions& options) {
                            .reorder_window = 4}};
 }
 
+// In single quotes, for a shell.
+std::string QuoteForShell(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+// This program, so that the command works where no `tidemark` is in the path.
+std::string OwnProgram() {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return "tidemark";
+  const std::string path = program.string();
+  return path.find_first_of(" '\"$`\\&;|<>()*?[]#~") == std::string::npos ? path
+                                                                          : QuoteForShell(path);
+}
+
+// Where a server must listen to get what is sent to this URL. A name other than localhost may be of
+// another machine, and does not say it.
+std::string ListenFlag(const std::string& to) {
+  const auto parts = http::SplitUrl(to);
+  if (!parts || parts->scheme != "http") return "";
+  const bool is_name = !parts->is_ip_literal;
+  if (is_name && parts->host != "localhost") return "";
+  return fmt::format(" --listen {}:{}", is_name ? "127.0.0.1" : parts->host, parts->port);
+}
+
+// The command works as it is printed: a test runs it.
 void Greet(const DemoOptions& options, const demo::PretendSlack& slack) {
-  PrintMessage(fmt::format(
-      "The simulated Slack listens at {} and sends events to {}.\n"
-      "Start a server that uses it with:\n"
-      "  TIDEMARK_SLACK_API_URL={} SLACK_SIGNING_SECRET={} SLACK_BOT_TOKEN={} tidemark serve\n",
-      slack.address(), options.to, slack.api_url(), kDemoSigningSecret, kDemoBotToken));
+  PrintMessage(
+      fmt::format("The simulated Slack listens at {} and sends events to {}.\n"
+                  "Start a server that uses it, in another terminal, with:\n"
+                  "  TIDEMARK_SLACK_API_URL={} SLACK_SIGNING_SECRET={} SLACK_BOT_TOKEN={} "
+                  "TIDEMARK_ARCHIVE_CONSENT=true TIDEMARK_ARCHIVE_FILE_ORIGINS=http://{} {} "
+                  "serve{} --data {}\n",
+                  slack.address(), options.to, slack.api_url(), kDemoSigningSecret, kDemoBotToken,
+                  slack.address(), OwnProgram(), ListenFlag(options.to), kDemoData));
 }
 
 // Slack verifies a URL before it sends events to it. The server may still be starting.
@@ -142,6 +185,8 @@ Result<ExitCode> RunDemo(const DemoOptions& options) {
   Greet(options, *slack);
 
   demo::Sender sender(SenderOptionsOf(options), &client, &clock, &sleeper);
+  // The signals are blocked in all threads, and this one waits for them. The sender then ends its
+  // own loop: a signal handler could not do that safely.
   std::atomic<bool> stopped = false;
   std::thread watcher([&] {
     signals.Wait();
