@@ -29,14 +29,16 @@ class ScriptedLists final : public slack::Lists {
  public:
   slack::CallResult<slack::ListPage<Conversation>> ListConversations(
       const Secret&, slack::ConversationType type, const slack::ListRequest& request,
-      const Deadline&) override {
+      const Deadline& deadline) override {
+    if (request.team == hanging) return Hang<Conversation>(deadline);
     if (type == slack::ConversationType::kPrivate) return slack::ListPage<Conversation>{};
     channel_requests.push_back(request);
     return Next(&channels);
   }
   slack::CallResult<slack::ListPage<Person>> ListUsers(const Secret&,
                                                        const slack::ListRequest& request,
-                                                       const Deadline&) override {
+                                                       const Deadline& deadline) override {
+    if (request.team == hanging) return Hang<Person>(deadline);
     user_requests.push_back(request);
     return Next(&users);
   }
@@ -45,8 +47,17 @@ class ScriptedLists final : public slack::Lists {
   std::deque<slack::CallResult<slack::ListPage<Person>>> users;
   std::vector<slack::ListRequest> channel_requests;
   std::vector<slack::ListRequest> user_requests;
+  std::string hanging = "";  // The team whose lists do not answer.
+  int hung = 0;
+  ManualClock* clock = nullptr;
 
  private:
+  template <typename T>
+  slack::CallResult<slack::ListPage<T>> Hang(const Deadline& deadline) {
+    ++hung;
+    clock->Advance(std::chrono::ceil<std::chrono::milliseconds>(deadline.Remaining()));
+    return CallError{CallFailure::kTimeout, "timeout"};
+  }
   template <typename T>
   T Next(std::deque<T>* answers) {
     if (answers->empty()) return T();
@@ -279,6 +290,59 @@ TEST_F(ListsTest, ATeamThatDoesNotExistGetsNoWalk) {
   stage_.slack.SetAll(slack::LookupOutcome::kActive);
   EXPECT_EQ(Check().decision, Decision::kAllow);
   EXPECT_THAT(roster_.Teams(), ElementsAre(Triple().team)) << "its first event";
+}
+
+// All teams share the thread that reads lists.
+TEST_F(ListsTest, AHangingTeamHardlyDelaysTheOthers) {
+  lists_.clock = &stage_.clock;
+  lists_.hanging = "T0HANGS";
+  roster_.Want(slack::TeamId::Parse(lists_.hanging).value());
+  ListBoth();
+  EXPECT_EQ(lists_.hung, 1) << "one timeout in a round, not one for each list";
+  EXPECT_EQ(lists_.user_requests.size(), 1u);
+  for (int i = 0; i < 9; ++i) {
+    Walk();
+    stage_.clock.Advance(seconds(1));
+  }
+  EXPECT_EQ(lists_.hung, 1) << "not before its pause is over";
+  for (int i = 0; i < 600; ++i) {
+    Walk();
+    stage_.clock.Advance(seconds(1));
+  }
+  EXPECT_LE(lists_.hung, 7) << "the pauses grow";
+}
+
+// The time of a list cannot be compared with that of an invalidation after it.
+TEST_F(ListsTest, AListFromBeforeTheClockWasSetBackIsNotUsed) {
+  ListBoth();
+  stage_.clock.Advance(seconds(10));
+  stage_.clock.SetNow(stage_.clock.NowSeconds() - 3600);
+  stage_.slack.Set(kUser, slack::LookupOutcome::kInactive);
+  EXPECT_EQ(Check(), Refused(Reason::kUserInactive));
+  // Nor once the clock has caught up.
+  stage_.clock.SetNow(stage_.clock.NowSeconds() + 3600 - 30);
+  EXPECT_FALSE(roster_.Find(Triple().team, stage_.tokens.Find(Triple().team)->generation,
+                            {slack::EntityKind::kUser, kUser}));
+}
+
+// Whoever has no room is looked up. What is too old makes room.
+TEST_F(ListsTest, TheMemoryOfListsIsBounded) {
+  Roster roster(&stage_.clock, /*max_listed=*/3);
+  const auto team = [](const char* id) { return slack::TeamId::Parse(id).value(); };
+  const auto list = [&](const char* of, const std::vector<Person>& people) {
+    roster.Add({.team = team(of), .credential = "c", .asked_at = stage_.clock.NowSeconds()},
+               people);
+  };
+  const auto has = [&](const char* of, const char* user) {
+    return roster.Find(team(of), "c", {slack::EntityKind::kUser, user}).has_value();
+  };
+  list("T0ONE", {{.id = "U1"}, {.id = "U2"}});
+  list("T0TWO", {{.id = "U3"}, {.id = "U4"}});
+  EXPECT_TRUE(has("T0TWO", "U3"));
+  EXPECT_FALSE(has("T0TWO", "U4"));
+  stage_.clock.Advance(seconds(300));
+  list("T0TWO", {{.id = "U3"}, {.id = "U4"}});
+  EXPECT_TRUE(has("T0TWO", "U4")) << "in the place of those of the first team";
 }
 
 // ---- Names ----

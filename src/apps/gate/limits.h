@@ -22,8 +22,10 @@ inline constexpr EpochSeconds kMaxClockSkewSeconds = 60;
 // How many teams the limit on checks remembers.
 inline constexpr size_t kMaxLimitedTeams = 10'000;
 
-// How many teams the roster holds, and how many found people and channels wait to be kept.
+// How many teams the roster holds, how many people and channels of all teams together, and how many
+// found people and channels wait to be kept. Who has no room is looked up one by one.
 inline constexpr size_t kMaxListedTeams = 1'000;
+inline constexpr size_t kMaxListed = 500'000;
 inline constexpr size_t kMaxFound = 10'000;
 
 // A team's lists are read again after this long, so that no entry reaches the end of its life.

@@ -61,13 +61,17 @@ void ListWalker::StepTeam(const slack::TeamId& team) {
   for (const ListKind kind : kLists) {
     if (stopping_) return;
     Walk& walk = walks.lists[kind];
-    if (IsDue(walks, walk)) ReadPage(team, *credential, kind, &walk);
+    if (!IsDue(walks, walk)) continue;
+    ReadPage(team, *credential, kind, &walk);
+    // All teams share this thread. A team whose lists hang takes one timeout of it in a round, and
+    // none until its next try.
+    if (walk.timed_out) walks.next_try = walk.next_try;
   }
 }
 
 bool ListWalker::IsDue(const TeamWalks& team, const Walk& walk) const {
   const nanoseconds now = clock_.Monotonic();
-  if (now < walk.next_try) return false;
+  if (now < walk.next_try || now < team.next_try) return false;
   if (walk.is_under_way || !walk.has_begun) return true;
   return team.wanted > walk.began && now >= walk.began + kListPeriod;
 }
@@ -131,12 +135,14 @@ void ListWalker::End(const std::vector<slack::Lookup>& ended) {
 // pages are tried again: what made a page too slow may have passed.
 void ListWalker::Advance(const std::string& next_cursor, Walk* walk) const {
   walk->failures = 0;
+  walk->timed_out = false;
   walk->cursor = next_cursor;
   walk->is_under_way = !next_cursor.empty();
   if (!walk->is_under_way) walk->limit = std::min(walk->limit * 2, slack::kLargestListPage);
 }
 
 void ListWalker::Fail(const PageOrigin& origin, ListKind kind, const CallError& error, Walk* walk) {
+  walk->timed_out = error.failure == CallFailure::kTimeout;
   if (error.failure == CallFailure::kRateLimited) {
     walk->next_try = clock_.Monotonic() + kListBudgetWait;
     return;

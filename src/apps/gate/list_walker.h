@@ -10,7 +10,9 @@
 // after a pause; until then look-ups do the work. When a page took too long or was too large, pages
 // are smaller from then on; each finished walk lets them grow again.
 //
-// Step is for one thread. It blocks while it waits for Slack. Stop may be called from any thread.
+// Step is for one thread. It blocks while it waits for Slack, once in a round for a team whose
+// lists hang, and ever more rarely, so that other teams do not wait for it. Stop may be called from
+// any thread.
 #pragma once
 
 #include <array>
@@ -66,10 +68,12 @@ class ListWalker {
     std::string cursor = {};
     uint32_t limit = slack::kLargestListPage;
     uint32_t failures = 0;
+    bool timed_out = false;  // The last call of it.
   };
   struct TeamWalks {
     std::string credential;
     std::chrono::nanoseconds wanted{0};
+    std::chrono::nanoseconds next_try{0};  // Of any list: Slack did not answer in time.
     std::map<ListKind, Walk> lists;
   };
 

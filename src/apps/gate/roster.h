@@ -4,7 +4,10 @@
 // An entry counts for 300 s from the moment the list was asked for, like the answer to a look-up,
 // and only for the credential that the list was read with. The roster has only what is active. For
 // an id that it does not have it says nothing: the id may be newer than the list, or not be in any
-// list. Then a look-up decides.
+// list, or there was no room for it. Then a look-up decides.
+//
+// When the clock is set back, what was listed before counts no more: the time of a list could not
+// be compared with the time of an invalidation.
 //
 // It also collects what Slack said about the people and channels that events name (TakeFound), so
 // that their names can be kept.
@@ -12,6 +15,7 @@
 // May be called from any thread. Never asks Slack and never reads a table; ListWalker fills it.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -21,6 +25,7 @@
 #include <vector>
 
 #include "apps/gate/cache_rows.h"
+#include "apps/gate/limits.h"
 #include "base/clock.h"
 #include "slack/directory.h"
 #include "slack/entities.h"
@@ -45,7 +50,8 @@ struct Found {
 class Roster {
  public:
   // The clock outlives this.
-  explicit Roster(const Clock* clock) : clock_(*clock) {}
+  explicit Roster(const Clock* clock, size_t max_listed = kMaxListed)
+      : clock_(*clock), max_listed_(max_listed) {}
 
   // Notes that events of the team arrive: its lists are wanted. A team beyond the limit of teams is
   // left out.
@@ -74,26 +80,36 @@ class Roster {
   std::vector<Found> TakeFound();
 
  private:
+  // When an entry was asked for, and when it was added by the clock that is never set back.
+  struct Time {
+    EpochSeconds asked_at = 0;
+    std::chrono::nanoseconds added{0};
+  };
   struct ListedChannel {
     slack::Conversation conversation;
-    EpochSeconds asked_at = 0;
+    Time time;
     bool is_used = false;  // Find was asked for it.
   };
   struct Team {
     std::string credential;
     bool is_wanted = false;
-    std::unordered_map<std::string, EpochSeconds> people;  // When the list was asked for.
+    std::unordered_map<std::string, Time> people;
     std::unordered_map<std::string, ListedChannel> channels;
+
+    size_t size() const { return people.size() + channels.size(); }
   };
 
   // All need mutex_ locked.
   Team* FindTeam(const slack::TeamId& team);
   Team& OpenTeam(const PageOrigin& origin);
   void DropStale(Team* team) const;
-  bool IsFresh(EpochSeconds asked_at) const;
+  bool IsFresh(const Time& time) const;
+  // How many entries may be added to the team, besides those that it has.
+  size_t RoomFor(const Team& team);
   void AddFound(Found found);
 
   const Clock& clock_;
+  const size_t max_listed_;
   mutable std::mutex mutex_;
   std::map<slack::TeamId, Team> teams_;
   std::vector<Found> found_;

@@ -19,6 +19,9 @@ archive::News NewsOf(const gate::Found& found) {
   return *std::move(news);
 }
 
+// Beyond it everything is forgotten, and the next lists are compared with the archive again.
+constexpr size_t kMaxKeptPeople = 200'000;
+
 bool IsShown(const slack::Person& listed, const archive::Person& shown) {
   return shown.name == listed.name && shown.real_name == listed.real_name &&
          shown.display_name == listed.display_name && shown.avatar == listed.avatar &&
@@ -50,6 +53,9 @@ void Names::Keep(const std::vector<gate::Found>& found) {
 Status Names::StorePeople(const gate::PageOrigin& origin,
                           const std::vector<slack::Person>& people) {
   const auto at = slack::Timestamp::FromSeconds(origin.asked_at);
+  size_t remembered = 0;
+  for (const auto& [team, of_team] : kept_) remembered += of_team.size();
+  if (remembered >= kMaxKeptPeople) kept_.clear();
   KeptPeople& kept = kept_[origin.team];
   std::vector<archive::News> news;
   std::vector<const slack::Person*> changed;
