@@ -29,6 +29,9 @@ constexpr const char* kTokenVariable = "TIDEMARK_API_TOKEN";
 
 // ---- In this process ----
 
+// A command without --server uses the same routes as the server, in this process: so there is one
+// implementation and one format of answers. No token is needed, because whoever can open the data
+// folder can read it anyway.
 class RouterSource final : public ApiSource {
  public:
   explicit RouterSource(std::shared_ptr<void> owner) : owner_(std::move(owner)) {}
@@ -62,6 +65,7 @@ class RouterSource final : public ApiSource {
   }
 
   const std::shared_ptr<void> owner_;
+  // One is enough: a command asks one thing at a time.
   WorkerPool workers_{{.threads = 1, .max_waiting = 1}};
   const SystemClock clock_;
   const Logger logger_{{.level = LogLevel::kError}, clock_};
@@ -94,13 +98,16 @@ class ServerSource final : public ApiSource {
     }
     const auto deadline = Deadline::After(clock_, request.timeout);
     http::Exchange exchange = client_.Send(request, deadline);
+    // First: when our own side stops the download (a full disk), the client reports a broken
+    // connection, which would hide the cause.
     if (!taken) return std::move(taken).error();
     if (exchange.outcome == http::Outcome::kAnswered) return std::move(exchange.response);
     // A change may have been made although there is no answer.
     const bool is_known =
         exchange.outcome == http::Outcome::kNotSent || asked.method == http::Method::kGet;
     return Error{is_known ? ErrorCode::kUnavailable : ErrorCode::kUnknown,
-                 fmt::format("no answer from {}: {}", server_, exchange.detail)};
+                 fmt::format("no answer from {}: {}; check that it runs, and the URL", server_,
+                             exchange.detail)};
   }
 
   const std::string server_;
@@ -115,7 +122,10 @@ Result<Secret> ReadToken(const std::optional<std::string>& file) {
   if (file) {
     std::ifstream stream(*file);
     if (!(stream >> text)) {
-      return Invalid(fmt::format("cannot read an API token from the file '{}'", *file));
+      return Invalid(
+          fmt::format("cannot read an API token from the file '{}': name a file that "
+                      "this user can read, with the token on its first line",
+                      *file));
     }
   } else if (const char* variable = std::getenv(kTokenVariable)) {
     text = variable;
@@ -138,6 +148,8 @@ std::string DetailOf(const http::Response& response) {
 // The error for a refusal. Its code decides the exit code of the program.
 Error ToError(const http::Response& response, const std::string& path) {
   std::string detail = DetailOf(response);
+  // As in a command that uses the data folder: the caller's mistakes end with exit code 2, and
+  // everything else with 3.
   const bool is_callers = response.status == 400 || response.status == 404;
   const bool is_conflict = response.status == 409 || response.status == 412;
   const ErrorCode code = is_callers    ? ErrorCode::kInvalid
@@ -181,6 +193,8 @@ Error WithServerHint(Error error) {
   return error;
 }
 
+// 404 means that the thing is absent, which most commands report in their own words. A route that
+// is switched off is 404 too: Need and Send say so.
 Result<std::optional<JsonDocument>> ApiSource::Get(const std::string& path) {
   const http::Response response = TRY(Ask({.path = path}, nullptr));
   if (response.status == 404) return std::optional<JsonDocument>();
@@ -199,6 +213,8 @@ Result<JsonDocument> ApiSource::Send(const ApiRequest& request) {
       request.path));
 }
 
+// For commands whose answers are of several statuses, such as the protocol of tables, which has its
+// own error bodies. Only a problem of the server itself is an error here.
 Result<http::Response> ApiSource::Post(const std::string& path, std::string body) {
   http::Response response =
       TRY(Ask({.method = http::Method::kPost, .path = path, .body = std::move(body)}, nullptr));

@@ -114,6 +114,14 @@ TEST_F(DoctorCommandTest, ReportsAMissingSecretAndAMissingToken) {
               AllOf(StartsWith("problem"), HasSubstr("slack.bot-token is not set")));
 }
 
+// A newcomer must not wait for messages that nobody keeps.
+TEST_F(DoctorCommandTest, SaysThatTheArchiveIsOff) {
+  const Outcome outcome = Run({"doctor"}, {"TIDEMARK_ARCHIVE_CONSENT=false",
+                                           "TIDEMARK_SLACK_API_URL=http://" + own_host_ + ":1"});
+  EXPECT_THAT(Finding(outcome, "archive"),
+              AllOf(StartsWith("warning"), HasSubstr("archive.consent = true")));
+}
+
 // Users often paste the client secret or a token instead.
 TEST_F(DoctorCommandTest, WarnsAboutASecretThatDoesNotLookLikeSlacks) {
   StartPretendSlack();
@@ -141,11 +149,12 @@ TEST_F(DoctorCommandTest, ReportsSlacksAnswerAboutTheToken) {
   const Outcome revoked = Examine();
   EXPECT_EQ(revoked.exit_code, kNotMet);
   EXPECT_THAT(Finding(revoked, "bot token"),
-              AllOf(StartsWith("problem"), HasSubstr("token_revoked")));
+              AllOf(StartsWith("problem"), HasSubstr("token of slack.bot-token (token_revoked)")));
   slack_->Stop();
   const Outcome away = Examine();
   EXPECT_EQ(away.exit_code, kNotMet);
-  EXPECT_THAT(Finding(away, "bot token"), StartsWith("problem"));
+  EXPECT_THAT(Finding(away, "bot token"),
+              AllOf(StartsWith("problem"), HasSubstr("check slack.api-url, the network")));
   EXPECT_THAT(Finding(away, "clock"),
               AllOf(StartsWith("warning"), HasSubstr("did not return a time")));
 }

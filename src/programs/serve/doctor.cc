@@ -57,6 +57,7 @@ class Doctor {
   void ExamineObjects();
   void ExaminePermissions();
   void ExamineDisk();
+  void ExamineArchive(const api::ServiceOptions& options);
   void ExamineWindow(const api::ServiceOptions& options);
   void ExamineTokens(const api::ServiceOptions& options);
 
@@ -67,8 +68,13 @@ class Doctor {
   void Add(Level level, std::string subject, std::string text) {
     findings_.push_back({level, std::move(subject), std::move(text)});
   }
-  std::vector<Secret> FindBotTokens(const api::ServiceOptions& options);
-  void ExamineToken(const api::ServiceOptions& options, const Secret& token);
+  // A token, and the setting that it comes from: no finding shows a token.
+  struct BotToken {
+    std::string setting;
+    Secret secret;
+  };
+  std::vector<BotToken> FindBotTokens(const api::ServiceOptions& options);
+  void ExamineToken(const api::ServiceOptions& options, const BotToken& token);
   void ExamineScopes(const slack::AuthTest& auth);
   void ExamineClaims(tables::Tables* tables);
   bool ServerAnswers();
@@ -110,14 +116,16 @@ void Doctor::ExamineSecret(const api::ServiceOptions& options) {
 }
 
 // The tokens that the server would use. If there is none, adds a finding that says why.
-std::vector<Secret> Doctor::FindBotTokens(const api::ServiceOptions& options) {
-  std::vector<Secret> tokens;
-  for (const auto& [team, token] : options.team_tokens) tokens.push_back(token);
-  if (options.bot_token) tokens.push_back(*options.bot_token);
+std::vector<Doctor::BotToken> Doctor::FindBotTokens(const api::ServiceOptions& options) {
+  std::vector<BotToken> tokens;
+  for (const auto& [team, token] : options.team_tokens) {
+    tokens.push_back({fmt::format("team {} in slack.bot-tokens", team.text()), token});
+  }
+  if (options.bot_token) tokens.push_back({"slack.bot-token", *options.bot_token});
   if (options.rotation) {
     auto pair = slack::ReadTokenPair(options.rotation->file);
     if (pair) {
-      tokens.push_back(std::move(pair->access_token));
+      tokens.push_back({"slack.token-file", std::move(pair->access_token)});
     } else {
       Add(Level::kProblem, "bot token", pair.error().message);
     }
@@ -128,18 +136,24 @@ std::vector<Secret> Doctor::FindBotTokens(const api::ServiceOptions& options) {
   return tokens;
 }
 
+// Each token is tried by itself: the tokens of several workspaces expire one by one.
 void Doctor::ExamineSlack(const api::ServiceOptions& options) {
-  for (const Secret& token : FindBotTokens(options)) ExamineToken(options, token);
+  for (const BotToken& token : FindBotTokens(options)) ExamineToken(options, token);
 }
 
-void Doctor::ExamineToken(const api::ServiceOptions& options, const Secret& token) {
+void Doctor::ExamineToken(const api::ServiceOptions& options, const BotToken& token) {
   slack::WebApi web_api(options.web_api, &client_, program_.runtime());
-  const auto tested = web_api.TestAuth(token, Deadline::After(clock_, kPatience));
+  const auto tested = web_api.TestAuth(token.secret, Deadline::After(clock_, kPatience));
   if (const auto* error = std::get_if<slack::CallError>(&tested)) {
+    const bool is_answered = error->failure == slack::CallFailure::kDenied;
     Add(Level::kProblem, "bot token",
-        fmt::format("auth.test at {} answers '{}': install the app to the workspace again and "
-                    "copy its bot token, or check the network",
-                    options.web_api.url, error->error));
+        is_answered
+            ? fmt::format("{} refuses the token of {} ({}): install the app to the workspace again "
+                          "and copy its bot token",
+                          options.web_api.url, token.setting, error->error)
+            : fmt::format("auth.test at {} does not answer ({}): check slack.api-url, the network "
+                          "and Slack's status page",
+                          options.web_api.url, error->error));
     return;
   }
   const auto& auth = std::get<slack::AuthTest>(tested);
@@ -152,6 +166,8 @@ void Doctor::ExamineToken(const api::ServiceOptions& options, const Secret& toke
   ExamineScopes(auth);
 }
 
+// A scope that is missing shows only later, as a refusal in the log. One that is not needed is a
+// danger: whoever gets hold of the token could use it.
 void Doctor::ExamineScopes(const slack::AuthTest& auth) {
   std::vector<std::string> missing;
   for (const slack::Scope& scope : slack::RequiredScopes()) {
@@ -173,7 +189,8 @@ void Doctor::ExamineScopes(const slack::AuthTest& auth) {
   }
   if (!unused.empty()) {
     Add(Level::kWarning, "scopes",
-        fmt::format("not needed, please remove: {}", fmt::join(unused, ", ")));
+        fmt::format("not needed, please remove: {} (OAuth & Permissions of the Slack app)",
+                    fmt::join(unused, ", ")));
   }
 }
 
@@ -186,6 +203,7 @@ std::optional<EpochSeconds> ParseDate(std::string_view text) {
   return timegm(&parts);
 }
 
+// Slack's own answer has the time in its Date header; no time server is asked.
 void Doctor::ExamineClock(const api::ServiceOptions& options) {
   const http::Exchange exchange =
       client_.Send({.url = options.web_api.url + "/api.test"}, Deadline::After(clock_, kPatience));
@@ -193,7 +211,8 @@ void Doctor::ExamineClock(const api::ServiceOptions& options) {
   const auto theirs = date ? ParseDate(*date) : std::nullopt;
   if (!theirs) {
     Add(Level::kWarning, "clock",
-        fmt::format("could not be compared, because {} did not return a time",
+        fmt::format("could not be compared, because {} did not return a time: check that this "
+                    "machine can reach it, and that a time service (NTP) runs",
                     options.web_api.url));
     return;
   }
@@ -239,6 +258,8 @@ void Doctor::ExamineStore(const FolderOptions& options) {
         fmt::format("the folder '{}' does not exist yet; `tidemark serve` creates it", folder));
     return;
   }
+  // If the folder is held, the server that holds it is asked. That it answers is as good as
+  // opening.
   const auto tables = OpenDataFolder(options, Use::kRead);
   if (tables) {
     const auto listed = (*tables)->ListTables({});
@@ -247,7 +268,8 @@ void Doctor::ExamineStore(const FolderOptions& options) {
           fmt::format("'{}' can be opened; {} tables", folder, listed->tables.size()));
       ExamineClaims(tables->get());
     } else {
-      Add(Level::kProblem, "store", listed.error().message);
+      Add(Level::kProblem, "store",
+          fmt::format("the tables in '{}' cannot be listed: {}", folder, listed.error().message));
     }
   } else if (tables.error().code == ErrorCode::kUnavailable && ServerAnswers()) {
     Add(Level::kOk, "store",
@@ -313,6 +335,14 @@ void Doctor::ExamineDisk() {
   }
 }
 
+// A server without the archive starts and answers Slack, and keeps nothing.
+void Doctor::ExamineArchive(const api::ServiceOptions& options) {
+  if (options.archive) return Add(Level::kOk, "archive", "on");
+  Add(Level::kWarning, "archive",
+      "off: messages are not kept. Set slack.signing-secret and archive.consent = true, and do not "
+      "set archive.enabled = false");
+}
+
 void Doctor::ExamineWindow(const api::ServiceOptions& options) {
   const auto checked = dedup::CheckWindow(options.claims.window, {});
   Add(checked ? Level::kOk : Level::kWarning, "dedup window",
@@ -352,6 +382,7 @@ Result<ExitCode> Examine(const DoctorOptions& options) {
     doctor.ExamineSecret(*service);
     doctor.ExamineSlack(*service);
     doctor.ExamineClock(*service);
+    doctor.ExamineArchive(*service);
     doctor.ExamineWindow(*service);
     doctor.ExamineTokens(*service);
   }

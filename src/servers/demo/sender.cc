@@ -40,6 +40,7 @@ std::string_view ReasonOf(const http::Exchange& exchange) {
   return "unknown_error";
 }
 
+// Tidemark sends it with a refusal that it will not change: the event is in quarantine.
 bool ForbidsRetry(const http::Exchange& exchange) {
   return exchange.outcome == http::Outcome::kAnswered &&
          exchange.response.headers.Find("x-slack-no-retry") == "1";
@@ -88,6 +89,8 @@ http::OutgoingRequest MakeDelivery(const SenderOptions& options, std::string_vie
   return request;
 }
 
+// With one delivery at a time there is no pool: the caller's thread sends, and the order of the
+// deliveries depends on the seed alone.
 Sender::Sender(SenderOptions options, http::Client* client, const Clock* clock, Sleeper* sleeper)
     : options_(std::move(options)),
       client_(*client),
@@ -113,12 +116,14 @@ Status Sender::VerifyUrl() {
                                 {.timestamp = std::to_string(clock_.NowSeconds())}),
                    Deadline::After(clock_, options_.answer_within));
   if (exchange.outcome != http::Outcome::kAnswered) {
-    return Error{ErrorCode::kUnavailable, options_.url + " does not answer: " + exchange.detail};
+    return Error{ErrorCode::kUnavailable, options_.url + " does not answer (" + exchange.detail +
+                                              "): start the server, or correct the URL"};
   }
   if (exchange.response.status != 200) {
     return Invalid(options_.url + " answers the challenge with status " +
                    std::to_string(exchange.response.status) +
-                   "; is the signing secret the same on both sides?");
+                   "; is the signing secret the same on both sides? Start the server with the "
+                   "command above");
   }
   if (!Echoes(exchange.response.body, challenge)) {
     return Invalid(options_.url + " does not send the challenge back; is it Tidemark's address?");
@@ -137,6 +142,7 @@ void Sender::Run(const DeliverySource& source) {
 // Does the next step, or waits for it. Returns false if there is nothing left to do.
 bool Sender::Step(const DeliverySource& source, Lock* lock) {
   if (stopped_) return false;
+  // Retries wait here too. So a slow server gets no more than `concurrency` at once.
   if (under_way_ >= options_.concurrency) {
     changed_.wait(*lock);
     return true;
@@ -241,6 +247,8 @@ void Sender::Deliver(const Attempt& attempt) {
   changed_.notify_all();
 }
 
+// Each delivery of an event has another second in its timestamp. Otherwise a quick retry would have
+// the same signature as the first delivery, and be refused as a replay.
 http::OutgoingRequest Sender::Prepare(const Attempt& attempt) {
   EpochSeconds timestamp = 0;
   {
@@ -259,6 +267,8 @@ http::OutgoingRequest Sender::Prepare(const Attempt& attempt) {
                        .retry_reason = attempt.retry_reason});
 }
 
+// Called with the lock held, on the thread that sent. Latencies are of acknowledged deliveries
+// only: a refusal is quick and would make the figures look better.
 void Sender::Judge(const Attempt& attempt, const http::Exchange& exchange, Nanoseconds took) {
   if (IsSuccess(exchange)) {
     ++report_.acknowledged;
@@ -299,6 +309,8 @@ void Sender::Retry(const Attempt& attempt, std::string_view reason) {
       Scaled(kRetryWaits[attempt.retry_number]));
 }
 
+// Without the lock: deliveries that end in the meantime need it. Shorter while some are under way,
+// because a failed one may be due again at once.
 void Sender::Pause(Nanoseconds length, Lock* lock) {
   const Nanoseconds longest = under_way_ > 0 ? kLongestPauseWhileBusy : kLongestPause;
   lock->unlock();
