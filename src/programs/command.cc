@@ -6,6 +6,8 @@
 
 namespace tidemark::programs {
 
+// The command only notes what to do. It runs after the whole line was parsed, so that a mistake in
+// a later argument is reported before anything is opened or written.
 CLI::App* DeclareCommand(CLI::App& parent, const CommandText& text, Action* action, Action run) {
   CLI::App* command = parent.add_subcommand(text.name, text.help);
   command->footer("Example:\n  " + text.example);
@@ -27,6 +29,7 @@ CLI::App* AddGroup(CLI::App& parent, const std::string& name, const std::string&
   CLI::App* group = parent.add_subcommand(name, help);
   group->require_subcommand(1);
   std::string words = name;
+  // The words that a person types before the command: "tidemark tables streams".
   for (const CLI::App* above = &parent; above != nullptr; above = above->get_parent()) {
     words = above->get_name() + " " + words;
   }
@@ -42,6 +45,8 @@ void AddFolder(CLI::App& command, FolderOptions& options) {
       "The settings file (or TIDEMARK_SETTINGS; default tidemark.toml, if it exists)");
 }
 
+// A token without a server is a mistake: the command would read the data folder, and the person
+// believes that they asked the server.
 void AddSource(CLI::App& command, SourceOptions& options) {
   CLI::Option* server = command.add_option(
       "--server", options.server,

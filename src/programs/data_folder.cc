@@ -36,6 +36,8 @@ Result<size_t> Megabytes(const Settings& settings, std::string_view name, int64_
   return static_cast<size_t>(TRY(IntegerBetween(settings, name, least, kMost))) << 20;
 }
 
+// The same for commands and the server, so that a command does not write with less durability than
+// the server that it stands in for.
 Result<embedded::Options> StoreOptions(const Settings& settings) {
   const bool every_second = settings.Text("durability") == "every-second";
   embedded::Options options{.folder = settings.Text("data"),
@@ -49,6 +51,7 @@ Result<embedded::Options> StoreOptions(const Settings& settings) {
   return options;
 }
 
+// The lock of the folder is held by one process. Other errors do not go away by waiting.
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenPatiently(const embedded::Options& store) {
   for (int attempt = 1;; ++attempt) {
     auto opened = embedded::EmbeddedTables::Open(store);
@@ -78,6 +81,8 @@ Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOpt
   embedded::Options store = TRY(StoreOptions(settings));
   store.access = use == Use::kRead ? embedded::Access::kReadOnly : embedded::Access::kReadWrite;
   store.create_if_missing = use == Use::kCreate;
+  // A command ends soon. Sweeping and filling of indexes is for the server, and would delay the
+  // end.
   store.background = false;
   return OpenPatiently(store);
 }

@@ -17,6 +17,8 @@ namespace tidemark::programs {
 
 namespace {
 
+// Columns are measured in characters, not bytes: names of people and channels are UTF-8. Wide
+// characters and emoji count as one, so such a line may be off by a column.
 bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 
 size_t CountCharacters(std::string_view text) {
@@ -37,6 +39,8 @@ std::string Fit(std::string_view text, size_t width) {
 
 }  // namespace
 
+// People get a table, programs JSON. Whoever writes a script and sees a table while trying it can
+// force either.
 bool IsTable(const OutputOptions& options) {
   if (options.json || options.table) return options.table;
   return isatty(STDOUT_FILENO) != 0;
@@ -66,6 +70,7 @@ std::string FormatTable(const std::vector<Column>& columns, const std::vector<Ce
 Printer::Printer(const OutputOptions& options, std::vector<Column> columns, ToCells to_cells)
     : is_table_(IsTable(options)), columns_(std::move(columns)), to_cells_(std::move(to_cells)) {}
 
+// A table is printed at the end, because the widths of its columns depend on all rows.
 Printer::~Printer() {
   if (is_table_) PrintText(FormatTable(columns_, rows_));
 }
@@ -87,6 +92,7 @@ std::string FormatTime(std::string_view ts) {
   return parsed ? FormatTime(parsed->seconds()) : Printable(ts);
 }
 
+// What people wrote goes to a terminal here, so it must not contain commands for it (Printable).
 std::string CellOf(const Json& object, std::string_view member) {
   const auto value = object.Find(member);
   if (!value || value->IsNull()) return "";

@@ -148,6 +148,8 @@ void PrintTo(std::FILE* file, std::string_view line) {
 
 }  // namespace
 
+// JSON keeps its meaning: bytes that a terminal obeys become escapes. In messages, which are for
+// people, they are removed.
 void PrintLine(std::string_view json) { PrintTo(stdout, EscapeDisplayChanges(json)); }
 void PrintText(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 

@@ -13,6 +13,7 @@ namespace tidemark::programs {
 
 namespace {
 
+// The same setting as the server's, so that a token is created where the server looks for it.
 Result<std::string> FindTokensFile(const TokenOptions& options) {
   SettingsOptions sources{.file = options.settings};
   if (options.file) sources.flags["api.tokens"] = *options.file;
@@ -27,6 +28,8 @@ Result<ExitCode> CreateApiToken(const TokenOptions& options) {
   SystemRandom random;
   const auto scope =
       options.metrics_only ? api::TokenScope::kMetrics : api::TokenScope::kEverything;
+  // The token alone goes to standard output, so that TOKEN=$(tidemark token create x) works. The
+  // explanation goes to standard error.
   PrintLine(TRY(api::CreateToken(file, options.name, clock, random, scope)));
   PrintMessage(fmt::format(
       "This token is shown only once; {} stores its hash. Use it as: Authorization: Bearer TOKEN",
@@ -56,6 +59,7 @@ Result<ExitCode> ListApiTokens(const TokenOptions& options) {
 
 Result<ExitCode> RevokeApiToken(const TokenOptions& options) {
   const std::string file = TRY(FindTokensFile(options));
+  // The server sees the change of the file by itself: no signal and no restart.
   TRY(api::RevokeToken(file, options.name));
   PrintMessage(fmt::format(
       "The token '{}' is revoked. A running server refuses it within a second.", options.name));

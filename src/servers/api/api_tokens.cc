@@ -182,6 +182,8 @@ std::optional<Caller> TokenFile::Authenticate(const std::vector<std::string_view
   if (!token.starts_with(kPrefix) || token.size() > kMaxTokenLength) return std::nullopt;
   const std::string_view id = token.substr(kPrefix.size(), kIdBytes * 2);
 
+  // The id finds the entry, and the hash of the whole token decides, in constant time. So nothing
+  // that depends on the secret can be measured.
   const std::lock_guard lock(mutex_);
   RefreshLocked();
   const auto entry = by_id_.find(id);

@@ -6,10 +6,14 @@ namespace tidemark::api {
 
 namespace {
 
+// Only says that the process answers, so it needs no token and no worker: a supervisor must not
+// kill a server that waits for a slow disk.
 http::Response Health(const http::RoutedRequest&) { return http::Json(200, R"({"healthy":true})"); }
 
 Result<std::string> Readiness(tables::Tables& tables, const std::atomic<bool>& stopping) {
   if (stopping) return Error{ErrorCode::kUnavailable, "the server is stopping"};
+  // A read and the state of the writer. Nothing is written: this is asked every few seconds for
+  // years.
   const auto listed = tables.ListTables({.limit = 1});
   if (!listed) {
     return Error{ErrorCode::kUnavailable, "the store does not answer: " + listed.error().message};

@@ -23,6 +23,7 @@ Result<uint32_t> ParseLimit(const std::string& text) {
       fmt::format("the parameter 'limit' must be between 1 and {}, not '{}'", kMaxLimit, text));
 }
 
+// An unknown parameter is an error: a misspelt "cursor" would give the first page again and again.
 Result<PageRequest> ParsePage(std::string_view query) {
   PageRequest page;
   for (const auto& [name, value] : TRY(http::ParseQuery(query))) {

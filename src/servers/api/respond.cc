@@ -6,6 +6,9 @@ namespace tidemark::api {
 
 namespace {
 
+// By what the client can do: correct the request (400), look again (409), try again later (503). An
+// error that is none of the client's business is 500. kUnknown is 503 too: the write may have been
+// applied, and the client has to look or to repeat it.
 int StatusOf(ErrorCode code) {
   switch (code) {
     case ErrorCode::kInvalid:
@@ -40,6 +43,7 @@ http::Response NeedsMore() {
                        "this token may only read /metrics: use one made without --metrics-only");
 }
 
+// Routes that send files have stricter headers of their own.
 void SetUnlessSet(const char* name, const char* value, http::Headers* headers) {
   if (!headers->Find(name)) headers->Add(name, value);
 }
@@ -86,6 +90,8 @@ http::RouteHandler AnswerWith(
   };
 }
 
+// On the thread of the route. The caller's name is set before the handler runs, for its audit
+// lines, and once more on the response, for the access log.
 http::RouteHandler WithToken(TokenFile* tokens, http::RouteHandler handler, TokenScope needed) {
   return [tokens, needed, handler = std::move(handler)](
              const http::RoutedRequest& request) -> Later<http::Response> {
@@ -100,6 +106,9 @@ http::RouteHandler WithToken(TokenFile* tokens, http::RouteHandler handler, Toke
   };
 }
 
+// Called on a loop when the head is complete, before the body is read: without a token nobody can
+// make the server hold a large body. /slack/events has no token; its signature needs the whole
+// body. The handler asks again, because only it knows which scope it needs.
 std::optional<http::Response> RefuseWithoutToken(TokenFile* tokens, const http::Request& head) {
   if (!head.path.starts_with("/api/")) return std::nullopt;
   return RefusalOf(tokens->Authenticate(head.headers.FindAll("Authorization")),

@@ -32,6 +32,8 @@ struct Call {
   bool IsSet(std::string_view name) const { return Find(name) == "true" || Find(name) == "1"; }
 };
 
+// A method is a row: its name, the parameters that it knows, and the function that answers. A
+// parameter that is not in its row is a fault: it is nearly always a misspelt one.
 struct MethodRow {
   std::string_view name;
   std::vector<std::string_view> required;
@@ -55,6 +57,7 @@ MethodAnswer Succeed(const std::function<void(JsonWriter*)>& write) {
   return answer;
 }
 
+// With what is needed and what there is, as Slack tells it.
 std::optional<MethodAnswer> RequireScope(const Call& call, std::string_view scope) {
   if (call.world.scopes.contains(scope)) return std::nullopt;
   MethodAnswer answer;
@@ -129,6 +132,7 @@ MethodAnswer GetUser(const Call& call) {
   });
 }
 
+// Which scope is needed depends on the kind of the channel, so the channel is found first.
 MethodAnswer GetConversation(const Call& call) {
   const std::string_view id = call.Find("channel");
   if (!slack::ChannelId::Parse(id)) {
@@ -211,6 +215,8 @@ MethodAnswer GetPage(const Call& call, std::string_view name, const std::vector<
   });
 }
 
+// Deactivated people are in the list too, with "deleted": true. A client must not take presence in
+// the list for existence.
 MethodAnswer ListUsers(const Call& call) {
   if (auto missing = RequireScope(call, "users:read")) return *missing;
   std::vector<const User*> all;
@@ -278,6 +284,7 @@ std::string ErrorBody(std::string_view error) {
 
 bool HasMethod(std::string_view method) { return FindMethod(method) != nullptr; }
 
+// All rows go through the same checks of their parameters, so that no method can forget them.
 MethodAnswer CallMethod(std::string_view method, const Parameters& parameters, World& world) {
   const MethodRow* row = FindMethod(method);
   CHECK(row != nullptr);

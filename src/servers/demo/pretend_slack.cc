@@ -36,6 +36,8 @@ bool IsKnown(std::string_view method) {
   return HasMethod(method) || method == kDownloads || method == kRefresh;
 }
 
+// Failures of a method of the Web API make no sense for a download, and the other way round. Fail
+// checks it, so that a test that mixes them up ends instead of testing nothing.
 bool IsOfDownloads(FailureKind kind) {
   return kind == FailureKind::kLoginRedirect || kind == FailureKind::kRedirectLoop ||
          kind == FailureKind::kShortBody || kind == FailureKind::kWrongType;
@@ -74,6 +76,8 @@ std::vector<std::string> DefaultScopes() {
   return scopes;
 }
 
+// The calls a minute of the tier of each method. They are counted exactly, over any 60 s, so a
+// client that passes here stays within its tier.
 std::map<std::string, uint32_t> SlackLimits() {
   return {{"team.info", 50},  {"users.info", 100}, {"conversations.info", 50},
           {"users.list", 20}, {"files.info", 100}, {"conversations.list", 20},
@@ -95,12 +99,14 @@ Result<std::unique_ptr<PretendSlack>> PretendSlack::Start(Options options, Works
   const std::string listen = options.listen;
   std::unique_ptr<PretendSlack> slack(
       new PretendSlack(std::move(options), std::move(workspace), *context.clock));
+  // One loop: the calls come in the order in which they were made, which tests rely on.
   slack->server_ = TRY(http::Server::Start({.listen = listen, .loops = 1}, slack.get(),
                                            {.clock = *context.clock,
                                             .random = *context.random,
                                             .sleeper = slack->sleeper_,
                                             .logger = slack->logger_,
                                             .metrics = slack->metrics_}));
+  // The server accepts already, and its port is only known now.
   const std::lock_guard lock(slack->mutex_);
   slack->world_.surroundings.files_url = slack->files_url();
   return slack;
@@ -108,6 +114,8 @@ Result<std::unique_ptr<PretendSlack>> PretendSlack::Start(Options options, Works
 
 PretendSlack::~PretendSlack() { Stop(); }
 
+// Hanging requests are answered first. Otherwise the server would wait for them, and the test with
+// it.
 void PretendSlack::Stop() {
   if (server_ == nullptr) return;
   {
@@ -121,6 +129,8 @@ void PretendSlack::Stop() {
 std::string PretendSlack::api_url() const { return fmt::format("http://{}/api", address()); }
 std::string PretendSlack::files_url() const { return fmt::format("http://{}/files", address()); }
 
+// On the loop of the server. A failure that a test asked for comes before the limits, so that "the
+// third call fails" does not depend on how many calls the last minute had.
 void PretendSlack::Handle(http::Request request, http::Reply reply) {
   std::unique_lock lock(mutex_);
   const std::string method = MethodOf(request);
@@ -133,6 +143,7 @@ void PretendSlack::Handle(http::Request request, http::Reply reply) {
     return;
   }
   http::Response response = failure ? AnswerFailed(*failure, request) : Answer(request);
+  // The reply may call back into the caller, who may hold a lock that Fail or calls wait for.
   lock.unlock();
   reply(std::move(response));
 }
@@ -146,6 +157,7 @@ std::optional<Failure> PretendSlack::TakeFailure(const std::string& method) {
   return taken;
 }
 
+// A window that slides: at most so many calls in any 60 s. Refused calls do not count.
 std::optional<Failure> PretendSlack::TakeLimit(const std::string& method) {
   constexpr std::chrono::seconds kMinute(60);
   const auto limit = options_.calls_a_minute.find(method);
@@ -212,6 +224,9 @@ http::Response PretendSlack::Answer(const http::Request& request) {
   return AnswerCall(method, request);
 }
 
+// The token is checked first, so that a caller without one learns nothing else. Every mistake of
+// the client is also noted as a fault, because the answer to it is often the same as to an unknown
+// id, and a test would take it for that.
 http::Response PretendSlack::AnswerCall(std::string_view method, const http::Request& request) {
   const std::string_view token_error = CheckToken(request);
   if (!token_error.empty()) return http::Json(200, ErrorBody(token_error));
@@ -243,6 +258,8 @@ Result<Parameters> PretendSlack::ReadParameters(const http::Request& request) {
   return http::ParseQuery(is_get ? request.query : request.body);
 }
 
+// "" when it is good, or else the name of the error. A refresh does not end the token before it: a
+// client goes on with it until it has stored the new pair.
 std::string_view PretendSlack::CheckToken(const http::Request& request) {
   const std::vector<std::string_view> values = request.headers.FindAll("Authorization");
   if (values.empty()) {
@@ -260,6 +277,8 @@ std::string_view PretendSlack::CheckToken(const http::Request& request) {
   return token_revoked_ ? "token_revoked" : "";
 }
 
+// Slack answers a download without a good token by its page to log in, with status 200. A client
+// that believes the status stores a page of HTML in place of the file.
 http::Response PretendSlack::AnswerDownload(const http::Request& request) {
   if (request.method != http::Method::kGet && request.method != http::Method::kHead) {
     return Refuse("invalid_http_method", fmt::format("download by {}", ToString(request.method)));
@@ -306,6 +325,8 @@ http::Response PretendSlack::AnswerLogin(const http::Request& request) {
   return Html(kLoginPage);
 }
 
+// A refresh token can be used once. A client that loses the answer, or refreshes from two processes
+// at the same time, has no valid one any more.
 http::Response PretendSlack::AnswerRefresh(const http::Request& request) {
   if (request.headers.Find("Authorization")) Note("a refresh with Authorization");
   const Result<Parameters> read = ReadParameters(request);
@@ -351,6 +372,7 @@ void PretendSlack::Recover() {
   failures_.clear();
 }
 
+// The replies are called without the lock, for the same reason as in Handle.
 void PretendSlack::Release() {
   std::vector<std::pair<http::Reply, http::Response>> answers;
   {

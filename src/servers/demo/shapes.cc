@@ -46,6 +46,8 @@ std::string_view ModeOf(const File& file) {
   return file.external_url.empty() ? "hosted" : "external";
 }
 
+// A file of a shared channel comes as a stub without a name and a size. Whoever needs more has to
+// ask files.info.
 void WriteFileStub(JsonWriter* writer, const File& file) {
   writer->BeginObject();
   PutText(writer, "id", file.id);
@@ -57,6 +59,7 @@ void WriteFileStub(JsonWriter* writer, const File& file) {
   writer->EndObject();
 }
 
+// Both forms occur in events of the same workspace, so a reader must handle each file by itself.
 void WriteFiles(JsonWriter* writer, const Message& message, const Surroundings& surroundings) {
   writer->Key("files");
   writer->BeginArray();

@@ -53,6 +53,8 @@ User MakePerson(size_t number, const WorkspaceOptions& options, Random& random) 
           .updated = options.founded};
 }
 
+// People first: their number is the range from which authors and members are drawn. The bot and
+// Slackbot come after them, and are never drawn.
 void AddUsers(const WorkspaceOptions& options, Random& random, Workspace* workspace) {
   for (size_t i = 0; i < options.users; ++i) {
     workspace->users.push_back(MakePerson(i, options, random));
@@ -128,6 +130,8 @@ T* Find(std::vector<T>& entities, std::string_view id) {
   return found == entities.end() ? nullptr : &*found;
 }
 
+// A changed entity keeps its place, because lists are cut into pages by place: a page that was read
+// before must not show the same entity again.
 template <typename T>
 void PutAll(const std::vector<T>& changed, std::vector<T>* entities) {
   for (const T& entity : changed) {
@@ -155,6 +159,8 @@ std::string_view ToString(ChannelKind kind) {
   return "channel";
 }
 
+// As long as Slack's newer ids. The second character is 0, so that ids that a test writes by hand
+// (C1X) cannot be the same.
 std::string MakeId(char prefix, Random& random) {
   constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
   std::string id = {prefix, '0'};
@@ -162,6 +168,8 @@ std::string MakeId(char prefix, Random& random) {
   return id;
 }
 
+// The order of the calls is part of the result: they draw from one generator. Another order would
+// give other ids for the same seed, and recorded expectations of tests would fail.
 Workspace MakeWorkspace(const WorkspaceOptions& options) {
   SeededRandom random(options.seed);
   Workspace workspace;
@@ -207,6 +215,8 @@ Channel* FindChannel(Workspace& workspace, std::string_view id) {
 }
 File* FindFile(Workspace& workspace, std::string_view id) { return Find(workspace.files, id); }
 
+// Made anew each time and always the same, so that a test can compare a stored file without keeping
+// a copy.
 std::string ContentOf(const File& file) {
   std::string content(MagicOf(file.filetype));
   content.reserve(file.size_bytes + file.id.size() + 1);

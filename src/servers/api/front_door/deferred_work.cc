@@ -53,6 +53,8 @@ Status DeferredWork::Put(const DeferredEvent& event, EpochSeconds retry_at) {
                             {"tries", item::Number::FromInt(event.tries)},
                             {"failures", item::Number::FromInt(event.failures)},
                             {"retry_at", item::Number::FromInt(retry_at)}}}));
+  // So that Due need not read the table before anything can be due. What another process defers is
+  // found by the reading each minute.
   next_due_ = std::min(next_due_, retry_at);
   oldest_ = oldest_ == 0 ? event.since : std::min(oldest_, event.since);
   return Done{};
@@ -66,6 +68,7 @@ Status DeferredWork::Remove(const std::string& key) {
 
 Result<std::vector<DeferredEvent>> DeferredWork::Due() {
   const EpochSeconds now = clock_.NowSeconds();
+  // Called every second. A scan of the table that often would cost more than the work.
   if (now < next_due_) return std::vector<DeferredEvent>();
   std::vector<std::pair<EpochSeconds, DeferredEvent>> due;
   EpochSeconds next = now + kReadAgainAfterSeconds;

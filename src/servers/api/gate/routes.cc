@@ -16,6 +16,8 @@ namespace {
 
 using Query = std::map<std::string, std::string>;
 
+// An unknown parameter is refused and not ignored: "?chanel=C1" would otherwise be an answer about
+// the team alone, which says "exists".
 Result<Query> ParseIds(const std::string& text) {
   Query query = TRY(http::ParseQuery(text));
   for (const auto& [name, value] : query) {
@@ -63,6 +65,9 @@ Later<http::Response> AnswerVerdict(gate::Existence& existence, const http::Rout
   });
 }
 
+// Of one entity, everything that was verified about it becomes void, in all processes: its
+// generation is raised. The id is checked first, because the number of a generation is kept for
+// ever and must not be made for a misspelt id.
 Status InvalidateOne(gate::Existence& existence, const Query& query) {
   const auto& [name, id] = *query.begin();
   if (name == "team") {
@@ -81,6 +86,8 @@ Result<std::string> Invalidate(gate::Existence& existence, const http::RoutedReq
   const Query query = TRY(ParseIds(routed.request.query));
   if (query.empty())
     return Invalid("give the parameter team, user or channel, or all three for a triple");
+  // One id means that entity, with all triples it is part of. Several mean one triple: there the
+  // generation of the team is left alone, or every triple of the team would become void.
   if (query.size() == 1) {
     TRY(InvalidateOne(existence, query));
   } else {
@@ -108,6 +115,7 @@ std::string ToJson(const gate::QuarantinePage& page) {
     writer.Int(event.received_at);
     writer.Key("checks");
     writer.Int(event.checks);
+    // An event is either still checked or given up. Which of the two names is there tells it.
     writer.Key(event.given_up_at == 0 ? "next_check" : "given_up_at");
     writer.Int(event.given_up_at == 0 ? event.next_check : event.given_up_at);
     writer.EndObject();
@@ -121,6 +129,8 @@ std::string ToJson(const gate::QuarantinePage& page) {
   return text;
 }
 
+// Without the bytes of the events: what people wrote is for the archive, and only once it is
+// verified.
 Result<std::string> List(gate::Quarantine& quarantine, const http::RoutedRequest& routed) {
   const PageRequest page = TRY(ParsePage(routed.request.query));
   return ToJson(TRY(quarantine.List(page.cursor, page.limit)));
@@ -128,6 +138,8 @@ Result<std::string> List(gate::Quarantine& quarantine, const http::RoutedRequest
 
 }  // namespace
 
+// On workers: the table is read first, which waits for the disk. The wait for Slack then holds no
+// worker (AnswerVerdict).
 void AddExistenceRoutes(http::Router* router, gate::Existence* existence, TokenFile* tokens) {
   const auto add = [&](http::Method method, http::RouteHandler handler) {
     router->Add({.method = method,
