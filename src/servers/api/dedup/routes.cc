@@ -13,6 +13,8 @@ namespace tidemark::api {
 
 namespace {
 
+// An event may be known by several names: Slack's event id, and the file that it shares. All of
+// them are claimed together, so that a delivery under another name is a duplicate too.
 Result<std::vector<std::string>> KeysOf(const JsonBody& body) {
   if (body.Has("key") == body.Has("keys")) {
     return Invalid("give 'key', or 'keys' when the event has several names, and not both");
@@ -27,6 +29,8 @@ Result<dedup::ClaimRequest> ParseClaimRequest(const std::string& text) {
   dedup::ClaimRequest request;
   request.keys = TRY(KeysOf(body));
   request.metadata = TRY(body.TextMap("metadata"));
+  // 0 is for the lease of the settings. The upper bound is there because a lease in milliseconds, a
+  // common mistake, would hold the key for days after its owner died.
   const int64_t lease = TRY(body.IntegerOr("lease_seconds", 0));
   if (lease < 0 || lease > dedup::kMaxLease.count()) {
     return Invalid(fmt::format("the field 'lease_seconds' should be between 1 and {}, not {}",
@@ -34,6 +38,8 @@ Result<dedup::ClaimRequest> ParseClaimRequest(const std::string& text) {
   }
   request.lease = std::chrono::seconds(lease);
   if (body.Has("payload_hash")) request.payload_hash = TRY(body.Text("payload_hash"));
+  // Work that may be done twice is taken over when its lease ends. Work that may not (a payment) is
+  // reported as "outcome_unknown" instead: only a person can say whether it was done.
   const bool repeatable = TRY(body.BoolOr("repeatable", true));
   request.on_lapse = repeatable ? dedup::OnLapse::kTakeOver : dedup::OnLapse::kReport;
   request.nonce = TRY(body.TextOr("nonce", ""));
@@ -59,6 +65,9 @@ void Write(const dedup::Claim& claim, JsonWriter* writer) {
   writer->EndObject();
 }
 
+// The claim as the client holds it. Nothing here is believed: whether the nonce and the generation
+// still own the key is a condition of the write, and a renewal takes `lease_until` only as far as a
+// lease may reach.
 Result<dedup::Claim> ParseClaim(const JsonBody& body) {
   const JsonBody fields =
       TRY(body.Object("claim", {"keys", "nonce", "generation", "lease_until", "expires", "local"}));
@@ -106,6 +115,8 @@ std::string ToJson(const dedup::ClaimReply& reply) {
   return text;
 }
 
+// Every outcome is 200 with its name, also a duplicate: for the client it is an ordinary answer.
+// Only a store that is away, with a policy that forbids to decide without it, is an error.
 Result<std::string> Answer(Result<dedup::ClaimReply> result) {
   const dedup::ClaimReply reply = TRY(std::move(result));
   if (reply.outcome == dedup::ClaimOutcome::kRefused) {
@@ -115,6 +126,8 @@ Result<std::string> Answer(Result<dedup::ClaimReply> result) {
   return ToJson(reply);
 }
 
+// A superseded claim is 409, so that a client that ignores the body still sees that its result does
+// not count: somebody else may have done the work in the meantime.
 Result<std::string> Answer(Result<dedup::SettleOutcome> result, const dedup::Claim& claim) {
   if (TRY(std::move(result)) == dedup::SettleOutcome::kSuperseded) {
     return Error{ErrorCode::kConflict,
@@ -130,6 +143,7 @@ Result<std::string> Answer(Result<dedup::SettleOutcome> result, const dedup::Cla
   return text;
 }
 
+// All of these run on a worker: they wait for the disk.
 Work Take(dedup::Deduplicator* dedup) {
   return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
     return Answer(dedup->Take(TRY(ParseClaimRequest(routed.request.body))));
@@ -146,6 +160,7 @@ Work Renew(dedup::Deduplicator* dedup) {
   return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
     const JsonBody body = TRY(ParseSettling(routed.request.body));
     dedup::Claim claim = TRY(ParseClaim(body));
+    // Into the claim, with its new end. It must run before the claim is written below.
     auto renewed = dedup->Renew(&claim);
     return Answer(std::move(renewed), claim);
   };
@@ -175,6 +190,7 @@ Work Fail(dedup::Deduplicator* dedup) {
   };
 }
 
+// Rows that the seed's own code wrote lack the newer attributes. They are left out, not shown as 0.
 void WriteIfKnown(std::string_view name, int64_t value, JsonWriter* writer) {
   if (value == 0) return;
   writer->Key(name);
@@ -211,6 +227,8 @@ std::string ToJson(const dedup::Claims::HistoryPage& page) {
   return text;
 }
 
+// A page may have fewer rows than the limit, also none, and still a cursor: rows that have expired
+// and rows about contents are left out after the page was read.
 Work List(dedup::Claims* claims) {
   return [claims](const http::RoutedRequest& routed) -> Result<std::string> {
     const PageRequest page = TRY(ParsePage(routed.request.query));
@@ -237,6 +255,8 @@ std::string ToJson(const std::vector<dedup::PossibleDuplicate>& duplicates) {
   return text;
 }
 
+// From the memory of this process: the last thousand that it let through while the store was away.
+// A restart forgets them, so each is also counted and logged when it happens.
 Work Report(const ClaimsParts& parts) {
   return [parts](const http::RoutedRequest&) -> Result<std::string> {
     std::vector<dedup::PossibleDuplicate> duplicates = parts.dedup->PossibleDuplicates();
