@@ -1,9 +1,11 @@
 #include "base/json.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <vector>
 
 #include <fmt/core.h>
 #include <simdjson.h>
@@ -323,6 +325,45 @@ int64_t IntegerIn(const Json& object, std::string_view name) {
 bool IsTrueIn(const Json& object, std::string_view name) {
   const auto value = object.Find(name);
   return value && value->AsBool().value_or(false);
+}
+
+namespace {
+
+std::optional<std::string_view> RepeatedAmong(const JsonMembers& members) {
+  // Most objects have one member, such as {"S":"a"}, and need no memory.
+  auto at = members.begin();
+  if (at == members.end() || ++at == members.end()) return std::nullopt;
+  std::vector<std::string_view> names;
+  for (const JsonMember& member : members) names.push_back(member.name);
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::adjacent_find(names);
+  if (repeated == names.end()) return std::nullopt;
+  return *repeated;
+}
+
+}  // namespace
+
+// The depth of a document is limited, and so is that of this recursion.
+std::optional<std::string_view> RepeatedName(const Json& json) {
+  if (const auto repeated = RepeatedAmong(json.Members())) return repeated;
+  for (const JsonMember& member : json.Members()) {
+    if (const auto repeated = RepeatedName(member.value)) return repeated;
+  }
+  for (const Json& element : json.Elements()) {
+    if (const auto repeated = RepeatedName(element)) return repeated;
+  }
+  return std::nullopt;
+}
+
+size_t JsonTextBytes(std::string_view text) {
+  size_t bytes = 2 + text.size();
+  // Without branches and tables, so that the compiler handles many bytes at a time: every page of
+  // a query is measured with this.
+  for (const char c : text) {
+    const auto byte = static_cast<uint8_t>(c);
+    bytes += (byte < 0x20 ? 5 : 0) + (byte == '"' || byte == '\\' ? 1 : 0);
+  }
+  return bytes;
 }
 
 void JsonWriter::Separate() {

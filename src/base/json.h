@@ -160,8 +160,16 @@ std::string TextIn(const Json& object, std::string_view name);
 int64_t IntegerIn(const Json& object, std::string_view name);
 bool IsTrueIn(const Json& object, std::string_view name);
 
+// A name that some object in the value has twice; nullopt when there is none. Two readers may take
+// different ones of such members, so a strict reader refuses them.
+std::optional<std::string_view> RepeatedName(const Json& json);
+
 // The value as compact JSON, with its members in the order of the text.
 std::string ToText(const Json& json);
+
+// How many bytes JsonWriter::String writes for the text, or a few more: every control character
+// counts as six bytes, although some are written as two.
+size_t JsonTextBytes(std::string_view text);
 
 // Appends compact JSON to a string, and writes the commas. The caller must keep the right order:
 // every Begin has its End, and every value in an object has its Key before it.

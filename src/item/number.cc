@@ -361,6 +361,16 @@ std::string Number::ToString() const {
   return out;
 }
 
+size_t Number::TextBytes() const {
+  // Zero has no digits and is written as one.
+  const int digits = std::max(1, DigitCount(Join(coefficient_high_, coefficient_low_)));
+  const int integer_digits = digits + exponent_;
+  const int length = exponent_ >= 0       ? integer_digits
+                     : integer_digits > 0 ? digits + 1
+                                          : 2 - integer_digits + digits;
+  return static_cast<size_t>(length + (negative_ ? 1 : 0));
+}
+
 std::optional<int64_t> Number::Floor() const {
   constexpr Wide kMaxInt = std::numeric_limits<int64_t>::max();
   Wide magnitude = Join(coefficient_high_, coefficient_low_);

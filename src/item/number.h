@@ -27,6 +27,9 @@ class Number {
   // Plain decimal, never scientific, without needless zeros.
   std::string ToString() const;
 
+  // The length of that text, which is up to 132 for a number that takes two bytes: 1E-130.
+  size_t TextBytes() const;
+
   // Rounded towards minus infinity; nullopt when it does not fit.
   std::optional<int64_t> Floor() const;
 

@@ -17,6 +17,11 @@ inline constexpr size_t kMaxTags = 50;
 
 // Counted before the filter.
 inline constexpr size_t kMaxPageBytes = 1'048'576;
+// Ours: a reply is sent as JSON, which may be many times as large as its items (item/size.h). A
+// page of a query, a scan or a stream ends at the first of these limits, and a batch or a
+// transaction at the second. One item is always returned, whatever its size.
+inline constexpr size_t kMaxPageJsonBytes = size_t{4} << 20;
+inline constexpr size_t kMaxBatchJsonBytes = size_t{16} << 20;
 // Ours: how many items QueryAll reads into memory unless its caller says otherwise.
 inline constexpr size_t kMaxItemsInMemory = 100'000;
 inline constexpr uint32_t kMaxScanSegments = 1'000'000;

@@ -174,7 +174,7 @@ struct BatchGetRequest {
 };
 struct BatchGetReply {
   std::map<std::string, std::vector<item::Item>> items;      // Absent items are left out.
-  std::map<std::string, BatchGetRequest::Part> unprocessed;  // What did not fit into 16 MB.
+  std::map<std::string, BatchGetRequest::Part> unprocessed;  // What did not fit.
 };
 
 // ---- Writing many ----

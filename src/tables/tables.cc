@@ -22,6 +22,23 @@ Later<Page> Tables::Submit(QueryRequest request, std::optional<Deadline> /*deadl
   return Query(request);
 }
 
+Later<Page> Tables::Submit(ScanRequest request, std::optional<Deadline> /*deadline*/) {
+  return Scan(request);
+}
+
+Later<BatchGetReply> Tables::Submit(BatchGetRequest request, std::optional<Deadline> /*deadline*/) {
+  return BatchGet(request);
+}
+
+Later<TransactGetReply> Tables::Submit(TransactGetRequest request,
+                                       std::optional<Deadline> /*deadline*/) {
+  return TransactGet(request);
+}
+
+Later<RecordsReply> Tables::Submit(RecordsRequest request, std::optional<Deadline> /*deadline*/) {
+  return GetRecords(request);
+}
+
 Later<WriteReply> Tables::Submit(WriteRequest request, std::optional<Deadline> /*deadline*/) {
   return std::visit(Writer{*this}, request);
 }

@@ -72,6 +72,11 @@ class Tables {
   virtual Later<std::optional<item::Item>> Submit(GetRequest request,
                                                   std::optional<Deadline> deadline);
   virtual Later<Page> Submit(QueryRequest request, std::optional<Deadline> deadline);
+  virtual Later<Page> Submit(ScanRequest request, std::optional<Deadline> deadline);
+  virtual Later<BatchGetReply> Submit(BatchGetRequest request, std::optional<Deadline> deadline);
+  virtual Later<TransactGetReply> Submit(TransactGetRequest request,
+                                         std::optional<Deadline> deadline);
+  virtual Later<RecordsReply> Submit(RecordsRequest request, std::optional<Deadline> deadline);
   virtual Later<WriteReply> Submit(WriteRequest request, std::optional<Deadline> deadline);
   virtual Later<BatchWriteReply> Submit(BatchWriteRequest request,
                                         std::optional<Deadline> deadline);

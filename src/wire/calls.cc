@@ -7,6 +7,9 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
+#include "item/json.h"
 #include "wire/operation.h"
 
 namespace tidemark::wire {
@@ -82,9 +85,18 @@ constexpr auto kShowStream = [](Tables& tables, const StreamRequest& request) {
 
 enum class Effect { kReads, kChanges };
 
+// A proxy or a check in front of this server may have read the other one of the two.
+Status RefuseRepeatedNames(const Json& body) {
+  const std::optional<std::string_view> repeated = RepeatedName(body);
+  if (!repeated) return Done{};
+  return Invalid(fmt::format("{}the field '{}' is given twice in one object: leave one out",
+                             item::kSerializationPrefix, *repeated));
+}
+
 template <const auto& operation, Effect effect, typename Make>
 Result<Call> DecodeCall(const Json& body) {
   using Reply = typename std::remove_cvref_t<decltype(operation)>::Reply;
+  TRY(RefuseRepeatedNames(body));
   auto request = TRY(operation.decode_request(body));
   Call call;
   if constexpr (effect == Effect::kChanges) call.changed_tables = TablesOf(request);
@@ -104,7 +116,7 @@ CallRow Row(Make /*make*/) {
 }
 
 const auto kCalls = std::to_array<CallRow>({
-    Row<kBatchGetItem, Effect::kReads>(kBlocking<&Tables::BatchGet>),
+    Row<kBatchGetItem, Effect::kReads>(kSubmitted),
     Row<kBatchWriteItem, Effect::kChanges>(kSubmitted),
     Row<kCreateTable, Effect::kChanges>(kBlocking<&Tables::CreateTable>),
     Row<kDeleteItem, Effect::kChanges>(kSubmittedWrite),
@@ -113,16 +125,16 @@ const auto kCalls = std::to_array<CallRow>({
     Row<kDescribeTable, Effect::kReads>(kDescribe),
     Row<kDescribeTimeToLive, Effect::kReads>(kShowTimeToLive),
     Row<kGetItem, Effect::kReads>(kSubmitted),
-    Row<kGetRecords, Effect::kReads>(kBlocking<&Tables::GetRecords>),
+    Row<kGetRecords, Effect::kReads>(kSubmitted),
     Row<kGetShardIterator, Effect::kReads>(kBlocking<&Tables::GetShardIterator>),
     Row<kListStreams, Effect::kReads>(kBlocking<&Tables::ListStreams>),
     Row<kListTables, Effect::kReads>(kBlocking<&Tables::ListTables>),
     Row<kListTagsOfResource, Effect::kReads>(kListTags),
     Row<kPutItem, Effect::kChanges>(kSubmittedWrite),
     Row<kQuery, Effect::kReads>(kSubmitted),
-    Row<kScan, Effect::kReads>(kBlocking<&Tables::Scan>),
+    Row<kScan, Effect::kReads>(kSubmitted),
     Row<kTagResource, Effect::kChanges>(kTag),
-    Row<kTransactGetItems, Effect::kReads>(kBlocking<&Tables::TransactGet>),
+    Row<kTransactGetItems, Effect::kReads>(kSubmitted),
     Row<kTransactWriteItems, Effect::kChanges>(kSubmitted),
     Row<kUntagResource, Effect::kChanges>(kUntag),
     Row<kUpdateItem, Effect::kChanges>(kSubmittedWrite),

@@ -26,8 +26,9 @@ namespace tidemark::wire {
 struct Call {
   // The tables that the request writes to, defines or deletes. Empty: it only reads.
   std::vector<std::string> changed_tables;
-  // Makes the request and encodes the reply, errors included. Writes, reads of one item and queries
-  // are submitted: the thread does not wait for them. Others block. The tables outlive the answer.
+  // Makes the request and encodes the reply, errors included. Writes and reads of items and
+  // streams are submitted: the thread does not wait for them, and the tables decide how many of
+  // them are made at once. Others block. The tables outlive the answer.
   std::function<Later<Message>(tables::Tables& tables)> make;
 };
 

@@ -11,7 +11,7 @@
 namespace tidemark::wire {
 namespace {
 
-// Tables whose writes wait until the test answers them. Every other call is a mistake.
+// Tables whose requests wait until the test answers them. Every other call is a mistake.
 class HeldTables final : public testing::ForwardingTables {
  public:
   HeldTables() : ForwardingTables(this) {}
@@ -30,7 +30,24 @@ class HeldTables final : public testing::ForwardingTables {
     return Hold<tables::TransactWriteReply>();
   }
 
-  std::function<void()> answer;  // Answers the write that waits.
+  Later<tables::Page> Submit(tables::ScanRequest /*request*/,
+                             std::optional<Deadline> /*deadline*/) override {
+    return Hold<tables::Page>();
+  }
+  Later<tables::BatchGetReply> Submit(tables::BatchGetRequest /*request*/,
+                                      std::optional<Deadline> /*deadline*/) override {
+    return Hold<tables::BatchGetReply>();
+  }
+  Later<tables::TransactGetReply> Submit(tables::TransactGetRequest /*request*/,
+                                         std::optional<Deadline> /*deadline*/) override {
+    return Hold<tables::TransactGetReply>();
+  }
+  Later<tables::RecordsReply> Submit(tables::RecordsRequest /*request*/,
+                                     std::optional<Deadline> /*deadline*/) override {
+    return Hold<tables::RecordsReply>();
+  }
+
+  std::function<void()> answer;  // Answers the request that waits.
 
  private:
   template <typename Reply>
@@ -42,8 +59,9 @@ class HeldTables final : public testing::ForwardingTables {
   }
 };
 
-// The thread that makes a write is free while the disk works.
-TEST(CallsTest, WritesHoldNoThread) {
+// The thread that makes a request is free while the disk works. The tables decide how many large
+// reads are made at once, and so how much memory they take: the threads of a server are many.
+TEST(CallsTest, RequestsAboutItemsHoldNoThread) {
   const std::string key = R"("TableName":"t","Key":{"id":{"S":"a"}})";
   const std::string item = R"("TableName":"t","Item":{"id":{"S":"a"}})";
   for (const auto& [name, text] : std::initializer_list<std::pair<const char*, std::string>>{
@@ -52,7 +70,11 @@ TEST(CallsTest, WritesHoldNoThread) {
            {"DeleteItem", "{" + key + "}"},
            {"BatchWriteItem",
             R"({"RequestItems":{"t":[{"DeleteRequest":{"Key":{"id":{"S":"a"}}}}]}})"},
-           {"TransactWriteItems", R"({"TransactItems":[{"Put":{)" + item + "}}]}"}}) {
+           {"TransactWriteItems", R"({"TransactItems":[{"Put":{)" + item + "}}]}"},
+           {"Scan", R"({"TableName":"t"})"},
+           {"BatchGetItem", R"({"RequestItems":{"t":{"Keys":[{"id":{"S":"a"}}]}}})"},
+           {"TransactGetItems", R"({"TransactItems":[{"Get":{)" + key + "}}]}"},
+           {"GetRecords", R"({"ShardIterator":"i"})"}}) {
     SCOPED_TRACE(name);
     HeldTables tables;
     const auto document = JsonDocument::Parse(text);

@@ -1,6 +1,7 @@
 #include "wire/fields.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,29 @@ std::string Shown(std::string_view member) {
   const bool is_capital = !shown.empty() && shown[0] >= 'A' && shown[0] <= 'Z';
   if (is_capital) shown[0] = static_cast<char>(shown[0] - 'A' + 'a');
   return shown;
+}
+
+// What to do instead of a parameter that a request must not have. DynamoDB itself advises against
+// most of these.
+struct Advice {
+  std::string_view member;
+  std::string_view text;
+};
+constexpr Advice kAdvice[] = {
+    {"AttributeUpdates", "use UpdateExpression"},
+    {"AttributesToGet", "use ProjectionExpression"},
+    {"BillingMode", "leave it out, because capacity is only recorded here and limits nothing"},
+    {"ConditionalOperator", "use ConditionExpression or FilterExpression, with AND and OR"},
+    {"ExclusiveStartShardId", "leave it out, because a stream has one shard"},
+    {"Expected", "use ConditionExpression"},
+    {"KeyConditions", "use KeyConditionExpression"},
+    {"QueryFilter", "use FilterExpression"},
+    {"ScanFilter", "use FilterExpression"},
+};
+
+std::string_view AdviceFor(std::string_view member) {
+  const auto* found = std::ranges::find(kAdvice, member, &Advice::member);
+  return found == std::end(kAdvice) ? "leave it out" : found->text;
 }
 
 Error Constraint(std::string_view value, std::string_view member, std::string_view constraint) {
@@ -73,12 +97,23 @@ std::optional<Json> FieldReader::Find(std::string_view name) {
   return found;
 }
 
+void FieldReader::OnlyAs(std::string_view name, std::string_view value, std::string_view advice) {
+  const std::optional<Json> found = Find(name);
+  if (!found) return;
+  const std::optional<std::string_view> text = found->AsString();
+  if (!text) return Fail(item::NotAScalar(*found, "java.lang.String"));
+  if (*text == value) return;
+  Fail(Invalid(fmt::format("the parameter '{}' may only be {} here, and not '{}': {}", name, value,
+                           *text, advice)));
+}
+
 Status FieldReader::Finish() {
   if (!status_ || unknown_ == Unknown::kIgnored) return status_;
   for (const auto& [member, value] : object_.Members()) {
     const bool is_known = std::ranges::find(known_, member) != known_.end();
     if (!is_known && !value.IsNull()) {
-      return Invalid(fmt::format("the parameter '{}' is not supported here", member));
+      return Invalid(
+          fmt::format("the parameter '{}' is not supported here: {}", member, AdviceFor(member)));
     }
   }
   return status_;

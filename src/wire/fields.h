@@ -12,7 +12,7 @@
 // and of every structure with a description.
 //
 // A reader keeps the first error and reads nothing after it. A member that is null counts as
-// absent. Of several members with one name the last is used.
+// absent. A request has no name twice in one object: calls.cc refuses that before it is read.
 #pragma once
 
 #include <concepts>
@@ -104,6 +104,7 @@ class FieldWriter {
   }
   void Table(std::string_view name, const std::string& table) { Required(name, table); }
   void WithoutEffect(std::string_view /*name*/) {}
+  void OnlyAs(std::string_view /*name*/, std::string_view /*value*/, std::string_view /*advice*/) {}
   template <typename Fill>
   void Nested(std::string_view name, const Fill& fill) {
     writer_->Key(name);
@@ -160,6 +161,9 @@ class FieldReader {
   }
   // A parameter that may be given and changes nothing here.
   void WithoutEffect(std::string_view name) { (void)Find(name); }
+  // A parameter that may be given with this value, which changes nothing, and with no other. The
+  // advice says what to do instead.
+  void OnlyAs(std::string_view name, std::string_view value, std::string_view advice);
   template <typename Fill>
   void Nested(std::string_view name, const Fill& fill) {
     const std::optional<Json> found = Find(name);

@@ -19,6 +19,20 @@ constexpr std::string_view kConditionFailedText = "The conditional request faile
 
 // ---- One item ----
 
+// DynamoDB can report what a request costs. Nothing is counted here, so only the default is taken,
+// which clients often send.
+template <typename F>
+void DescribeCapacity(F& fields) {
+  fields.OnlyAs("ReturnConsumedCapacity", "NONE",
+                "no capacity is counted, so leave the parameter out");
+}
+template <typename F>
+void DescribeCosts(F& fields) {
+  DescribeCapacity(fields);
+  fields.OnlyAs("ReturnItemCollectionMetrics", "NONE",
+                "item collections are not measured, so leave the parameter out");
+}
+
 template <typename F, typename Request>
 void DescribeNames(F& fields, Request& request) {
   fields.UnlessEmpty("ExpressionAttributeNames", request.names);
@@ -42,6 +56,7 @@ template <typename F>
 void Describe(F& fields, Ref<F, tables::GetRequest> request) {
   DescribeAction(fields, request);
   fields.WithoutEffect("ConsistentRead");  // Every read of an item is consistent.
+  DescribeCapacity(fields);
 }
 
 // What a write has in common with an action of a transaction.
@@ -89,6 +104,7 @@ template <typename F, typename Request>
 void DescribeSingleWrite(F& fields, Request& request) {
   DescribeAction(fields, request);
   fields.Default("ReturnValues", request.return_values, tables::ReturnValues::kNone);
+  DescribeCosts(fields);
 }
 
 template <typename F>
@@ -122,6 +138,7 @@ void DescribeReading(F& fields, Request& request) {
   fields.Default("ConsistentRead", request.consistent, false);
   fields.Optional("Limit", request.limit);
   fields.Optional("ExclusiveStartKey", request.start_after);
+  DescribeCapacity(fields);
 }
 
 template <typename F>
@@ -160,6 +177,7 @@ void Describe(F& fields, Ref<F, tables::BatchGetRequest::Part> part) {
 template <typename F>
 void Describe(F& fields, Ref<F, tables::BatchGetRequest> request) {
   fields.Required("RequestItems", request.tables);
+  DescribeCapacity(fields);
 }
 
 template <typename F>
@@ -185,6 +203,7 @@ void DescribeAction(F& fields, Ref<F, tables::BatchWriteRequest::Delete> gone) {
 template <typename F>
 void Describe(F& fields, Ref<F, tables::BatchWriteRequest> request) {
   fields.Required("RequestItems", request.tables);
+  DescribeCosts(fields);
 }
 
 template <typename F>
@@ -209,12 +228,14 @@ template <typename F>
 void Describe(F& fields, Ref<F, tables::TransactWriteRequest> request) {
   fields.Required("TransactItems", request.actions);
   fields.Optional("ClientRequestToken", request.token);
+  DescribeCosts(fields);
 }
 
 template <typename F>
 void Describe(F& fields, Ref<F, tables::TransactGetRequest> request) {
   std::vector<std::variant<tables::GetRequest>> actions(request.gets.begin(), request.gets.end());
   fields.Required("TransactItems", actions);
+  DescribeCapacity(fields);
   if constexpr (std::is_same_v<F, FieldReader>) {
     for (auto& action : actions) request.gets.push_back(std::get<0>(std::move(action)));
   }

@@ -225,7 +225,7 @@ TEST(WireOperationTest, RefusesWrongRequestsWithDynamoDbsTexts) {
             "ExpressionAttributeNames must not be empty");
   EXPECT_THAT(refusal(kScan, R"({"TableName":"t","Limit":-1})"), HasSubstr("'-1' at 'limit'"));
   EXPECT_THAT(refusal(kScan, R"({"TableName":"t","ScanFilter":{}})"),
-              HasSubstr("'ScanFilter' is not supported"));
+              HasSubstr("'ScanFilter' is not supported here: use FilterExpression"));
   EXPECT_THAT(refusal(kTransactWriteItems, R"({"TransactItems":[{}]})"),
               HasSubstr("exactly one action"));
   EXPECT_THAT(refusal(kCreateTable,
@@ -242,6 +242,74 @@ TEST(WireOperationTest, RefusesWrongRequestsWithDynamoDbsTexts) {
   EXPECT_EQ(
       DecodeText(kScan, R"({"TableName":"arn:aws:dynamodb:a:0:table/t","Limit":null})")->table,
       "t");
+}
+
+// Clients send the defaults of parameters that change nothing here.
+TEST(WireOperationTest, AcceptsParametersWhoseValueChangesNothing) {
+  const std::string key = R"("TableName":"t","Key":{"id":{"S":"a"}})";
+  const std::string costs =
+      R"(,"ReturnConsumedCapacity":"NONE","ReturnItemCollectionMetrics":"NONE"})";
+  const std::string capacity = R"(,"ReturnConsumedCapacity":"NONE"})";
+  const std::string table =
+      R"("TableName":"t","KeySchema":[{"AttributeName":"a","KeyType":"HASH"}],)"
+      R"("AttributeDefinitions":[{"AttributeName":"a","AttributeType":"S"}])";
+  EXPECT_TRUE(DecodeText(kGetItem, "{" + key + capacity));
+  EXPECT_TRUE(DecodeText(kPutItem, R"({"TableName":"t","Item":{"id":{"S":"a"}})" + costs));
+  EXPECT_TRUE(DecodeText(kUpdateItem, "{" + key + costs));
+  EXPECT_TRUE(DecodeText(kDeleteItem, "{" + key + costs));
+  EXPECT_TRUE(DecodeText(kScan, R"({"TableName":"t")" + capacity));
+  EXPECT_TRUE(DecodeText(kQuery, R"({"TableName":"t")" + capacity));
+  EXPECT_TRUE(DecodeText(kBatchGetItem, R"({"RequestItems":{})" + capacity));
+  EXPECT_TRUE(DecodeText(kBatchWriteItem, R"({"RequestItems":{})" + costs));
+  EXPECT_TRUE(DecodeText(kTransactGetItems, R"({"TransactItems":[])" + capacity));
+  EXPECT_TRUE(DecodeText(kTransactWriteItems, R"({"TransactItems":[])" + costs));
+  EXPECT_TRUE(DecodeText(kDescribeStream, R"({"StreamArn":"x","Limit":10})"));
+  EXPECT_TRUE(DecodeText(
+      kCreateTable,
+      "{" + table + R"(,"TableClass":"STANDARD","SSESpecification":{"Enabled":false}})"));
+}
+
+// What would have an effect is not passed over, and the text says what to do.
+TEST(WireOperationTest, SaysWhatToDoInsteadOfAParameterThatIsNotSupported) {
+  const auto refusal = [](const auto& operation, const std::string& text) {
+    const auto decoded = DecodeText(operation, text);
+    return decoded ? "accepted" : decoded.error().message;
+  };
+  const std::string key = R"({"TableName":"t","Key":{"id":{"S":"a"}})";
+  EXPECT_EQ(refusal(kGetItem, key + R"(,"ReturnConsumedCapacity":"TOTAL"})"),
+            "the parameter 'ReturnConsumedCapacity' may only be NONE here, and not 'TOTAL': no "
+            "capacity is counted, so leave the parameter out");
+  EXPECT_EQ(refusal(kDeleteItem, key + R"(,"ReturnItemCollectionMetrics":1})"),
+            "SerializationException: NUMBER_VALUE cannot be converted to String");
+  EXPECT_EQ(refusal(kUpdateItem, key + R"(,"AttributeUpdates":{}})"),
+            "the parameter 'AttributeUpdates' is not supported here: use UpdateExpression");
+  EXPECT_EQ(refusal(kGetItem, key + R"(,"Colour":"red"})"),
+            "the parameter 'Colour' is not supported here: leave it out");
+  EXPECT_THAT(refusal(kUpdateTable, R"({"TableName":"t","SSESpecification":{"Enabled":true}})"),
+              HasSubstr("keep the data folder on an encrypted disk"));
+}
+
+// Somebody who checks a request before it arrives here may have read the other member.
+TEST(WireCallsTest, RefusesAFieldThatIsGivenTwice) {
+  const auto refusal = [](std::string_view name, const std::string& text) {
+    const auto document = JsonDocument::Parse(text);
+    const auto call = FindCall(name)->decode(document->root());
+    return call ? "accepted" : EncodeError(call.error()).body;
+  };
+  const std::string start =
+      R"({"__type":"com.amazon.coral.service#SerializationException","Message":"the field ')";
+  const std::string end = R"(' is given twice in one object: leave one out"})";
+  EXPECT_EQ(refusal("DeleteTable", R"({"TableName":"a","TableName":"b"})"),
+            start + "TableName" + end);
+  EXPECT_EQ(refusal("PutItem", R"({"TableName":"a","Item":{"id":{"S":"a"},"x":{"M":{)"
+                               R"("y":{"N":"1"},"z":{"N":"1"},"y":{"N":"2"}}}}})"),
+            start + "y" + end);
+  EXPECT_EQ(
+      refusal("TransactGetItems",
+              R"({"TransactItems":[{"Get":{"TableName":"a","Key":{"id":{"S":"a","S":"b"}}}}]})"),
+      start + "S" + end);
+  EXPECT_EQ(refusal("PutItem", R"({"TableName":"a","Item":{"id":{"S":"a"},"x":{"S":"id"}}})"),
+            "accepted");
 }
 
 TEST(WireCallsTest, EveryOperationIsFoundByItsName) {

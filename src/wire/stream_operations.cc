@@ -36,6 +36,7 @@ void Describe(F& fields, Ref<F, tables::ListStreamsReply> reply) {
 template <typename F>
 void Describe(F& fields, Ref<F, StreamRequest> request) {
   fields.Required("StreamArn", request.arn);
+  fields.WithoutEffect("Limit");  // Of shards, and there is one.
 }
 
 template <typename F>

@@ -49,6 +49,27 @@ void Describe(F& fields, Ref<F, StreamSpecification> stream) {
   fields.Optional("StreamViewType", stream.view);
 }
 
+// How a table is stored. The only class is the default, and the disk encrypts or does not.
+struct Encryption {
+  bool enabled = false;
+};
+
+template <typename F>
+void Describe(F& fields, Ref<F, Encryption> encryption) {
+  fields.Default("Enabled", encryption.enabled, false);
+}
+
+inline void ReadStorage(FieldReader& fields) {
+  fields.OnlyAs("TableClass", "STANDARD", "all tables have one class, so leave the parameter out");
+  std::optional<Encryption> encryption;
+  fields.Optional("SSESpecification", encryption);
+  if (encryption && encryption->enabled) {
+    fields.Fail(
+        Invalid("SSESpecification cannot be enabled here: keep the data folder on an encrypted "
+                "disk, and leave the parameter out"));
+  }
+}
+
 enum class BillingMode { kProvisioned, kOnDemand };
 template <>
 struct NamesOf<BillingMode> {
@@ -221,6 +242,7 @@ void WriteCreateTable(FieldWriter& fields, const tables::CreateTableRequest& req
 }
 
 void ReadCreateTable(FieldReader& fields, tables::CreateTableRequest& request) {
+  ReadStorage(fields);
   Definitions definitions;
   fields.Required("AttributeDefinitions", definitions);
   ReadIndexes(fields, &request.indexes);
@@ -297,6 +319,7 @@ void WriteUpdateTable(FieldWriter& fields, const tables::UpdateTableRequest& req
 }
 
 void ReadUpdateTable(FieldReader& fields, tables::UpdateTableRequest& request) {
+  ReadStorage(fields);
   std::vector<IndexUpdate> updates;
   Definitions definitions;
   fields.Always("AttributeDefinitions", definitions);

@@ -29,6 +29,23 @@ std::string ReadInput() {
   return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
 }
 
+// Which actions cancelled the transaction, and why. A transaction that reads has no conditions: its
+// reasons are wrong keys, or too much to read.
+std::string DescribeCancellation(const wire::CallRow& row, const Json& refusal) {
+  std::vector<std::string> causes;
+  size_t action = 0;
+  if (const auto reasons = refusal.Find("CancellationReasons")) {
+    for (const Json reason : reasons->Elements()) {
+      ++action;
+      const std::string code = TextIn(reason, "Code");
+      if (code == "None") continue;
+      causes.push_back(fmt::format("action {}: {}: {}", action, code, TextIn(reason, "Message")));
+    }
+  }
+  return fmt::format("tidemark: the transaction was cancelled; nothing was {}: {}",
+                     row.name == "TransactGetItems" ? "read" : "written", fmt::join(causes, "; "));
+}
+
 }  // namespace
 
 Result<ExitCode> CallOperation(const CallOptions& options) {
@@ -46,11 +63,13 @@ Result<ExitCode> CallOperation(const CallOptions& options) {
   }
   const JsonDocument refusal = TRY(JsonDocument::Parse(reply.body));
   const std::string_view exception = wire::ExceptionIn(refusal.root());
-  const bool is_not_met =
-      exception == wire::kConditionFailed || exception == wire::kTransactionCancelled;
-  if (!is_not_met) return wire::DecodeError(reply.status, refusal.root());
+  const bool is_cancelled = exception == wire::kTransactionCancelled;
+  if (!is_cancelled && exception != wire::kConditionFailed) {
+    return wire::DecodeError(reply.status, refusal.root());
+  }
   PrintLine(reply.body);
-  PrintMessage("tidemark: a condition does not hold; nothing was written");
+  PrintMessage(is_cancelled ? DescribeCancellation(*row, refusal.root())
+                            : "tidemark: the condition does not hold; nothing was written");
   return ExitCode::kNotMet;
 }
 

@@ -1,6 +1,7 @@
 #include "tables/embedded/embedded_tables.h"
 
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <ostream>
 #include <utility>
@@ -45,6 +46,27 @@ template <typename T>
 T& Or(T* given, T& otherwise) {
   return given != nullptr ? *given : otherwise;
 }
+
+// The threads for submitted reads, which start with the first such read.
+class Readers {
+ public:
+  Readers(size_t threads, size_t max_waiting)
+      : options_{.threads = threads, .max_waiting = max_waiting} {}
+
+  // False: too many are waiting, or the tables are being closed.
+  [[nodiscard]] bool Submit(std::function<void()> read) {
+    std::call_once(started_, [&] { pool_ = std::make_unique<WorkerPool>(options_); });
+    return pool_->Submit(std::move(read));
+  }
+  void Stop() {
+    if (pool_ != nullptr) pool_->Stop();
+  }
+
+ private:
+  const WorkerPoolOptions options_;
+  std::once_flag started_;
+  std::unique_ptr<WorkerPool> pool_;
+};
 
 bool HasPassed(const std::optional<Deadline>& deadline) {
   return deadline && deadline->HasPassed();
@@ -102,16 +124,12 @@ class EmbeddedTables::Engine {
     return std::move(later);
   }
 
-  // Runs `read` on one of the reading threads.
+  // Runs `read` on one of these threads.
   template <typename Reply, typename Read>
-  Later<Reply> SubmitRead(Read read, std::optional<Deadline> deadline) {
-    std::call_once(readers_started, [&] {
-      readers = std::make_unique<WorkerPool>(WorkerPoolOptions{
-          .threads = options.reading_threads, .max_waiting = options.max_waiting_reads});
-    });
+  Later<Reply> SubmitRead(Readers* threads, Read read, std::optional<Deadline> deadline) {
     auto [promise, later] = MakeLater<Reply>(deadline);
     auto answer = std::make_shared<Promise<Reply>>(std::move(promise));
-    const bool taken = readers->Submit([answer, read = std::move(read)] {
+    const bool taken = threads->Submit([answer, read = std::move(read)] {
       const bool in_time = !answer->cancelled() && !HasPassed(answer->deadline());
       try {
         answer->Fulfil(in_time ? read() : Result<Reply>(NobodyWaits()));
@@ -132,8 +150,8 @@ class EmbeddedTables::Engine {
   EngineMetrics metrics;
   // Declared so that the readers outlive the committer: while the committer ends, a callback of a
   // write may still submit a read. That read is refused.
-  std::once_flag readers_started;
-  std::unique_ptr<WorkerPool> readers;
+  Readers readers{options.reading_threads, options.max_waiting_reads};
+  Readers long_readers{options.long_reading_threads, options.max_waiting_reads};
   PartitionCache partitions;
   Committer committer;
   Maintenance maintenance;
@@ -151,7 +169,8 @@ Result<std::unique_ptr<EmbeddedTables>> EmbeddedTables::Open(Options options) {
 }
 
 EmbeddedTables::~EmbeddedTables() {
-  if (engine_->readers != nullptr) engine_->readers->Stop();
+  engine_->readers.Stop();
+  engine_->long_readers.Stop();
   engine_->maintenance.Stop();
   // In the every-second mode, this puts on disk what was acknowledged in the last second. An error
   // is ignored: no caller is left to return it to.
@@ -258,13 +277,41 @@ Result<tables::WriteReply> EmbeddedTables::Delete(const tables::DeleteRequest& r
 Later<std::optional<item::Item>> EmbeddedTables::Submit(tables::GetRequest request,
                                                         std::optional<Deadline> deadline) {
   return engine_->SubmitRead<std::optional<item::Item>>(
-      [this, request = std::move(request)] { return Get(request); }, deadline);
+      &engine_->readers, [this, request = std::move(request)] { return Get(request); }, deadline);
 }
 
 Later<tables::Page> EmbeddedTables::Submit(tables::QueryRequest request,
                                            std::optional<Deadline> deadline) {
   return engine_->SubmitRead<tables::Page>(
-      [this, request = std::move(request)] { return Query(request); }, deadline);
+      &engine_->readers, [this, request = std::move(request)] { return Query(request); }, deadline);
+}
+
+Later<tables::Page> EmbeddedTables::Submit(tables::ScanRequest request,
+                                           std::optional<Deadline> deadline) {
+  return engine_->SubmitRead<tables::Page>(
+      &engine_->long_readers, [this, request = std::move(request)] { return Scan(request); },
+      deadline);
+}
+
+Later<tables::BatchGetReply> EmbeddedTables::Submit(tables::BatchGetRequest request,
+                                                    std::optional<Deadline> deadline) {
+  return engine_->SubmitRead<tables::BatchGetReply>(
+      &engine_->long_readers, [this, request = std::move(request)] { return BatchGet(request); },
+      deadline);
+}
+
+Later<tables::TransactGetReply> EmbeddedTables::Submit(tables::TransactGetRequest request,
+                                                       std::optional<Deadline> deadline) {
+  return engine_->SubmitRead<tables::TransactGetReply>(
+      &engine_->long_readers, [this, request = std::move(request)] { return TransactGet(request); },
+      deadline);
+}
+
+Later<tables::RecordsReply> EmbeddedTables::Submit(tables::RecordsRequest request,
+                                                   std::optional<Deadline> deadline) {
+  return engine_->SubmitRead<tables::RecordsReply>(
+      &engine_->long_readers, [this, request = std::move(request)] { return GetRecords(request); },
+      deadline);
 }
 
 Later<tables::WriteReply> EmbeddedTables::Submit(WriteRequest request,

@@ -64,6 +64,11 @@ struct Options {
   // The number of threads for submitted reads, which start with the first such read, and how many
   // of these reads may wait. Further reads are refused with kUnavailable.
   size_t reading_threads = 8;
+  // The same for submitted scans, batches, transactions and pages of streams. They have threads of
+  // their own, so that a small read does not wait for a large one. There are few, because they
+  // bound the memory: a reply is in memory as items and as JSON while it is made, and may take
+  // 100 MB and more when its values are tiny.
+  size_t long_reading_threads = 4;
   size_t max_waiting_reads = 4'096;
   // Parts of a Runtime. Null means the system's clock and randomness, no log, and metrics that are
   // not published. Everything that is given must outlive the tables.
@@ -122,6 +127,14 @@ class EmbeddedTables final : public tables::Tables {
                                           std::optional<Deadline> deadline) override;
   Later<tables::Page> Submit(tables::QueryRequest request,
                              std::optional<Deadline> deadline) override;
+  Later<tables::Page> Submit(tables::ScanRequest request,
+                             std::optional<Deadline> deadline) override;
+  Later<tables::BatchGetReply> Submit(tables::BatchGetRequest request,
+                                      std::optional<Deadline> deadline) override;
+  Later<tables::TransactGetReply> Submit(tables::TransactGetRequest request,
+                                         std::optional<Deadline> deadline) override;
+  Later<tables::RecordsReply> Submit(tables::RecordsRequest request,
+                                     std::optional<Deadline> deadline) override;
   Later<tables::WriteReply> Submit(WriteRequest request, std::optional<Deadline> deadline) override;
   Later<tables::BatchWriteReply> Submit(tables::BatchWriteRequest request,
                                         std::optional<Deadline> deadline) override;

@@ -101,6 +101,18 @@ Result<std::map<std::string, BatchPart>> PrepareBatch(const Catalog& catalog,
   return parts;
 }
 
+// What a reply holds so far, in DynamoDB's bytes and as JSON.
+struct ReplySize {
+  size_t bytes = 0;
+  size_t json_bytes = 0;
+  size_t items = 0;
+
+  // The first item always fits.
+  bool Fits(size_t max_bytes) const {
+    return bytes <= max_bytes && (items == 0 || json_bytes <= tables::kMaxBatchJsonBytes);
+  }
+};
+
 void LeaveUnprocessed(const std::string& table, const tables::BatchGetRequest::Part& part,
                       size_t key, tables::BatchGetReply* reply) {
   auto [place, added] = reply->unprocessed.try_emplace(table);
@@ -163,6 +175,18 @@ Result<std::vector<std::string>> RowKeysOf(const tables::TransactGetRequest& req
   return row_keys;
 }
 
+// As in DynamoDB, a transaction that reads too much is cancelled, and not cut short.
+tables::TransactGetReply TooLarge(size_t gets, size_t at) {
+  tables::TransactGetReply reply{.cancelled = true};
+  reply.reasons.resize(gets);
+  reply.reasons[at] = {
+      .code = tables::CancellationCode::kValidationError,
+      .message = fmt::format("the items of the transaction are larger than 4 MB, or than {} MB as "
+                             "JSON: ask for fewer items, or for fewer of their attributes",
+                             tables::kMaxBatchJsonBytes >> 20)};
+  return reply;
+}
+
 }  // namespace
 
 Result<std::optional<Item>> GetItem(const Store& store, const Catalog& catalog,
@@ -182,23 +206,29 @@ Result<tables::BatchGetReply> BatchGetItems(const Store& store, const Catalog& c
                                             const tables::BatchGetRequest& request) {
   const auto prepared = TRY(PrepareBatch(catalog, request));
   tables::BatchGetReply reply;
-  size_t bytes = 0;
+  ReplySize size;
+  bool is_full = false;
   std::string value;
   for (const auto& [table, part] : request.tables) {
     const BatchPart& rows = prepared.at(table);
     std::vector<Item>& items = reply.items[table];
     for (size_t i = 0; i < rows.row_keys.size(); ++i) {
-      if (bytes >= tables::kMaxBatchGetBytes) {
+      if (is_full) {
         LeaveUnprocessed(table, part, i, &reply);
         continue;
       }
       if (!TRY(store.Get(Family::kRows, rows.row_keys[i], &value))) continue;
       Item item = TRY(item::DecodeItem(value));
-      bytes += item::SizeBytes(item);
-      if (bytes > tables::kMaxBatchGetBytes) {
+      // DynamoDB counts the whole item. The JSON has only the part that was asked for.
+      size.bytes += item::SizeBytes(item);
+      Item projected = Projected(std::move(item), rows.projection);
+      size.json_bytes += item::JsonBytes(projected);
+      is_full = !size.Fits(tables::kMaxBatchGetBytes);
+      if (is_full) {
         LeaveUnprocessed(table, part, i, &reply);
       } else {
-        items.push_back(Projected(std::move(item), rows.projection));
+        items.push_back(std::move(projected));
+        ++size.items;
       }
     }
   }
@@ -212,6 +242,7 @@ Result<tables::TransactGetReply> TransactGetItems(const Store& store, const Cata
   const std::vector<std::string> row_keys = TRY(RowKeysOf(request, prepared, &reply));
   if (reply.cancelled) return reply;
   const Snapshot snapshot = store.TakeSnapshot();
+  ReplySize size;
   std::string value;
   for (size_t i = 0; i < prepared.size(); ++i) {
     if (!TRY(store.Get(Family::kRows, row_keys[i], &value, snapshot))) {
@@ -219,7 +250,12 @@ Result<tables::TransactGetReply> TransactGetItems(const Store& store, const Cata
       continue;
     }
     Item item = TRY(item::DecodeItem(value));
-    reply.items.push_back(Projected(std::move(item), prepared[i].projection));
+    size.bytes += item::SizeBytes(item);
+    Item projected = Projected(std::move(item), prepared[i].projection);
+    size.json_bytes += item::JsonBytes(projected);
+    if (!size.Fits(tables::kMaxTransactBytes)) return TooLarge(prepared.size(), i);
+    reply.items.push_back(std::move(projected));
+    ++size.items;
   }
   return reply;
 }

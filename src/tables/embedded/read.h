@@ -13,7 +13,7 @@ namespace tidemark::embedded {
 Result<std::optional<item::Item>> GetItem(const Store& store, const Catalog& catalog,
                                           const tables::GetRequest& request);
 
-// Stops before the reply exceeds 16 MB; what is left is `unprocessed`.
+// Stops before the reply exceeds 16 MB, also as JSON; what is left is `unprocessed`.
 Result<tables::BatchGetReply> BatchGetItems(const Store& store, const Catalog& catalog,
                                             const tables::BatchGetRequest& request);
 

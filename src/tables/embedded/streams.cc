@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/expiry.h"
+#include "item/size.h"
 #include "tables/embedded/stream_record.h"
 #include "tables/limits.h"
 
@@ -78,6 +79,13 @@ Result<uint64_t> StartOf(const Store& store, const Stream& stream,
   if (request.kind == IteratorKind::kTrimHorizon) return Horizon(store, stream, now);
   if (request.kind == IteratorKind::kLatest) return NextSequence(store, stream);
   return RequestedSequence(request);
+}
+
+size_t JsonBytesOf(const tables::StreamRecord& record) {
+  const auto image = [](const std::optional<item::Item>& item) {
+    return item ? item::JsonBytes(*item) : 0;
+  };
+  return item::JsonBytes(record.keys) + image(record.old_image) + image(record.new_image);
 }
 
 }  // namespace
@@ -183,11 +191,14 @@ Result<tables::RecordsReply> ReadRecords(const Store& store, const Catalog& cata
   const uint64_t start = iterator.sequence;
   Cursor cursor = store.Iterate(Family::kStreams, StreamRange(stream->id));
   size_t bytes = 0;
+  size_t json_bytes = 0;
   for (cursor.Seek(StreamRowKey(stream->id, start));
-       cursor.valid() && reply.records.size() < request.limit && bytes < tables::kMaxRecordsBytes;
+       cursor.valid() && reply.records.size() < request.limit && bytes < tables::kMaxRecordsBytes &&
+       json_bytes < tables::kMaxPageJsonBytes;
        cursor.Next()) {
     bytes += cursor.value().size();
     reply.records.push_back(TRY(DecodeStreamRecord(cursor.key(), cursor.value())));
+    json_bytes += JsonBytesOf(reply.records.back());
     iterator.sequence = TRY(SequenceOfRowKey(cursor.key())) + 1;
   }
   TRY(cursor.status());

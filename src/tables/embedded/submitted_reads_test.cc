@@ -43,6 +43,7 @@ class SubmittedReadsTest : public ::testing::Test {
                                         .durability = Durability::kEverySecond,
                                         .background = false,
                                         .reading_threads = 1,
+                                        .long_reading_threads = 1,
                                         .max_waiting_reads = 1});
     CHECK(opened.has_value());
     tables_ = *std::move(opened);
@@ -60,6 +61,18 @@ class SubmittedReadsTest : public ::testing::Test {
     Read(deadline).Then([](const Result<std::optional<item::Item>>&) {});
     holding_clock_.AwaitReader();
   }
+  // The same for the thread of large reads.
+  void OccupyWithABatch(std::atomic<bool>* answered) {
+    const Deadline deadline = Deadline::After(holding_clock_, std::chrono::seconds(1));
+    holding_clock_.Arm();
+    tables_
+        ->Submit(tables::BatchGetRequest{.tables = {{"users", {.keys = {{{"id", "a"}}}}}}},
+                 deadline)
+        .Then([answered](const Result<tables::BatchGetReply>& reply) {
+          *answered = reply.has_value();
+        });
+    holding_clock_.AwaitReader();
+  }
   void Release() { holding_clock_.Release(); }
 
   TempFolder folder_;
@@ -75,6 +88,38 @@ TEST_F(SubmittedReadsTest, RefusesMoreThanMayWait) {
   EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
   Release();
   EXPECT_TRUE(waiting.Wait().has_value());
+}
+
+// A batch takes as long as hundreds of small reads.
+TEST_F(SubmittedReadsTest, ASmallReadDoesNotWaitForALargeOne) {
+  std::atomic<bool> answered = false;
+  OccupyWithABatch(&answered);
+  EXPECT_TRUE(Read().Wait().has_value());
+  EXPECT_FALSE(answered);
+  Release();
+  tables_.reset();
+  EXPECT_TRUE(answered);
+}
+
+// Each of them takes much memory while it is made.
+TEST_F(SubmittedReadsTest, FewLargeReadsAreMadeAtOnce) {
+  std::atomic<bool> batch_answered = false;
+  OccupyWithABatch(&batch_answered);
+  // There is one thread, and room for one read that waits.
+  std::atomic<bool> scan_answered = false;
+  tables_->Submit(tables::ScanRequest{.table = "users"}, std::nullopt)
+      .Then([&](const Result<tables::Page>& page) { scan_answered = page.has_value(); });
+  for (const ErrorCode refusal :
+       {tables_->Submit(tables::BatchGetRequest{}, std::nullopt).Wait().error().code,
+        tables_->Submit(tables::TransactGetRequest{}, std::nullopt).Wait().error().code,
+        tables_->Submit(tables::RecordsRequest{}, std::nullopt).Wait().error().code}) {
+    EXPECT_EQ(refusal, ErrorCode::kUnavailable);
+  }
+  EXPECT_FALSE(scan_answered);
+  Release();
+  tables_.reset();
+  EXPECT_TRUE(batch_answered);
+  EXPECT_TRUE(scan_answered);
 }
 
 TEST_F(SubmittedReadsTest, DoesNotMakeACancelledRead) {

@@ -175,6 +175,9 @@ Result<bool> TransactChange::AnsweredByToken(Group* group) {
 void TransactChange::Cancel(size_t action, tables::CancellationReason reason) {
   reply_.outcome = tables::TransactOutcome::kCancelled;
   reply_.reasons.resize(writes_.size());
+  // A hundred large items that were asked for are left out of the reply, and not their reasons.
+  if (reason.item) shown_json_bytes_ += item::JsonBytes(*reason.item);
+  if (shown_json_bytes_ > tables::kMaxBatchJsonBytes) reason.item.reset();
   reply_.reasons[action] = std::move(reason);
 }
 
@@ -198,6 +201,7 @@ Result<std::vector<Target>> TransactChange::FindTargets(const Catalog& catalog) 
 
 Status TransactChange::Evaluate(Group* group) {
   reply_ = {};
+  shown_json_bytes_ = 0;
   if (TRY(AnsweredByToken(group))) return Done{};
   std::vector<Target> targets = TRY(FindTargets(group->catalog()));
   if (reply_.outcome == tables::TransactOutcome::kCancelled) return Done{};

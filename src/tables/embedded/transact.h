@@ -36,6 +36,7 @@ class TransactChange final : public Change {
   std::optional<std::string> token_;
   std::string fingerprint_;
   tables::TransactWriteReply reply_;
+  size_t shown_json_bytes_ = 0;  // Of the items in the reasons.
 };
 
 // The whole batch is checked before anything is written. DynamoDB promises only that each action is

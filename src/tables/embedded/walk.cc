@@ -329,11 +329,13 @@ Result<Item> FetchFromTable(const Store& store, const WalkPlan& plan, const Item
   return item::DecodeItem(value);
 }
 
-void Keep(const WalkPlan& plan, Item item, tables::Page* page) {
+// Returns how many bytes of JSON the item adds to the reply.
+size_t Keep(const WalkPlan& plan, Item item, tables::Page* page) {
   ++page->count;
-  if (plan.count_only) return;
+  if (plan.count_only) return 0;
   page->items.push_back(plan.projection ? expression::Project(item, *plan.projection)
                                         : std::move(item));
+  return item::JsonBytes(page->items.back());
 }
 
 Result<tables::Page> RunWalk(const Store& store, const WalkPlan& plan) {
@@ -343,6 +345,7 @@ Result<tables::Page> RunWalk(const Store& store, const WalkPlan& plan) {
                            : store.Iterate(Family::kRows, plan.range, plan.walk);
   tables::Page page;
   size_t bytes = 0;
+  size_t json_bytes = 0;
   for (SeekToStart(plan, &cursor); cursor.valid(); plan.forward ? cursor.Next() : cursor.Prev()) {
     Item item = TRY(item::DecodeItem(cursor.value()));
     std::optional<Item> whole;
@@ -351,11 +354,15 @@ Result<tables::Page> RunWalk(const Store& store, const WalkPlan& plan) {
     if (plan.fetch == WalkPlan::Fetch::kForReply) item = *std::move(whole);
     ++page.scanned;
     bytes += item::SizeBytes(item);
-    // Both limits count items before the filter, so a page may reach its limit and still be empty.
+    // DynamoDB's limits count items before the filter, so a page may reach one and still be empty.
     const bool full = page.scanned == plan.limit || bytes >= tables::kMaxPageBytes;
     if (full) page.last = KeysOf(plan, item);
-    if (kept) Keep(plan, std::move(item), &page);
+    if (kept) json_bytes += Keep(plan, std::move(item), &page);
     if (full) return page;
+    if (json_bytes < tables::kMaxPageJsonBytes) continue;
+    // The item is in the page already. This is rare, so its row is decoded once more.
+    page.last = KeysOf(plan, TRY(item::DecodeItem(cursor.value())));
+    return page;
   }
   // A cursor also ends at a damaged block. Without this check the reply would look as if there were
   // no more rows.
