@@ -274,11 +274,10 @@ class Reopening final : public Change {
       : store_(store), items_(items), partitions_(partitions) {}
 
   Status Evaluate(Group* group) override {
-    Status opened = store_->Reopen();
-    // Also when it failed: it may have opened another state, for reading only.
-    items_->Clear();
-    partitions_->Clear();
-    TRY(std::move(opened));
+    TRY(store_->Reopen([this] {
+      items_->Clear();
+      partitions_->Clear();
+    }));
     Status reloaded = group->catalog().Reload(*store_);
     store_->EndReopening(reloaded);
     return reloaded;

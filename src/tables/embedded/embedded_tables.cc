@@ -394,12 +394,12 @@ FileShape EmbeddedTables::Shape() const { return engine_->store->Shape(); }
 
 Status EmbeddedTables::Maintain() { return engine_->maintenance.RunOnce(); }
 
-Result<VerifyReport> EmbeddedTables::Verify() {
-  return VerifyAll(*engine_->store, *engine_->catalog, &engine_->committer);
+Result<VerifyReport> EmbeddedTables::Verify(StopFlag stop) {
+  return VerifyAll(*engine_->store, *engine_->catalog, &engine_->committer, stop);
 }
 
-Status EmbeddedTables::Backup(const std::string& folder) {
-  TRY(engine_->store->Checkpoint(folder));
+Status EmbeddedTables::Backup(const std::string& folder, StopFlag stop) {
+  TRY(engine_->store->Checkpoint(folder, stop));
   Options copy = engine_->options;
   copy.folder = folder;
   copy.access = Access::kReadOnly;
@@ -407,7 +407,7 @@ Status EmbeddedTables::Backup(const std::string& folder) {
   // The copy is read once, beside the server's own tables: it needs no cache of their size.
   copy.block_cache_bytes = kCopyCacheBytes;
   auto opened = TRY(Open(copy).WithContext("opening the backup"));
-  const VerifyReport report = TRY(opened->Verify().WithContext("verifying the backup"));
+  const VerifyReport report = TRY(opened->Verify(stop).WithContext("verifying the backup"));
   if (report.problems.empty()) return Done{};
   return Error{ErrorCode::kCorrupt,
                fmt::format("the backup in '{}' does not verify ({} problems; the "

@@ -13,6 +13,7 @@
 // called. The only answers that depend on when it runs are those that show swept items.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -78,6 +79,10 @@ struct Options {
   Metrics* metrics = nullptr;
   std::shared_ptr<rocksdb::FileSystem> file_system = nullptr;
 };
+
+// What somebody sets to end work that takes long: it looks at this again and again, and then fails
+// with kCancelled. Null: nobody ends it.
+using StopFlag = const std::atomic<bool>*;
 
 struct VerifyReport {
   uint64_t tables = 0;
@@ -151,13 +156,15 @@ class EmbeddedTables final : public tables::Tables {
   FileShape Shape() const;
 
   // Reads every row and checks that they agree: items and their index rows, counts, stream records
-  // and their order. Fails only when a row cannot be read.
-  Result<VerifyReport> Verify();
+  // and their order. Fails only when a row cannot be read, when it is told to stop, or when writes
+  // stop because of the disk: the folder cannot be opened again while it is read.
+  Result<VerifyReport> Verify(StopFlag stop = nullptr);
 
   // Writes a copy as of now into `folder`, which must be missing or empty. Other calls may continue
   // in the meantime. Then it opens the copy and verifies it. A backup is a data folder: opening it
-  // restores it.
-  Status Backup(const std::string& folder);
+  // restores it. On the same disk the copy shares its files with this folder, and takes no space.
+  // On another disk it fails with kUnavailable before it copies if there is too little space.
+  Status Backup(const std::string& folder, StopFlag stop = nullptr);
 
  private:
   class Engine;

@@ -59,6 +59,8 @@ uint64_t LogTail::Record::next_sequence() const {
 // after a torn end there are no whole records, after damage there are whole records of later
 // batches.
 void LogTail::Add(std::string_view block) {
+  const uint64_t block_end = read_bytes_ + block.size();
+  read_bytes_ = block_end;
   while (end_ == LogEnd::kWhole && block.size() >= kHeadBytes) {
     Record record;
     if (!Parse(block, &record)) {
@@ -70,9 +72,11 @@ void LogTail::Add(std::string_view block) {
       if (first_sequence_ == 0) first_sequence_ = record.sequence();
       sequence_after_ = record.next_sequence();
     }
-    // Only at the last record of a batch: until then, this batch is still the one that must follow.
-    if (record.EndsBatch()) next_sequence_ = sequence_after_;
     block.remove_prefix(kHeadBytes + record.payload.size());
+    // Only at the last record of a batch: until then, this batch is still the one that must follow.
+    if (!record.EndsBatch()) continue;
+    next_sequence_ = sequence_after_;
+    whole_bytes_ = block_end - block.size();
   }
   if (end_ == LogEnd::kTorn) Search(block);
 }

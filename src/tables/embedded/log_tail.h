@@ -8,7 +8,8 @@
 //
 // A log is synced with every group of writes, so a crash can tear only the last batch. If a whole
 // batch with a higher sequence number follows the first unreadable place, the log is damaged. In
-// the every-second mode a power cut can leave such a log too; it is refused as well.
+// the every-second mode a power cut can leave such a log too: then the durable mark tells whether
+// what is missing was promised (Store::Rep::EndLogs).
 //
 // One object reads one log, on one thread. The format is RocksDB's, without recycling and
 // compression.
@@ -34,6 +35,8 @@ class LogTail {
   LogEnd end() const { return end_; }
   // Of the batches that were read completely; 0 when there is none.
   uint64_t first_sequence() const { return first_sequence_; }
+  // Where the last of them ends in the log.
+  uint64_t whole_bytes() const { return whole_bytes_; }
   uint64_t last_sequence() const { return next_sequence_ > 0 ? next_sequence_ - 1 : 0; }
 
  private:
@@ -55,6 +58,8 @@ class LogTail {
   uint64_t first_sequence_ = 0;
   uint64_t next_sequence_ = 0;   // Of the batch that must follow the complete ones.
   uint64_t sequence_after_ = 0;  // Of the batch after the one being read.
+  uint64_t read_bytes_ = 0;      // Of the blocks before this one.
+  uint64_t whole_bytes_ = 0;
 };
 
 }  // namespace tidemark::embedded

@@ -14,6 +14,9 @@ namespace tidemark::embedded {
 
 namespace {
 
+constexpr char kUnread[] = ".unread";
+constexpr char kCut[] = ".cut";
+
 rocksdb::Status ReadLog(rocksdb::Env* env, const std::string& path, LogTail* tail) {
   std::unique_ptr<rocksdb::SequentialFile> file;
   rocksdb::Status status = env->NewSequentialFile(path, &file, rocksdb::EnvOptions());
@@ -54,13 +57,26 @@ LogChain ChainOf(std::span<const ExaminedLog> logs) {
     if (chain.reach > 0 && first > chain.reach + 1) break;
     chain.reach = std::max(chain.reach, log.tail.last_sequence());
     ++chain.logs;
+    chain.has_hole = log.tail.end() == LogEnd::kDamaged;
+    if (chain.has_hole) break;
   }
   return chain;
 }
 
 rocksdb::Status PutAside(rocksdb::Env* env, const std::string& folder, const ExaminedLog& log) {
   const std::string path = folder + "/" + log.name;
-  return env->RenameFile(path, path + ".unread");
+  return env->RenameFile(path, path + kUnread);
+}
+
+rocksdb::Status CutOff(rocksdb::Env* env, const std::string& folder, const ExaminedLog& log) {
+  const std::string path = folder + "/" + log.name;
+  std::string bytes;
+  rocksdb::Status status = rocksdb::ReadFileToString(env, path, &bytes);
+  // Both files are on disk before the log is replaced. A power cut before that leaves it whole.
+  if (status.ok()) status = rocksdb::WriteStringToFile(env, bytes, path + kUnread, true);
+  bytes.resize(std::min<size_t>(bytes.size(), log.tail.whole_bytes()));
+  if (status.ok()) status = rocksdb::WriteStringToFile(env, bytes, path + kCut, true);
+  return status.ok() ? env->RenameFile(path + kCut, path) : status;
 }
 
 }  // namespace tidemark::embedded

@@ -27,14 +27,19 @@ struct ExaminedLog {
 rocksdb::Status ExamineLogs(rocksdb::Env* env, const std::string& folder,
                             std::vector<ExaminedLog>* logs);
 
-// The logs from the first one up to the first that does not continue the one before it.
+// The logs from the first one up to the first that does not continue the one before it, or up to a
+// hole in one of them.
 struct LogChain {
   size_t logs = 0;
-  uint64_t reach = 0;  // The last sequence number; 0 when the logs are empty.
+  uint64_t reach = 0;     // The last sequence number; 0 when the logs are empty.
+  bool has_hole = false;  // In the last of these logs.
 };
 LogChain ChainOf(std::span<const ExaminedLog> logs);
 
-// Renames the log, so that RocksDB does not read it.
+// Renames the log to NAME.log.unread, so that RocksDB does not read it.
 rocksdb::Status PutAside(rocksdb::Env* env, const std::string& folder, const ExaminedLog& log);
+// Keeps a copy of the log under that name, and cuts the log behind its last whole batch. RocksDB
+// would stop at most holes by itself, but it passes over a page of zeros.
+rocksdb::Status CutOff(rocksdb::Env* env, const std::string& folder, const ExaminedLog& log);
 
 }  // namespace tidemark::embedded

@@ -9,14 +9,17 @@
 
 #include <fmt/format.h>
 #include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
 #include <rocksdb/iterator.h>
+#include <rocksdb/metadata.h>
 #include <rocksdb/options.h>
 #include <rocksdb/utilities/checkpoint.h>
 
 #include "base/descriptor.h"
+#include "base/log.h"
 #include "base/memory_limit.h"
 #include "tables/embedded/durable_mark.h"
 #include "tables/embedded/log_files.h"
@@ -33,6 +36,7 @@ namespace {
 
 constexpr std::array<const char*, 3> kFamilyNames = {"default", "rows", "streams"};
 constexpr const char* kDurableMarkFile = "/SYNCED";
+constexpr const char* kFlushedMarkFile = "/FLUSHED";
 
 rocksdb::Slice ToSlice(std::string_view text) { return {text.data(), text.size()}; }
 std::string_view ToView(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
@@ -47,6 +51,20 @@ rocksdb::Status Closed() {
   return rocksdb::Status::TryAgain(
       "the data folder is being opened again after a full disk or exhausted descriptors");
 }
+
+// Keeps files that are no longer needed from being deleted.
+class KeptFiles {
+ public:
+  explicit KeptFiles(rocksdb::DB* database) : database_(*database) {
+    database_.DisableFileDeletions().PermitUncheckedError();
+  }
+  ~KeptFiles() { database_.EnableFileDeletions(false).PermitUncheckedError(); }
+  KeptFiles(const KeptFiles&) = delete;
+  KeptFiles& operator=(const KeptFiles&) = delete;
+
+ private:
+  rocksdb::DB& database_;
+};
 
 // Whether there are enough descriptors for an opening. The files that the store has open now do not
 // count, because they are closed before.
@@ -166,15 +184,21 @@ struct Store::Rep {
     return families[static_cast<size_t>(family)];
   }
 
+  rocksdb::Status LinkFiles();
   std::string durable_mark_file() const { return database_folder() + kDurableMarkFile; }
+  // Says up to which number everything was in table files at the last opening.
+  std::string flushed_mark_file() const { return database_folder() + kFlushedMarkFile; }
   Status Lock();
   void Unlock();
   // The last sequence number that the logs hold; 0 when they are empty.
   Result<uint64_t> CheckLogs();
   Result<uint64_t> FirstNeededLog();
   Status EndLogs(std::span<const ExaminedLog> logs, const LogChain& chain);
+  Status CheckMayEnd(std::span<const ExaminedLog> logs, const LogChain& chain, uint64_t kept) const;
+  Error Damaged(const ExaminedLog& log) const;
   // The last sequence number that was on disk, or was acknowledged by this process.
   Result<uint64_t> Promised() const;
+  Result<uint64_t> Flushed() const;
   Status CheckReach(uint64_t in_logs);
   Status OpenDatabase();
   std::vector<rocksdb::ColumnFamilyDescriptor> Descriptors() const;
@@ -239,12 +263,9 @@ Result<uint64_t> Store::Rep::CheckLogs() {
   const rocksdb::Status read = ExamineLogs(env.get(), database_folder(), &logs);
   if (!read.ok()) return OpenError(read, options.folder);
   for (const ExaminedLog& log : logs) {
-    if (log.tail.end() != LogEnd::kDamaged) continue;
-    return Error{
-        ErrorCode::kCorrupt,
-        fmt::format("opening the data folder '{}': the log '{}' is damaged in front of "
-                    "acknowledged writes; restore a backup, and keep this folder for analysis",
-                    options.folder, log.name)};
+    const bool is_damaged = log.tail.end() == LogEnd::kDamaged;
+    // In the every-second mode it may be a hole that a power cut left: see EndLogs.
+    if (is_damaged && options.durability == Durability::kSynced) return Damaged(log);
   }
   if (ChainOf(logs).logs < logs.size()) {
     // RocksDB deletes the newest of the logs that it no longer needs first. So after a crash an
@@ -253,7 +274,7 @@ Result<uint64_t> Store::Rep::CheckLogs() {
     std::erase_if(logs, [&](const ExaminedLog& log) { return log.number() < first_needed; });
   }
   const LogChain chain = ChainOf(logs);
-  if (chain.logs < logs.size()) TRY(EndLogs(logs, chain));
+  if (chain.logs < logs.size() || chain.has_hole) TRY(EndLogs(logs, chain));
   return chain.reach;
 }
 
@@ -267,32 +288,66 @@ Result<uint64_t> Store::Rep::FirstNeededLog() {
   return known ? number : 0;
 }
 
-// Changes are missing between two logs. With synced writes somebody was told that they are on disk.
-// In the every-second mode a power cut may take back changes that were not synced: then all that
-// follows them is taken back too, so that what is left is the state at one moment.
+Error Store::Rep::Damaged(const ExaminedLog& log) const {
+  return {ErrorCode::kCorrupt,
+          fmt::format("opening the data folder '{}': the log '{}' is damaged in front of "
+                      "acknowledged writes; restore a backup, and keep this folder for analysis",
+                      options.folder, log.name)};
+}
+
+// Changes are missing between two logs, or in a hole of one. With synced writes somebody was told
+// that they are on disk. In the every-second mode a power cut may take back changes that were not
+// synced: then all that follows them is taken back too, so that what is left is the state at one
+// moment. The bytes that follow are kept in files that nothing reads, and the log names them.
 Status Store::Rep::EndLogs(std::span<const ExaminedLog> logs, const LogChain& chain) {
-  const ExaminedLog& after = logs[chain.logs];
-  const uint64_t promised = TRY(Promised());
-  const bool may_end = options.durability == Durability::kEverySecond && promised <= chain.reach;
-  if (!may_end || read_only()) {
-    return Error{
-        ErrorCode::kCorrupt,
-        fmt::format(
-            "opening the data folder '{}': the changes {} to {} are missing in front of the log "
-            "'{}'. {}",
-            options.folder, chain.reach + 1, after.tail.first_sequence() - 1, after.name,
-            may_end ? "A power cut took them back. Open the folder for writing once, which puts "
-                      "the later logs aside"
-                    : "Put the missing log back, or restore a backup. To go on with the state "
-                      "before them, move this log and all later ones away")};
-  }
+  const uint64_t kept = std::max(chain.reach, TRY(Flushed()));
+  TRY(CheckMayEnd(logs, chain, kept));
+  rocksdb::Status status;
+  if (chain.has_hole) status = CutOff(env.get(), database_folder(), logs[chain.logs - 1]);
   for (const ExaminedLog& log : logs.subspan(chain.logs)) {
-    const rocksdb::Status aside = PutAside(env.get(), database_folder(), log);
-    if (!aside.ok()) return OpenError(aside, options.folder);
+    if (status.ok()) status = PutAside(env.get(), database_folder(), log);
   }
-  const rocksdb::Status synced = folder.Sync(database_folder());
-  if (!synced.ok()) return OpenError(synced, options.folder);
+  if (status.ok()) status = folder.Sync(database_folder());
+  if (!status.ok()) return OpenError(status, options.folder);
+  if (options.logger != nullptr) {
+    const size_t first_unread = chain.has_hole ? chain.logs - 1 : chain.logs;
+    options.logger->Log(LogLevel::kWarning,
+                        "a power cut took back changes that were not on disk yet; what follows "
+                        "them is kept and not read",
+                        {{"first_missing_change", kept + 1},
+                         {"first_file", logs[first_unread].name + ".unread"},
+                         {"files", logs.size() - first_unread}});
+  }
   return Done{};
+}
+
+// Whether all that was promised is in front of the missing changes. `kept` is the last change of
+// which that is known: in the logs, or in table files when the hole is at the front of the logs.
+Status Store::Rep::CheckMayEnd(std::span<const ExaminedLog> logs, const LogChain& chain,
+                               uint64_t kept) const {
+  const bool is_marked = TRY(DurableMark::Read(durable_mark_file())).has_value();
+  const uint64_t promised = TRY(Promised());
+  const bool may_end = options.durability == Durability::kEverySecond && promised <= kept;
+  // Without a mark nobody knows what was promised, and a hole may be anything.
+  if (chain.has_hole && !(may_end && is_marked)) return Damaged(logs[chain.logs - 1]);
+  if (may_end && !read_only()) return Done{};
+  const std::string where =
+      chain.has_hole ? fmt::format("the changes from {} on are missing in the log '{}'", kept + 1,
+                                   logs[chain.logs - 1].name)
+                     : fmt::format("the changes {} to {} are missing in front of the log '{}'",
+                                   chain.reach + 1, logs[chain.logs].tail.first_sequence() - 1,
+                                   logs[chain.logs].name);
+  return Error{
+      ErrorCode::kCorrupt,
+      fmt::format("opening the data folder '{}': {}. {}", options.folder, where,
+                  may_end ? "A power cut took them back. Open the folder for writing once, which "
+                            "puts what follows them aside"
+                          : "Put the missing log back, or restore a backup. To go on with the "
+                            "state before them, move this log and all later ones away")};
+}
+
+Result<uint64_t> Store::Rep::Flushed() const {
+  return TRY(DurableMark::Read(flushed_mark_file())).value_or(0);
 }
 
 Result<uint64_t> Store::Rep::Promised() const {
@@ -354,6 +409,9 @@ Status Store::Rep::OpenForWriting() {
   mark = TRY(DurableMark::Open(durable_mark_file()));
   // RocksDB has just written everything from the logs into synced table files.
   Promise(database->GetLatestSequenceNumber());
+  DurableMark flushed = TRY(DurableMark::Open(flushed_mark_file()));
+  flushed.Advance(database->GetLatestSequenceNumber());
+  flushed.Sync();
   return Done{};
 }
 
@@ -362,6 +420,9 @@ Result<std::unique_ptr<Store>> Store::Open(const Options& options) {
   auto rep = std::make_unique<Rep>(options);
   TRY(rep->folder.Prepare(options));
   TRY(rep->OpenDatabase());
+  // A backup that was killed left links, which keep old files on the disk. This is not done when
+  // the store is opened again: a backup may be copying them.
+  if (!rep->read_only()) rep->folder.RemoveLinks();
   std::unique_ptr<Store> store(new Store(std::move(rep)));
   store->CheckFreeSpace();
   return store;
@@ -508,9 +569,12 @@ bool Store::CanReopen() const {
   return rep_->trouble->passes() && HasSpace().has_value() && HasDescriptors();
 }
 
-Status Store::Reopen() {
+Status Store::Reopen(const std::function<void()>& forget) {
   if (!rep_->visitors.TryClose()) return ToError(Closed(), "waiting for reads to end");
   rep_->reopening = true;
+  // While nobody can read the store, so that nothing is kept again before it is opened. What is
+  // opened may be another state, and a reader must not get one row of each.
+  forget();
   rep_->Close();
   rep_->Unlock();
   rep_->trouble->Clear();
@@ -558,18 +622,38 @@ FileShape Store::Shape() const {
   return shape;
 }
 
-Status Store::VerifyFiles() const {
+// RocksDB can verify all files in one call, but that call cannot be ended. So they are verified one
+// by one, and none of them may be deleted meanwhile.
+Status Store::VerifyFiles(const std::function<Status()>& go_on) const {
   const Visit visit = rep_->visitors.Enter();
   if (!visit) return ToError(Closed(), "verifying the files");
-  const rocksdb::Status status = rep_->database->VerifyChecksum();
-  if (!status.ok()) return ToError(status, "verifying the files");
+  const KeptFiles kept(rep_->database.get());
+  std::vector<rocksdb::LiveFileMetaData> files;
+  rep_->database->GetLiveFilesMetaData(&files);
+  const rocksdb::Options options = rep_->database->GetOptions();
+  for (const rocksdb::LiveFileMetaData& file : files) {
+    TRY(go_on());
+    const rocksdb::Status status = rocksdb::VerifySstFileChecksum(
+        options, rocksdb::EnvOptions(options), file.db_path + file.name);
+    if (!status.ok()) return ToError(status, "verifying the files");
+  }
   return Done{};
 }
 
-Status Store::Checkpoint(const std::string& folder) const {
+// Links to the files as of now, in the own folder: this takes a moment, also for a large store.
+rocksdb::Status Store::Rep::LinkFiles() {
+  folder.RemoveLinks();
+  const Visit visit = visitors.Enter();
+  if (!visit) return Closed();
+  rocksdb::Checkpoint* made = nullptr;
+  const rocksdb::Status status = rocksdb::Checkpoint::Create(database.get(), &made);
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+  // Zero means that the memtables are flushed first, so that the copy needs no log.
+  return status.ok() ? checkpoint->CreateCheckpoint(folder.links(), 0) : status;
+}
+
+Status Store::Checkpoint(const std::string& folder, StopFlag stop) const {
   const std::string doing = fmt::format("copying to '{}'", folder);
-  const Visit visit = rep_->visitors.Enter();
-  if (!visit) return ToError(Closed(), doing);
   const StoreFolder target(rep_->env.get(), folder);
   const std::string child = TRY(target.FirstChild().WithContext(doing));
   if (!child.empty()) {
@@ -577,13 +661,13 @@ Status Store::Checkpoint(const std::string& folder) const {
         fmt::format("{}: the folder is not empty (it holds '{}'); name another", doing, child));
   }
   TRY(target.Make().WithContext(doing));
-  rocksdb::Checkpoint* made = nullptr;
-  rocksdb::Status status = rocksdb::Checkpoint::Create(rep_->database.get(), &made);
-  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
-  // Zero means that the memtables are flushed first, so that the copy needs no log.
-  if (status.ok()) status = checkpoint->CreateCheckpoint(target.database(), 0);
-  if (status.ok()) MakePrivate(target.database());
-  if (status.ok()) status = target.SyncDatabase();
+  rocksdb::Status status = rep_->LinkFiles();
+  if (!status.ok()) return ToError(status, doing);
+  // From here on the store itself is not used: it can be opened again in the meantime.
+  const Status moved = target.TakeDatabase(rep_->folder.links(), stop);
+  rep_->folder.RemoveLinks();
+  TRY(Status(moved).WithContext(doing));
+  status = target.SyncDatabase();
   if (!status.ok()) return ToError(status, doing);
   // The marker is written last. If the copying is interrupted, the copy must not open as an empty
   // data folder.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string_view>
 #include <sys/stat.h>
@@ -100,10 +101,11 @@ Result<std::string> StoreFolder::FirstChild() const {
   const bool missing = listed.IsNotFound() || Mentions(listed, "No such file");
   if (!listed.ok() && !missing) return OpenError(listed, path_);
   for (const std::string& child : children) {
-    // A crash while the folder was made leaves this file. The folder of objects may be there before
-    // the first table.
-    if (child == "." || child == ".." || child == "TIDEMARK.new" || child == "objects") continue;
-    return child;
+    // A crash while the folder was made leaves TIDEMARK.new. The folder of objects may be there
+    // before the first table, and .unfinished is in a backup until it is complete.
+    static constexpr std::string_view kNotCounted[] = {".", "..", "TIDEMARK.new", "objects",
+                                                       ".unfinished"};
+    if (std::ranges::find(kNotCounted, child) == std::end(kNotCounted)) return child;
   }
   return std::string();
 }
@@ -138,6 +140,73 @@ Status StoreFolder::WriteMarker() const {
   if (status.ok()) status = env_->RenameFile(aside, marker_file());
   if (status.ok()) status = Sync(path_);
   if (!status.ok()) return OpenError(status, path_);
+  return Done{};
+}
+
+// ---- Copies ----
+
+void StoreFolder::RemoveLinks() const {
+  // RocksDB makes the folder under the second name and renames it.
+  for (const std::string& folder : {links(), links() + ".tmp"}) {
+    std::vector<std::string> names;
+    if (!env_->GetChildren(folder, &names).ok()) continue;
+    for (const std::string& name : names) {
+      if (name == "." || name == "..") continue;
+      env_->DeleteFile(folder + "/" + name).PermitUncheckedError();
+    }
+    env_->DeleteDir(folder).PermitUncheckedError();
+  }
+}
+
+Status StoreFolder::TakeDatabase(const std::string& links, StopFlag stop) const {
+  // Fails when this folder is on another disk.
+  if (!env_->RenameFile(links, database()).ok()) TRY(CopyDatabase(links, stop));
+  MakePrivate(database());
+  return Done{};
+}
+
+Status StoreFolder::CopyDatabase(const std::string& links, StopFlag stop) const {
+  std::vector<std::string> names;
+  rocksdb::Status status = env_->GetChildren(links, &names);
+  std::erase_if(names, [](const std::string& name) { return name == "." || name == ".."; });
+  uint64_t needed = kFreeBytesAfterCopy;
+  for (const std::string& name : names) {
+    uint64_t size = 0;
+    if (status.ok()) status = env_->GetFileSize(links + "/" + name, &size);
+    needed += size;
+  }
+  uint64_t free_bytes = 0;
+  if (status.ok()) status = env_->GetFreeSpace(path_, &free_bytes);
+  if (!status.ok()) return ToError(status, "measuring the tables");
+  if (free_bytes < needed) {
+    return Error{ErrorCode::kUnavailable,
+                 fmt::format("the disk of the copy has {} MB left, and the tables need {} MB, of "
+                             "which {} MB stay free: free some space, or copy to another disk",
+                             free_bytes >> 20, needed >> 20, kFreeBytesAfterCopy >> 20)};
+  }
+  TRY(MakeOne(database()));
+  for (const std::string& name : names) {
+    TRY(CopyFile(links + "/" + name, database() + "/" + name, stop));
+  }
+  return Done{};
+}
+
+Status StoreFolder::CopyFile(const std::string& from, const std::string& to, StopFlag stop) const {
+  constexpr size_t kPieceBytes = 1 << 20;
+  std::unique_ptr<rocksdb::SequentialFile> source;
+  std::unique_ptr<rocksdb::WritableFile> target;
+  rocksdb::Status status = env_->NewSequentialFile(from, &source, {});
+  if (status.ok()) status = env_->NewWritableFile(to, &target, {});
+  std::string scratch(kPieceBytes, '\0');
+  for (rocksdb::Slice piece(scratch); status.ok() && !piece.empty();) {
+    if (stop != nullptr && *stop) {
+      return Error{ErrorCode::kCancelled, "the copying of the tables was told to stop"};
+    }
+    status = source->Read(scratch.size(), &piece, scratch.data());
+    if (status.ok()) status = target->Append(piece);
+  }
+  if (status.ok()) status = target->Close();
+  if (!status.ok()) return ToError(status, "copying the file '" + from + "'");
   return Done{};
 }
 

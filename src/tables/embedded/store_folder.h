@@ -20,6 +20,11 @@ class StoreFolder {
   StoreFolder(rocksdb::Env* env, std::string path) : env_(env), path_(std::move(path)) {}
 
   std::string database() const { return path_ + "/tables"; }
+  // Where links to the files of a backup are while it is made. They are on the disk of the store,
+  // so that making them takes a moment.
+  std::string links() const { return path_ + "/backup.making"; }
+  // Removes them as far as possible.
+  void RemoveLinks() const;
 
   // Checks that it is a data folder that this version can open. Makes it when it is missing or
   // empty, if the options allow that.
@@ -31,15 +36,23 @@ class StoreFolder {
   Status MakeOne(const std::string& folder) const;
   // Makes it a data folder.
   Status WriteMarker() const;
+  // Makes the files in `links` the database of this folder: moves them, or copies them when they
+  // are on another disk. kUnavailable when too little space would be left there.
+  Status TakeDatabase(const std::string& links, StopFlag stop) const;
   rocksdb::Status Sync(const std::string& folder) const;
   rocksdb::Status SyncDatabase() const;
 
  private:
   std::string marker_file() const { return path_ + "/TIDEMARK"; }
+  Status CopyDatabase(const std::string& links, StopFlag stop) const;
+  Status CopyFile(const std::string& from, const std::string& to, StopFlag stop) const;
 
   rocksdb::Env* env_;
   const std::string path_;
 };
+
+// A copy leaves this much space on its disk, which may be the disk of a server.
+inline constexpr uint64_t kFreeBytesAfterCopy = uint64_t{256} << 20;
 
 // RocksDB makes its files readable to everybody, so the folder keeps other users out. If this
 // fails, as on a file system without permissions, `tidemark doctor` says so.

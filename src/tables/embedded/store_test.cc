@@ -1,13 +1,19 @@
 #include "tables/embedded/store.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <rocksdb/file_system.h>
 
+#include "tables/embedded/store_folder.h"
 #include "tests/support/data_folder.h"
 
 namespace tidemark::embedded {
@@ -374,6 +380,7 @@ TEST(PrefixRangeTest, EndsAfterAllKeysWithThePrefix) {
 class LogsTest : public StoreTest {
  protected:
   LogsTest() {
+    CHECK(Put(Open().get(), "before", "x").has_value());
     const auto store = Open();
     Write(store.get(), "first");
     whole_ = std::filesystem::file_size(LogFile());
@@ -382,7 +389,19 @@ class LogsTest : public StoreTest {
     Write(store.get(), "last");
     copy_.folder = folder_.path() + "-copy";
     copy_.durability = Durability::kEverySecond;
-    std::filesystem::copy(folder_.path(), copy_.folder, std::filesystem::copy_options::recursive);
+    std::filesystem::copy(folder_.path(), copy_.folder, kRecursive);
+    std::filesystem::copy(folder_.path(), pristine_, kRecursive);
+  }
+  void CopyAgain() const {
+    std::filesystem::remove_all(copy_.folder);
+    std::filesystem::copy(pristine_, copy_.folder, kRecursive);
+  }
+  // In the batch of "lost", behind that of "first".
+  void MakeAHoleInTheFirstLog(char filling) const { MakeAHole(whole_, filling); }
+  void MakeAHole(uint64_t at, char filling) const {
+    std::fstream log(FilesOfCopy(".log").at(0), std::ios::binary | std::ios::in | std::ios::out);
+    log.seekp(static_cast<std::streamoff>(at));
+    log << std::string(10, filling);
   }
 
   static void Write(Store* store, const std::string& key, size_t bytes = 1) {
@@ -405,6 +424,8 @@ class LogsTest : public StoreTest {
     std::filesystem::resize_file(logs[0], whole_);
   }
 
+  static constexpr auto kRecursive = std::filesystem::copy_options::recursive;
+  const std::string pristine_ = folder_.path() + "-pristine";
   uint64_t whole_ = 0;
   Options copy_;
 };
@@ -428,6 +449,78 @@ TEST_F(LogsTest, EndWhereChangesAreMissing) {
   ASSERT_TRUE(again.has_value()) << again.error().message;
   EXPECT_EQ(Get(**again, "first"), "x");
   EXPECT_EQ(Get(**again, "new"), "1");
+}
+
+// The same for a hole inside of a log: pages reach the disk in any order. What follows the hole is
+// whole, and must not be taken without what is missing.
+TEST_F(LogsTest, EndAtAHole) {
+  for (const bool is_zeros : {true, false}) {
+    SCOPED_TRACE(is_zeros);
+    MakeAHoleInTheFirstLog(is_zeros ? '\0' : 'x');
+    {
+      const auto store = Store::Open(copy_);
+      ASSERT_TRUE(store.has_value()) << store.error().message;
+      EXPECT_EQ(Get(**store, "before"), "x");
+      EXPECT_EQ(Get(**store, "first"), "x");
+      EXPECT_EQ(Get(**store, "lost"), "absent");
+      EXPECT_EQ(Get(**store, "large0"), "absent");
+      EXPECT_EQ(Get(**store, "last"), "absent");
+      ASSERT_TRUE(Put(store->get(), "new", "1").has_value());
+    }
+    // Nothing is thrown away: the log with the hole is kept whole, and so are the later ones.
+    const std::vector<std::string> unread = FilesOfCopy(".log.unread");
+    ASSERT_EQ(unread.size(), 3u);
+    EXPECT_GT(std::filesystem::file_size(unread[0]), uint64_t{1} << 20);
+    EXPECT_EQ(Get(**Store::Open(copy_), "new"), "1");
+    CopyAgain();
+  }
+}
+
+// Then the log does not show how far the folder reaches. What was promised is in table files.
+TEST_F(LogsTest, EndAtAHoleInFrontOfEverything) {
+  MakeAHole(0, '\0');
+  {
+    const auto store = Store::Open(copy_);
+    ASSERT_TRUE(store.has_value()) << store.error().message;
+    EXPECT_EQ(Get(**store, "before"), "x");
+    EXPECT_EQ(Get(**store, "first"), "absent");
+    EXPECT_EQ(Get(**store, "last"), "absent");
+  }
+  CopyAgain();
+  MakeAHole(0, '\0');
+  std::filesystem::remove(copy_.folder + "/tables/FLUSHED");
+  EXPECT_EQ(OpenError(copy_).code, ErrorCode::kCorrupt);
+}
+
+// What was promised is in the hole, or nobody knows what was promised.
+TEST_F(LogsTest, AreRefusedWithAHoleInWhatWasPromised) {
+  const auto expect_refusal = [&] {
+    const Error error = OpenError(copy_);
+    EXPECT_EQ(error.code, ErrorCode::kCorrupt);
+    EXPECT_NE(error.message.find("is damaged in front of"), std::string::npos) << error.message;
+    EXPECT_TRUE(FilesOfCopy(".log.unread").empty());
+  };
+  MakeAHoleInTheFirstLog('\0');
+  const std::string mark = copy_.folder + "/tables/SYNCED";
+  std::ofstream(mark) << "00000000000000000003 00000000000000000003\n";
+  expect_refusal();
+  std::filesystem::remove(mark);
+  expect_refusal();
+  CopyAgain();
+  MakeAHoleInTheFirstLog('\0');
+  copy_.durability = Durability::kSynced;
+  expect_refusal();
+}
+
+// A reader must not change the folder, and must not read past the hole either.
+TEST_F(LogsTest, AreNotReadWithAHole) {
+  MakeAHoleInTheFirstLog('\0');
+  copy_.access = Access::kReadOnly;
+  const Error error = OpenError(copy_);
+  EXPECT_EQ(error.code, ErrorCode::kCorrupt);
+  EXPECT_NE(error.message.find("Open the folder for writing once"), std::string::npos)
+      << error.message;
+  EXPECT_TRUE(FilesOfCopy(".log.unread").empty());
 }
 
 // With synced writes, somebody was told that the missing changes are on disk.
@@ -470,6 +563,128 @@ TEST_F(StoreTest, ACopyIsAFolderOfItsOwn) {
   ASSERT_TRUE(copied.has_value());
   EXPECT_EQ(Get(**copied, "a"), "1");
   EXPECT_FALSE(store->Checkpoint(copy).has_value());
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/backup.making"));
+}
+
+// A process that is killed during a backup leaves links, which keep old files on the disk.
+TEST_F(StoreTest, RemovesTheLinksOfAKilledBackup) {
+  { const auto store = Open(); }
+  for (const char* name : {"backup.making", "backup.making.tmp"}) {
+    std::filesystem::create_directories(folder_.path() + "/" + name);
+    WriteFile(std::string(name) + "/000012.sst", "old");
+  }
+  { const auto store = Open(); }
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/backup.making"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/backup.making.tmp"));
+}
+
+// The disk of the copies: nothing can be moved to it from the disk of the store.
+class OtherDisk final : public rocksdb::FileSystemWrapper {
+ public:
+  OtherDisk(std::shared_ptr<rocksdb::FileSystem> target, std::string folder)
+      : FileSystemWrapper(std::move(target)), folder_(std::move(folder)) {}
+  const char* Name() const override { return "OtherDisk"; }
+
+  std::function<void()> on_copy = [] {};
+  uint64_t free_bytes = uint64_t{1} << 40;
+
+  rocksdb::IOStatus RenameFile(const std::string& from, const std::string& to,
+                               const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override {
+    if (IsOn(to) && !IsOn(from)) return rocksdb::IOStatus::IOError("Invalid cross-device link");
+    return FileSystemWrapper::RenameFile(from, to, options, debug);
+  }
+  rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                    rocksdb::IODebugContext* debug) override {
+    if (path.starts_with(folder_ + "/tables/")) std::exchange(on_copy, [] {})();
+    return FileSystemWrapper::NewWritableFile(path, options, result, debug);
+  }
+  rocksdb::IOStatus GetFreeSpace(const std::string& path, const rocksdb::IOOptions& options,
+                                 uint64_t* bytes, rocksdb::IODebugContext* debug) override {
+    if (!IsOn(path)) return FileSystemWrapper::GetFreeSpace(path, options, bytes, debug);
+    *bytes = free_bytes;
+    return rocksdb::IOStatus::OK();
+  }
+
+ private:
+  bool IsOn(const std::string& path) const { return path.starts_with(folder_); }
+
+  const std::string folder_;
+};
+
+class OtherDiskTest : public StoreTest {
+ protected:
+  OtherDiskTest() {
+    Options options = folder_.options();
+    disk_ = std::make_shared<OtherDisk>(options.file_system, copy_);
+    options.file_system = disk_;
+    store_ = std::move(Store::Open(options)).value();
+    CHECK(Put(store_.get(), "a", "1").has_value());
+  }
+  bool HasLinks() const { return std::filesystem::exists(folder_.path() + "/backup.making"); }
+
+  const std::string copy_ = folder_.path() + "-copy";
+  std::shared_ptr<OtherDisk> disk_;
+  std::unique_ptr<Store> store_;
+};
+
+// Copying takes long. A store that stopped because of a full disk must not wait for it.
+TEST_F(OtherDiskTest, TheStoreCanBeOpenedAgainWhileItIsCopied) {
+  std::optional<Status> opened;
+  disk_->on_copy = [&] {
+    opened = store_->Reopen([] {});
+    store_->EndReopening(*opened);
+  };
+  const Status copied = store_->Checkpoint(copy_);
+  ASSERT_TRUE(copied.has_value()) << copied.error().message;
+  ASSERT_TRUE(opened.has_value());
+  EXPECT_TRUE(opened->has_value()) << opened->error().message;
+  EXPECT_TRUE(Put(store_.get(), "a", "2").has_value());
+  EXPECT_FALSE(HasLinks());
+  Options options = folder_.options();
+  options.folder = copy_;
+  EXPECT_EQ(Get(**Store::Open(options), "a"), "1");
+}
+
+TEST_F(OtherDiskTest, ACopyThatDoesNotFitIsNotBegun) {
+  bool is_begun = false;
+  disk_->on_copy = [&] { is_begun = true; };
+  disk_->free_bytes = kFreeBytesAfterCopy;
+  const Status copied = store_->Checkpoint(copy_);
+  ASSERT_FALSE(copied.has_value());
+  EXPECT_EQ(copied.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(copied.error().message.find("free some space"), std::string::npos)
+      << copied.error().message;
+  EXPECT_FALSE(is_begun);
+  EXPECT_FALSE(HasLinks());
+}
+
+TEST_F(OtherDiskTest, ACopyEndsWhenItIsToldToStop) {
+  std::atomic<bool> stop = false;
+  disk_->on_copy = [&] { stop = true; };
+  const Status copied = store_->Checkpoint(copy_, &stop);
+  ASSERT_FALSE(copied.has_value());
+  EXPECT_EQ(copied.error().code, ErrorCode::kCancelled);
+  EXPECT_FALSE(HasLinks());
+  EXPECT_FALSE(std::filesystem::exists(copy_ + "/TIDEMARK"));
+}
+
+// ---- Opening again ----
+
+// What was kept in memory may be of another state than the one that is opened.
+TEST_F(StoreTest, ForgetsBeforeReadersAreLetInAgain) {
+  const auto store = Open();
+  ASSERT_TRUE(Put(store.get(), "a", "1").has_value());
+  bool could_read = true;
+  const Status opened = store->Reopen([&] {
+    std::string value;
+    could_read = store->Get(kRows, "a", &value).has_value();
+  });
+  ASSERT_TRUE(opened.has_value()) << opened.error().message;
+  store->EndReopening(opened);
+  EXPECT_FALSE(could_read);
+  EXPECT_EQ(Get(*store, "a"), "1");
 }
 
 }  // namespace

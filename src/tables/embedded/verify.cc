@@ -42,10 +42,11 @@ struct Sums {
 
 class Verifier {
  public:
-  Verifier(const Store& store, const Moment& moment) : store_(store), moment_(moment) {}
+  Verifier(const Store& store, const Moment& moment, StopFlag stop)
+      : store_(store), moment_(moment), stop_(stop), was_writable_(store.Writable().has_value()) {}
 
   Result<VerifyReport> Run() {
-    TRY(store_.VerifyFiles());
+    TRY(store_.VerifyFiles([this] { return GoOn(); }));
     for (const TablePtr& table : moment_.tables) TRY(VerifyTable(*table));
     for (const StreamPtr& stream : moment_.streams) TRY(VerifyStream(*stream));
     TRY(FindOrphans());
@@ -55,6 +56,16 @@ class Verifier {
  private:
   void Problem(std::string problem) {
     if (report_.problems.size() < kMaxProblems) report_.problems.push_back(std::move(problem));
+  }
+
+  // Asked for every row. An error ends the verification.
+  Status GoOn() const {
+    if (stop_ != nullptr && *stop_) {
+      return Error{ErrorCode::kCancelled, "the verification was told to stop before its end"};
+    }
+    // A full disk, perhaps: the store is opened again once there is space, but not while somebody
+    // reads a snapshot of it.
+    return was_writable_ ? store_.Writable() : Status(Done{});
   }
 
   Cursor Walk(Family family, const Range& range) const {
@@ -68,6 +79,7 @@ class Verifier {
     std::map<Keyspace, Sums> expected;
     Cursor cursor = Walk(Family::kRows, KeyspaceRange(table.keyspace));
     for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
+      TRY(GoOn());
       const item::Item item = TRY(item::DecodeItem(cursor.value()));
       ++sums.rows;
       sums.bytes += item::SizeBytes(item);
@@ -140,7 +152,7 @@ class Verifier {
   Result<uint64_t> CountRows(Keyspace keyspace) {
     uint64_t rows = 0;
     Cursor cursor = Walk(Family::kRows, KeyspaceRange(keyspace));
-    for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) ++rows;
+    for (cursor.SeekToFirst(); cursor.valid(); cursor.Next(), ++rows) TRY(GoOn());
     TRY(cursor.status());
     return rows;
   }
@@ -172,6 +184,7 @@ class Verifier {
     uint64_t next = stream.trimmed_through + 1;
     Cursor cursor = Walk(Family::kStreams, StreamRange(stream.id));
     for (cursor.SeekToFirst(); cursor.valid(); cursor.Next(), ++next) {
+      TRY(GoOn());
       const uint64_t sequence = TRY(SequenceOfRowKey(cursor.key()));
       TRY(DecodeStreamRecord(cursor.key(), cursor.value()));
       ++report_.stream_records;
@@ -201,13 +214,16 @@ class Verifier {
 
   const Store& store_;
   const Moment& moment_;
+  const StopFlag stop_;
+  const bool was_writable_;
   std::set<Keyspace> known_;
   VerifyReport report_;
 };
 
 }  // namespace
 
-Result<VerifyReport> VerifyAll(const Store& store, const Catalog& catalog, Committer* committer) {
+Result<VerifyReport> VerifyAll(const Store& store, const Catalog& catalog, Committer* committer,
+                               StopFlag stop) {
   Moment moment;
   if (store.Writable().has_value()) {
     TRY(committer->Commit(&moment, Reserve::kUse));
@@ -217,7 +233,7 @@ Result<VerifyReport> VerifyAll(const Store& store, const Catalog& catalog, Commi
     moment.tables = catalog.ListTables();
     moment.streams = catalog.ListStreams();
   }
-  return Verifier(store, moment).Run();
+  return Verifier(store, moment, stop).Run();
 }
 
 }  // namespace tidemark::embedded

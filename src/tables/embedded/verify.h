@@ -7,7 +7,8 @@
 
 namespace tidemark::embedded {
 
-// Checks everything as of one moment. Writes may go on in the meantime.
-Result<VerifyReport> VerifyAll(const Store& store, const Catalog& catalog, Committer* committer);
+// Checks everything as of one moment. Writes may go on in the meantime. See EmbeddedTables::Verify.
+Result<VerifyReport> VerifyAll(const Store& store, const Catalog& catalog, Committer* committer,
+                               StopFlag stop);
 
 }  // namespace tidemark::embedded

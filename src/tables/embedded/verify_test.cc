@@ -172,6 +172,19 @@ TEST_F(VerifyTest, FailsOnBytesThatAreNoItem) {
   EXPECT_EQ(item.error().code, ErrorCode::kCorrupt);
 }
 
+// A server that is told to stop does not read all rows first, which may take hours.
+TEST_F(VerifyTest, EndsWhenItIsToldToStop) {
+  const auto tables = folder_.Open();
+  const std::atomic<bool> stop = true;
+  const auto report = tables->Verify(&stop);
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error().code, ErrorCode::kCancelled);
+  const std::string copy = folder_.path() + "-copy";
+  const Status backup = tables->Backup(copy, &stop);
+  ASSERT_FALSE(backup.has_value());
+  EXPECT_EQ(backup.error().code, ErrorCode::kCancelled);
+}
+
 // A backup that cannot be restored is worse than no backup.
 TEST_F(VerifyTest, ABackupOfADamagedFolderIsRefused) {
   Plant([](const Table& table, Batch* batch) {
