@@ -27,6 +27,8 @@ class Interruption {
   Interruption& operator=(const Interruption&) = delete;
 
   bool IsAsked() const { return asked_; }
+  // For work that looks at a flag. It outlives this.
+  const std::atomic<bool>* flag() const { return &asked_; }
 
  private:
   static_assert(std::atomic<bool>::is_always_lock_free, "a signal may set it");

@@ -1,14 +1,19 @@
 // Backups while the stores are used.
 #include <atomic>
+#include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/random.h"
 #include "objects/directory/directory_objects.h"
 #include "programs/backup/copy.h"
@@ -17,6 +22,7 @@
 namespace tidemark::programs {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class BackupCopyTest : public ::testing::Test {
@@ -45,6 +51,11 @@ class BackupCopyTest : public ::testing::Test {
   void Delete(const std::string& key) {
     EXPECT_TRUE(tables_->Delete({.table = "files", .key = {{"key", key}}}));
     EXPECT_TRUE(objects_->Delete({.key = key}));
+  }
+  // What a killed process leaves.
+  void Leave(const std::string& name) const {
+    std::filesystem::create_directories(path(name) + "/tables");
+    std::ofstream(path(name) + "/.unfinished").flush();
   }
   // The rows of a copy whose object is not in the copy.
   std::vector<std::string> RowsWithoutObject(const std::string& copy) {
@@ -127,8 +138,8 @@ TEST_F(BackupCopyTest, HasTheObjectOfEveryRowWhileWritersPutAndDelete) {
 
 TEST_F(BackupCopyTest, LeavesNothingWhenItIsToldToStop) {
   Put("a");
-  api::BackupProgress progress;
-  progress.stop = true;
+  const std::atomic<bool> stop = true;
+  api::BackupProgress progress{.stop = &stop};
   const auto report = Maker().Make(path("copy"), &progress);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, ErrorCode::kCancelled);
@@ -147,6 +158,76 @@ TEST_F(BackupCopyTest, RefusesTheNamesOfInterruptedWork) {
       &progress);
   EXPECT_EQ(report.error().code, ErrorCode::kInvalid);
   EXPECT_TRUE(std::filesystem::exists(path("new.restoring")));
+}
+
+// Whoever is killed removes nothing. What it left takes as much space as a backup.
+TEST_F(BackupCopyTest, RemovesWhatKilledBackupsLeft) {
+  Put("a");
+  Leave("monday.making");
+  std::filesystem::create_directory(path("disk"));
+  Leave("disk/tidemark.making");
+  api::BackupProgress progress;
+  ASSERT_TRUE(Maker().Make(path("tuesday"), &progress));
+  EXPECT_FALSE(std::filesystem::exists(path("monday.making")));
+  const auto report = Maker().Make(path("disk"), &progress);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(std::filesystem::exists(path("disk/tidemark.making")));
+  Leave("friday.making");
+  EXPECT_EQ(RemoveInterruptedBackups(folder_.path()).value(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(path("friday.making")));
+}
+
+// Only folders that are known to be unfinished are removed, and only when nobody works on them.
+TEST_F(BackupCopyTest, LeavesWhatIsNotALeftover) {
+  Put("a");
+  std::filesystem::create_directories(path("mine.making/tables"));
+  Leave("theirs.making");
+  const Descriptor held(open(path("theirs.making/.unfinished").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(flock(held.get(), LOCK_EX), 0);
+  api::BackupProgress progress;
+  ASSERT_TRUE(Maker().Make(path("copy"), &progress));
+  EXPECT_TRUE(std::filesystem::exists(path("mine.making/tables")));
+  EXPECT_TRUE(std::filesystem::exists(path("theirs.making/.unfinished")));
+  const auto refused = Maker().Make(path("theirs"), &progress);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(refused.error().message, HasSubstr("another process makes the same copy"));
+}
+
+// The folder may be the root of another disk, which cannot be replaced and has lost+found.
+TEST_F(BackupCopyTest, UsesAnEmptyFolderAsItIs) {
+  Put("a");
+  const auto number = [&](const std::string& name) {
+    struct stat status = {};
+    EXPECT_EQ(stat(path(name).c_str(), &status), 0);
+    return status.st_ino;
+  };
+  for (const char* name : {"copy", "new"}) std::filesystem::create_directory(path(name));
+  std::filesystem::create_directory(path("copy/lost+found"));
+  const auto copy = number("copy");
+  const auto data = number("new");
+  api::BackupProgress progress;
+  const auto made = Maker().Make(path("copy"), &progress);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(number("copy"), copy);
+  EXPECT_THAT(RowsWithoutObject(path("copy")), IsEmpty());
+  const auto restored = Restore(
+      {.backup = path("copy"), .data = path("new"), .objects = path("new/objects")}, &progress);
+  ASSERT_TRUE(restored) << restored.error().message;
+  EXPECT_EQ(number("new"), data);
+  EXPECT_THAT(RowsWithoutObject(path("new")), IsEmpty());
+  EXPECT_FALSE(std::filesystem::exists(path("new/tidemark.restoring")));
+}
+
+TEST_F(BackupCopyTest, RefusesNamesThatLookLikeOptionsOrAreHidden) {
+  api::BackupProgress progress;
+  for (const char* name : {"-rf", ".hidden"}) {
+    const auto refused = Maker().Make(path(name), &progress);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+    EXPECT_THAT(refused.error().message, HasSubstr("because it begins with '"));
+    EXPECT_FALSE(std::filesystem::exists(path(name)));
+  }
 }
 
 TEST_F(BackupCopyTest, RestoresObjectsIntoAFolderOfTheirOwn) {

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "http/url.h"
 #include "programs/backup/copy.h"
+#include "programs/interruption.h"
 #include "programs/output.h"
 #include "programs/program_runtime.h"
 #include "programs/progress.h"
@@ -80,7 +81,8 @@ Result<ExitCode> BackUpFolder(const BackupOptions& options) {
   FolderBackup maker({.tables = tables->get(),
                       .objects = &objects,
                       .objects_folder = FindObjectsFolder(settings)});
-  BackupProgress state;
+  const Interruption interruption;
+  BackupProgress state{.stop = interruption.flag()};
   BackupReport report;
   {
     Progress progress(options.source.folder.progress, [&] { return Describe(state); });
@@ -159,7 +161,8 @@ Result<ExitCode> BackUp(const BackupOptions& options) {
 Result<ExitCode> RestoreBackup(const RestoreOptions& options) {
   const Settings settings = TRY(LoadSettings(options.folder));
   const std::string data = settings.Text("data");
-  BackupProgress state;
+  const Interruption interruption;
+  BackupProgress state{.stop = interruption.flag()};
   RestoreReport report;
   {
     Progress progress(options.folder.progress, [&] { return Describe(state); });

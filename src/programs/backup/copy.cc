@@ -1,17 +1,16 @@
 #include "programs/backup/copy.h"
 
 #include <algorithm>
-#include <fcntl.h>
 #include <filesystem>
 #include <functional>
 #include <mutex>
-#include <unistd.h>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "base/descriptor.h"
 #include "objects/directory/folder_copy.h"
+#include "programs/backup/partial_folder.h"
 
 namespace tidemark::programs {
 
@@ -25,28 +24,49 @@ using embedded::EmbeddedTables;
 
 // Where the copies of the tables and the objects are, in a data folder.
 constexpr char kObjectsName[] = "objects";
+constexpr char kTablesName[] = "tables";
+constexpr char kMarkerName[] = "TIDEMARK";
 
-Status Sync(const fs::path& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.is_open() && fsync(file.get()) == 0) return Done{};
-  return Error{ErrorCode::kUnavailable, fmt::format("cannot sync '{}' to disk", path.string())};
+bool IsStopped(const BackupProgress& progress) {
+  return progress.stop != nullptr && *progress.stop;
 }
 
-// Copies the folder without the objects in it, and syncs every file.
-Status CopyTables(const fs::path& from, const fs::path& to) {
-  fs::create_directories(to);
-  for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
-    if (entry.path().filename() == kObjectsName) continue;
-    fs::copy(entry.path(), to / entry.path().filename(), fs::copy_options::recursive);
+// Whether the tables fit on the disk of the copy, and some space stays free.
+Status CheckSpace(const fs::path& tables, const fs::path& to) {
+  uint64_t needed = directory::kFreeBytesAfterCopy;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tables)) {
+    if (entry.is_regular_file()) needed += entry.file_size();
   }
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(to)) {
-    TRY(Sync(entry.path()));
-  }
-  return Sync(to);
+  const uint64_t available = fs::space(to).available;
+  if (available >= needed) return Done{};
+  return Error{ErrorCode::kUnavailable,
+               fmt::format("the disk of '{}' has {} MB left, and the tables need {} MB, of which "
+                           "{} MB stay free: free some space, or name a folder on another disk",
+                           to.string(), available >> 20, needed >> 20,
+                           directory::kFreeBytesAfterCopy >> 20)};
 }
 
-bool IsMissingOrEmpty(const fs::path& folder) {
-  return !fs::exists(folder) || (fs::is_directory(folder) && fs::is_empty(folder));
+// Copies the tables and the marker of a data folder, and syncs every file.
+Status CopyTables(const fs::path& from, const fs::path& to, const BackupProgress& progress) {
+  const fs::path tables = from / kTablesName;
+  if (fs::is_directory(tables)) {
+    TRY(CheckSpace(tables, to));
+    fs::create_directory(to / kTablesName);
+    for (const fs::directory_entry& entry : fs::directory_iterator(tables)) {
+      if (IsStopped(progress)) {
+        return Error{ErrorCode::kCancelled, "the copying of the tables was told to stop"};
+      }
+      const fs::path copy = to / kTablesName / entry.path().filename();
+      fs::copy(entry.path(), copy);
+      TRY(SyncToDisk(copy));
+    }
+    TRY(SyncToDisk(to / kTablesName));
+  }
+  if (fs::exists(from / kMarkerName)) {
+    fs::copy_file(from / kMarkerName, to / kMarkerName);
+    TRY(SyncToDisk(to / kMarkerName));
+  }
+  return SyncToDisk(to);
 }
 
 bool IsInside(const fs::path& inner, const fs::path& outer) {
@@ -63,26 +83,31 @@ fs::path Plain(const std::string& folder) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-// Refuses the names of work that was interrupted. Such a folder is not complete, and the next work
-// of the same name removes it.
+// Refuses the names of work that was interrupted. Such a folder is not complete, and later work
+// removes it.
 Status CheckComplete(const std::string& backup) {
-  const std::string extension = Plain(backup).extension().string();
-  if (extension != ".making" && extension != ".restoring") return Done{};
+  if (!IsNameOfPartial(Plain(backup))) return Done{};
   return Invalid(
       fmt::format("'{}' is the name of a backup that is not complete: name another", backup));
 }
 
-// Gives the folder its name, which makes it visible, and makes that durable.
-Status Publish(const fs::path& partial, const fs::path& folder) {
-  fs::rename(partial, folder);  // Replaces an empty folder.
-  return Sync(folder.parent_path());
+// Other programs take a name that begins with '-' for an option, and do not show one that begins
+// with '.'.
+Status CheckNewName(const std::string& backup) {
+  TRY(CheckComplete(backup));
+  const std::string name = Plain(backup).filename().string();
+  if (!name.starts_with('-') && !name.starts_with('.')) return Done{};
+  return Invalid(fmt::format(
+      "'{}' is not a good name for a backup, because it begins with '{}': name another, such as "
+      "monday",
+      backup, name[0]));
 }
 
 directory::OnObject CountIn(BackupProgress* progress) {
   return [progress](uint64_t size_bytes) {
     ++progress->objects;
     progress->object_bytes += size_bytes;
-    return !progress->stop;
+    return !IsStopped(*progress);
   };
 }
 
@@ -108,27 +133,14 @@ Result<BackupReport> VerifyObjects(const fs::path& objects, std::vector<std::str
       .objects = report.objects, .object_bytes = report.bytes, .problems = std::move(problems)};
 }
 
-// Calls `work`, which may use <filesystem>: that throws when the disk fails. What is left of
-// `partial` is removed.
+// Calls `work`, which may use <filesystem>: that throws when the disk fails.
 template <typename T>
-Result<T> WithPartial(const std::vector<fs::path>& partial, std::string_view doing,
-                      const std::function<Result<T>()>& work) {
-  const auto remove = [&] {
-    for (const fs::path& path : partial) {
-      std::error_code ignored;
-      fs::remove_all(path, ignored);
-    }
-  };
-  remove();  // Work that was killed may have left it.
-  Result<T> result = [&]() -> Result<T> {
-    try {
-      return work();
-    } catch (const fs::filesystem_error& error) {
-      return Error{ErrorCode::kUnavailable, fmt::format("{} failed: {}", doing, error.what())};
-    }
-  }();
-  remove();
-  return result;
+Result<T> Guarded(std::string_view doing, const std::function<Result<T>()>& work) {
+  try {
+    return work();
+  } catch (const fs::filesystem_error& error) {
+    return Error{ErrorCode::kUnavailable, fmt::format("{} failed: {}", doing, error.what())};
+  }
 }
 
 }  // namespace
@@ -152,22 +164,18 @@ class ObservedUntilEnd {
 }  // namespace
 
 Result<BackupReport> FolderBackup::Make(const std::string& folder, BackupProgress* progress) {
-  TRY(CheckComplete(folder));
+  TRY(CheckNewName(folder));
   const fs::path target = Plain(folder);
-  const fs::path partial = target.string() + ".making";
-  return WithPartial<BackupReport>({partial}, "the backup", [&]() -> Result<BackupReport> {
-    if (!IsMissingOrEmpty(target)) {
-      return Invalid(fmt::format("the folder '{}' is not empty: name a new one", folder));
-    }
+  return Guarded<BackupReport>("the backup", [&]() -> Result<BackupReport> {
     if (IsInside(target, stores_.objects_folder)) {
       return Invalid(
           fmt::format("the folder '{}' is inside of the objects, which are copied: name "
                       "another",
                       folder));
     }
-    fs::create_directories(target.parent_path());
-    BackupReport report = TRY(MakeIn(partial.string(), progress));
-    TRY(Publish(partial, target));
+    PartialFolder partial = TRY(PartialFolder::Begin(target, kMaking));
+    BackupReport report = TRY(MakeIn(partial.path().string(), progress));
+    TRY(partial.Publish());
     return report;
   });
 }
@@ -185,7 +193,7 @@ Result<BackupReport> FolderBackup::MakeIn(const std::string& partial, BackupProg
       if (!saved) kept = std::move(saved);
     });
     Begin(BackupPhase::kTables, progress);
-    TRY(stores_.tables->Backup(partial));
+    TRY(stores_.tables->Backup(partial, progress->stop));
     Begin(BackupPhase::kObjects, progress);
     return copy->CopyAll(CountIn(progress));
   }();
@@ -193,6 +201,11 @@ Result<BackupReport> FolderBackup::MakeIn(const std::string& partial, BackupProg
   if (!kept) return kept.error();
   TRY(copy->Sync());
   return VerifyObjects(objects, copy->problems(), progress);
+}
+
+Result<size_t> RemoveInterruptedBackups(const std::string& folder) {
+  return Guarded<size_t>("removing interrupted backups",
+                         [&]() -> Result<size_t> { return RemoveLeftovers(folder, kMaking); });
 }
 
 // ---- Restore ----
@@ -212,10 +225,6 @@ Status CheckPlaces(const RestorePlaces& places) {
           "the data folder '{}' is inside the backup '{}', which would be copied into itself: name "
           "another folder with --data",
           folder, places.backup));
-    }
-    if (!IsMissingOrEmpty(folder)) {
-      return Invalid(
-          fmt::format("the data folder '{}' is not empty: name a new folder with --data", folder));
     }
   }
   return Done{};
@@ -248,31 +257,29 @@ Result<RestoreReport> Restore(const RestorePlaces& places, BackupProgress* progr
   TRY(CheckComplete(places.backup));
   const fs::path data = Plain(places.data);
   const fs::path objects = Plain(places.objects);
-  const fs::path partial = data.string() + ".restoring";
   const fs::path inner = objects.lexically_relative(data);
   const bool is_inside = !inner.empty() && *inner.begin() != "..";
-  const fs::path partial_objects =
-      is_inside ? partial / inner : fs::path(objects.string() + ".restoring");
-  return WithPartial<RestoreReport>(
-      {partial, partial_objects}, "restoring", [&]() -> Result<RestoreReport> {
-        TRY(CheckPlaces(places));
-        fs::create_directories(data.parent_path());
-        RestoreReport report;
-        Begin(BackupPhase::kTables, progress);
-        TRY(CopyTables(places.backup, partial));
-        {
-          const auto tables = TRY(EmbeddedTables::Open(
-              {.folder = partial.string(), .create_if_missing = false, .background = false}));
-          report.tables = TRY(tables->Verify());
-          TRY(ToStatus(report.tables));
-        }
-        const fs::path copied_objects = fs::path(places.backup) / kObjectsName;
-        report.objects = TRY(CopyObjects(copied_objects, partial_objects, progress));
-        const bool has_objects = fs::exists(partial_objects);
-        if (!is_inside && has_objects) TRY(Publish(partial_objects, objects));
-        TRY(Publish(partial, data));
-        return report;
-      });
+  return Guarded<RestoreReport>("restoring", [&]() -> Result<RestoreReport> {
+    TRY(CheckPlaces(places));
+    RestoreReport report;
+    PartialFolder partial = TRY(PartialFolder::Begin(data, kRestoring));
+    std::optional<PartialFolder> partial_objects;
+    if (!is_inside) partial_objects.emplace(TRY(PartialFolder::Begin(objects, kRestoring)));
+    const fs::path objects_copy = is_inside ? partial.path() / inner : partial_objects->path();
+    Begin(BackupPhase::kTables, progress);
+    TRY(CopyTables(places.backup, partial.path(), *progress));
+    {
+      const auto tables = TRY(EmbeddedTables::Open(
+          {.folder = partial.path().string(), .create_if_missing = false, .background = false}));
+      report.tables = TRY(tables->Verify(progress->stop));
+      TRY(ToStatus(report.tables));
+    }
+    const fs::path backed_up = fs::path(places.backup) / kObjectsName;
+    report.objects = TRY(CopyObjects(backed_up, objects_copy, progress));
+    if (partial_objects) TRY(partial_objects->Publish());
+    TRY(partial.Publish());
+    return report;
+  });
 }
 
 }  // namespace tidemark::programs

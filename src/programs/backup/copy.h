@@ -37,6 +37,10 @@ class FolderBackup final : public api::BackupMaker {
   const BackupStores stores_;
 };
 
+// Removes what backups that were killed left in the folder. Returns how many there were. What
+// another process is making now stays.
+Result<size_t> RemoveInterruptedBackups(const std::string& folder);
+
 struct RestorePlaces {
   std::string backup;
   std::string data;     // Missing or empty.

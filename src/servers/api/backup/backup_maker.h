@@ -18,7 +18,8 @@ struct BackupProgress {
   std::atomic<BackupPhase> phase = BackupPhase::kTables;
   std::atomic<uint64_t> objects = 0;       // Copied or, in the last phase, verified.
   std::atomic<uint64_t> object_bytes = 0;  // The same.
-  std::atomic<bool> stop = false;          // Set by the caller: the backup ends with kCancelled.
+  // Somebody else sets it to end the work, which then fails with kCancelled. Null: nobody does.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 struct BackupReport {
@@ -33,7 +34,8 @@ class BackupMaker {
   virtual ~BackupMaker() = default;
 
   // Copies all tables and objects into `folder`, which must be missing or empty, and verifies the
-  // copy. Blocks. The folder appears complete or not at all. For one thread at a time.
+  // copy. Blocks, until it is told to stop. The folder appears complete or not at all. For one
+  // thread at a time.
   virtual Result<BackupReport> Make(const std::string& folder, BackupProgress* progress) = 0;
 };
 

@@ -16,7 +16,8 @@ namespace {
 
 constexpr size_t kMaxNameLength = 100;
 
-// A name is a part of a path, so it has no slashes and is not hidden.
+// A name is a part of a path, so it has no slashes and is not hidden. Other programs would take one
+// that begins with '-' for an option.
 Status CheckName(const std::string& name) {
   const bool is_plain = std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -25,12 +26,14 @@ Status CheckName(const std::string& name) {
   // A folder with the ending is a backup that is not complete, and the next one removes it.
   const bool is_partial = name.ends_with(".making") || name.ends_with(".restoring");
   const bool is_short = !name.empty() && name.size() <= kMaxNameLength;
-  if (is_plain && is_short && !is_partial && name[0] != '.') return Done{};
+  const bool begins_well = !name.starts_with('.') && !name.starts_with('-');
+  if (is_plain && is_short && !is_partial && begins_well) return Done{};
   return Invalid(
       fmt::format("'{}' is not the name of a backup: use letters, digits, '-', '_' and '.', such "
-                  "as monday, and not the ending .making or .restoring; the server writes it into "
-                  "its folder of backups (backup.folder)",
-                  name));
+                  "as monday, and begin with a letter, a digit or '_'. The name has at most {} "
+                  "characters and not the ending .making or .restoring. The server writes the "
+                  "backup into its folder of backups (backup.folder)",
+                  name, kMaxNameLength));
 }
 
 std::string_view ToString(BackupPhase phase) {
@@ -50,7 +53,8 @@ std::string_view ToString(BackupPhase phase) {
 struct BackupService::Job {
   std::string name;
   std::string folder;
-  BackupProgress progress;
+  std::atomic<bool> stop = false;
+  BackupProgress progress = {.stop = &stop};
   std::optional<Result<BackupReport>> outcome;  // Under the mutex of the service.
 
   std::string ToJson() const {
@@ -161,7 +165,7 @@ void BackupService::Stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    if (job_ != nullptr) job_->progress.stop = true;
+    if (job_ != nullptr) job_->stop = true;
   }
   if (thread_.joinable()) thread_.join();
 }
