@@ -171,9 +171,20 @@ Result<JsonDocument> DocumentOf(const http::Response& response, const std::strin
 
 }  // namespace
 
+Result<std::string> ServerUrl(std::string text) {
+  while (!text.empty() && text.back() == '/') text.pop_back();
+  if (text.starts_with("http://") || text.starts_with("https://")) return text;
+  if (text.empty() || text.find("://") != std::string::npos) {
+    return Invalid(fmt::format(
+        "'{}' is not the URL of a server: type --server http://127.0.0.1:8080, or https://…",
+        text));
+  }
+  return Invalid(
+      fmt::format("--server needs a URL: type --server http://{0} (or https://{0})", text));
+}
+
 Result<std::unique_ptr<ApiSource>> OpenServerSource(const SourceOptions& options) {
-  std::string server = options.server.value_or("");
-  while (!server.empty() && server.back() == '/') server.pop_back();
+  std::string server = TRY(ServerUrl(options.server.value_or("")));
   Secret token = TRY(ReadToken(options.token_file));
   return std::unique_ptr<ApiSource>(
       std::make_unique<ServerSource>(std::move(server), std::move(token)));

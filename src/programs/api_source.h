@@ -60,6 +60,10 @@ class ApiSource {
   virtual Result<http::Response> Ask(const ApiRequest& request, const Take& take) = 0;
 };
 
+// The URL that --server names, without a slash at its end. If the scheme is missing, fails with
+// kInvalid and says what to type.
+Result<std::string> ServerUrl(std::string text);
+
 // Uses the server that the options name. Fails with kInvalid if there is no token for it.
 Result<std::unique_ptr<ApiSource>> OpenServerSource(const SourceOptions& options);
 

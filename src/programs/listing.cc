@@ -83,6 +83,10 @@ void Printer::Print(const Json& value) {
   }
 }
 
+std::string Counted(uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 std::string FormatTime(EpochSeconds at) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<time_t>(at)));
 }

@@ -47,6 +47,9 @@ class Printer {
   std::vector<Cells> rows_;
 };
 
+// "1 file" or "3 files".
+std::string Counted(uint64_t count, std::string_view one, std::string_view many);
+
 // "2024-05-01 10:00:00", in UTC.
 std::string FormatTime(EpochSeconds at);
 // The same for a Slack ts. If the text is not a ts, returns the text.

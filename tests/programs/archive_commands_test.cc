@@ -215,7 +215,7 @@ TEST_F(ArchiveCommandsTest, TablesAreForPeople) {
   DoArchive({"import", "export"});
   const std::string table = DoArchive({"messages", "general", "--table"});
   EXPECT_THAT(table, HasSubstr("TIME (UTC)"));
-  EXPECT_THAT(table, HasSubstr("edited 1 files"));
+  EXPECT_THAT(table, HasSubstr("edited 1 file"));
 }
 
 TEST_F(ArchiveCommandsTest, AMessageWithoutTextIsNoEmptyLine) {

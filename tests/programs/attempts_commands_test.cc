@@ -114,6 +114,8 @@ TEST_F(AttemptsCommandsTest, ListAndLiftAllLocksAfterAnAttack) {
   DoAttempts({"lock", "eve", "SIGN_IN", "PASSWORD_RESET", "--reason", "ticket 6"});
   EXPECT_THAT(DoAttempts({"locked"}), AllOf(HasSubstr(R"("id":"ann")"), HasSubstr(R"("id":"bob")"),
                                             HasSubstr(R"("id":"eve")")));
+  EXPECT_THAT(DoAttempts({"locked", "--table"}),
+              AllOf(HasSubstr(" until "), Not(HasSubstr(";\n")), Not(HasSubstr("; \n"))));
   const auto unlock_all = [&](const char* since) {
     return Attempts({"unlock-all", "--since", since, "--reason", "ticket 7"});
   };

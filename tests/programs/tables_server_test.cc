@@ -1,9 +1,11 @@
 // `tidemark tables … --server` and `tidemark backup … --server`: commands that ask a running
 // server.
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +15,7 @@
 namespace tidemark::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -36,6 +39,18 @@ class TablesServerTest : public ServeFixture {
     const Outcome outcome = Tables(arguments);
     EXPECT_EQ(outcome.exit_code, kOk) << arguments[0] << ": " << outcome.err;
     return outcome.out;
+  }
+
+  // The status and the body of the answer.
+  std::string Post(const std::string& operation, std::string body) {
+    const http::Exchange exchange =
+        client_.Send({.method = http::Method::kPost,
+                      .url = url() + "/api/v1/tables/" + operation,
+                      .headers = {{"Authorization", "Bearer " + token_}},
+                      .body = std::move(body),
+                      .max_answer_bytes = size_t{64} << 20},
+                     Deadline::After(clock_, std::chrono::minutes(1)));
+    return std::to_string(exchange.response.status) + " " + exchange.response.body;
   }
 
   std::string token_;
@@ -77,6 +92,64 @@ TEST_F(TablesServerTest, EveryCommandWorksWhileTheServerServes) {
   EXPECT_EQ(StopServer(), kOk);
 }
 
+// The rows of a server can be checked while it serves.
+TEST_F(TablesServerTest, VerifiesTheTablesOfAServer) {
+  ServeWithToken();
+  DoTables({"create", "users", "--key", "id:S"});
+  DoTables({"put", "users", "--item", R"({"id":{"S":"a"}})"});
+  EXPECT_THAT(DoTables({"verify"}), StartsWith(R"({"sound":true,"tables":)"));
+  EXPECT_THAT(Run({"tables", "verify"}).err, HasSubstr("add --server URL"));
+  const Outcome without_scheme = Run({"tables", "verify", "--server", address_});
+  EXPECT_EQ(without_scheme.exit_code, kInvalid);
+  EXPECT_THAT(without_scheme.err, HasSubstr("type --server http://" + address_));
+}
+
+// Requests as other clients of DynamoDB send them.
+TEST_F(TablesServerTest, TakesAndRefusesFieldsAsDynamoDbDoes) {
+  ServeWithToken();
+  DoTables({"create", "users", "--key", "id:S"});
+  const std::string put = R"({"TableName":"users","Item":{"id":{"S":"a"}},)";
+  EXPECT_EQ(Post("PutItem", put + R"("ReturnConsumedCapacity":"NONE",)"
+                                  R"("ReturnItemCollectionMetrics":"NONE"})"),
+            "200 {}");
+  EXPECT_THAT(Post("PutItem", put + R"("ReturnConsumedCapacity":"TOTAL"})"),
+              AllOf(StartsWith("400 "), HasSubstr("so leave the parameter out")));
+  EXPECT_THAT(Post("PutItem", put + R"("TableName":"others"})"),
+              AllOf(StartsWith("400 "), HasSubstr("#SerializationException"),
+                    HasSubstr("the field 'TableName' is given twice")));
+  EXPECT_EQ(DoTables({"scan", "users"}), "{\"id\":{\"S\":\"a\"}}\n");
+  // A transaction that reads has no condition that could fail.
+  const Outcome cancelled =
+      Tables({"call", "TransactGetItems", "--request",
+              R"({"TransactItems":[{"Get":{"TableName":"users","Key":{"id":{"S":"a"}}}},)"
+              R"({"Get":{"TableName":"users","Key":{"id":{"N":"1"}}}}],)"
+              R"("ReturnConsumedCapacity":"NONE"})"});
+  EXPECT_EQ(cancelled.exit_code, kNotMet);
+  EXPECT_THAT(cancelled.err, HasSubstr("the transaction was cancelled; nothing was read: action 2: "
+                                       "ValidationError: The provided key element does not match"));
+}
+
+// The numbers take two bytes each of an item and 137 of JSON.
+TEST_F(TablesServerTest, ABatchIsLimitedByItsJson) {
+  ServeWithToken();
+  DoTables({"create", "users", "--key", "id:S"});
+  std::string numbers = R"({"N":"1E125"})";
+  for (int i = 1; i < 20'000; ++i) numbers += R"(,{"N":"1E125"})";
+  std::string keys;
+  for (int id = 0; id < 8; ++id) {
+    const std::string key = R"("id":{"S":")" + std::to_string(id) + R"("})";
+    EXPECT_EQ(Post("PutItem",
+                   R"({"TableName":"users","Item":{)" + key + R"(,"n":{"L":[)" + numbers + "]}}}"),
+              "200 {}");
+    keys += (id == 0 ? "{" : ",{") + key + "}";
+  }
+  const std::string reply =
+      Post("BatchGetItem", R"({"RequestItems":{"users":{"Keys":[)" + keys + "]}}}");
+  EXPECT_LT(reply.size(), size_t{17} << 20);
+  EXPECT_THAT(reply.substr(reply.size() - 100),
+              HasSubstr(R"("UnprocessedKeys":{"users":{"Keys":)"));
+}
+
 // What somebody writes there would be taken for a claim, or would give back attempts.
 // Review: D16
 TEST_F(TablesServerTest, TheTablesOfTheAppsCanOnlyBeRead) {
@@ -108,7 +181,11 @@ TEST_F(TablesServerTest, AMetricsTokenDoesNotGetIn) {
 
 // Review: D16
 TEST_F(TablesServerTest, ABackupIsMadeWhileTheServerServes) {
+  // A server that was killed left this.
+  std::filesystem::create_directories(path("tidemark-backups/friday.making"));
+  std::ofstream(path("tidemark-backups/friday.making/.unfinished")).flush();
   ServeWithToken({}, {"TIDEMARK_DOCUMENTS_ENABLED=true"});
+  EXPECT_FALSE(std::filesystem::exists(path("tidemark-backups/friday.making")));
   DoTables({"create", "users", "--key", "id:S"});
   DoTables({"put", "users", "--item", R"({"id":{"S":"a"}})"});
   std::ofstream(path("CHG-1.json"))
@@ -121,8 +198,13 @@ TEST_F(TablesServerTest, ABackupIsMadeWhileTheServerServes) {
   EXPECT_EQ(made.exit_code, kOk) << made.err;
   EXPECT_THAT(made.out, StartsWith(R"({"verified":true,"folder":"tidemark-backups/monday",)"));
   EXPECT_THAT(made.out, HasSubstr(R"("objects":1,)"));
-  // A caller names no paths, and nothing is overwritten.
-  EXPECT_EQ(AtServer({"backup", "../elsewhere"}).exit_code, kInvalid);
+  // A caller names no paths, and nothing is overwritten. A name must not look like an option.
+  for (const char* name : {"../elsewhere", "..", ".hidden", "a/b", "-rf"}) {
+    const Outcome refused =
+        Run({"backup", "--server", url(), "--", name}, {"TIDEMARK_API_TOKEN=" + token_});
+    EXPECT_EQ(refused.exit_code, kInvalid) << name;
+    EXPECT_THAT(refused.err, HasSubstr("is not the name of a backup")) << name;
+  }
   EXPECT_THAT(AtServer({"backup", "monday"}).err, HasSubstr("is not empty"));
   DoTables({"put", "users", "--item", R"({"id":{"S":"later"}})"});
   EXPECT_EQ(StopServer(), kOk);

@@ -111,10 +111,13 @@ std::string NotesOf(const Json& message) {
   const std::string thread = TextIn(message, "thread_ts");
   const bool is_reply = !thread.empty() && thread != TextIn(message, "ts");
   if (is_reply) add("reply");
-  if (message.Find("reply_count")) add(CellOf(message, "reply_count") + " replies");
-  if (const auto files = message.Find("files")) add(fmt::format("{} files", files->Size()));
+  if (message.Find("reply_count")) {
+    const auto replies = static_cast<uint64_t>(IntegerIn(message, "reply_count"));
+    add(Counted(replies, "reply", "replies"));
+  }
+  if (const auto files = message.Find("files")) add(Counted(files->Size(), "file", "files"));
   if (const auto more = message.Find("attachments")) {
-    add(fmt::format("{} attachments", more->Size()));
+    add(Counted(more->Size(), "attachment", "attachments"));
   }
   return notes;
 }

@@ -128,7 +128,7 @@ std::string ToJson(const ImportReport& report, bool dry_run) {
 void PrintForPeople(const ImportReport& report, bool dry_run) {
   const auto& messages = report.messages;
   std::string text = fmt::format(
-      "{} {} from {} files in {:.1f} s ({:.0f} messages a second)\n"
+      "{} {} from {} in {:.1f} s ({:.0f} messages a second)\n"
       "  messages   {} new, {} updated, {} unchanged\n"
       "  left out   {} joins, leaves and changes of channels\n"
       "  reactions  {} new\n"
@@ -136,8 +136,9 @@ void PrintForPeople(const ImportReport& report, bool dry_run) {
       "  users      {}\n"
       "  channels   {}{}\n"
       "  problems   {}{}\n",
-      dry_run ? "Would import" : "Imported", fmt::join(report.teams, ", "), report.files,
-      report.seconds, static_cast<double>(report.MessageCount()) / std::max(report.seconds, 1e-9),
+      dry_run ? "Would import" : "Imported", fmt::join(report.teams, ", "),
+      Counted(report.files, "file", "files"), report.seconds,
+      static_cast<double>(report.MessageCount()) / std::max(report.seconds, 1e-9),
       messages.stored_new, messages.updated, messages.unchanged, report.left_out,
       messages.reactions, report.pins, report.users, report.channels,
       report.private_left_out == 0
@@ -159,15 +160,15 @@ namespace {
 void PrintRemarks(const ImportReport& report) {
   if (report.attachments > 0) {
     PrintMessage(fmt::format(
-        "tidemark: {} files that were attached to messages are inside the export and were not "
-        "imported, such as {}",
-        report.attachments, report.first_attachment));
+        "tidemark: the export contains {} attached to messages, such as {}; attachments are not "
+        "imported",
+        Counted(report.attachments, "file", "files"), report.first_attachment));
   }
   if (report.is_stopped) {
     PrintMessage(fmt::format(
-        "tidemark: stopped after {} of {} files{}. What was read is stored. Run the same command "
+        "tidemark: stopped after {} of {}{}. What was read is stored. Run the same command "
         "again to go on: what is stored is not stored twice",
-        report.files, report.total_files,
+        report.files, Counted(report.total_files, "file", "files"),
         report.last_file.empty() ? "" : fmt::format(", the last one {}", report.last_file)));
   }
 }

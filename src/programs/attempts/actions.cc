@@ -217,15 +217,15 @@ Result<ExitCode> UnlockSubject(const LockCommandOptions& options) {
 namespace {
 
 Cells LockedCells(const Json& subject) {
-  std::string locks;
+  std::vector<std::string> locks;
   ForEachIn(subject, "locks", [&](const Json& lock) {
-    locks += fmt::format("{} {} until {}; ", CellOf(lock, "journey"), CellOf(lock, "classifier"),
-                         TimeOf(lock));
+    locks.push_back(fmt::format("{} {} until {}", CellOf(lock, "journey"),
+                                CellOf(lock, "classifier"), TimeOf(lock)));
   });
   ForEachIn(subject, "indefinitely_locked", [&](const Json& classifier) {
-    locks += fmt::format("ceiling of {}; ", classifier.AsString().value_or(""));
+    locks.push_back(fmt::format("ceiling of {}", classifier.AsString().value_or("")));
   });
-  return {CellOf(subject, "id"), locks};
+  return {CellOf(subject, "id"), fmt::format("{}", fmt::join(locks, "; "))};
 }
 
 // Asks for page after page, with the cursor of each, and prints them. Returns how many subjects

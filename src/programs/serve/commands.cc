@@ -90,6 +90,9 @@ void AddDoctor(CLI::App& program, Action* action) {
        "tidemark doctor --settings tidemark.toml"},
       action, &Examine);
   AddSettings(*command, options->settings);
+  command->add_option("--server", options->server,
+                      "The server that uses the data folder, such as http://127.0.0.1:8080, if it "
+                      "does not listen where the settings say");
   command->add_option("--data", options->data,
                       "The data folder (or TIDEMARK_DATA; default tidemark-data)");
 }

@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "base/sleeper.h"
 #include "http/client.h"
+#include "programs/api_source.h"
 #include "programs/data_folder.h"
 #include "programs/output.h"
 #include "programs/program_runtime.h"
@@ -46,7 +47,8 @@ struct Finding {
 
 class Doctor {
  public:
-  explicit Doctor(const Settings& settings) : settings_(settings) {}
+  Doctor(const Settings& settings, std::string server)
+      : settings_(settings), server_(std::move(server)) {}
 
   // Reads the settings as the server does. Returns nullopt if the server would not start with them.
   std::optional<api::ServiceOptions> ExamineSettings();
@@ -80,6 +82,7 @@ class Doctor {
   bool ServerAnswers();
 
   const Settings& settings_;
+  const std::string server_;  // The URL of the server that may use the data folder.
   std::vector<Finding> findings_;
   ProgramRuntime program_;
   const Clock& clock_ = program_.runtime().clock;
@@ -229,13 +232,10 @@ void Doctor::ExamineClock(const api::ServiceOptions& options) {
 }
 
 bool Doctor::ServerAnswers() {
-  const std::string& certificate = settings_.Text("tls.certificate");
-  const std::string scheme = certificate.empty() ? "http" : "https";
   // Trust the configured certificate itself, so that a self-signed one works too.
-  http::CurlClient client({.authorities = certificate}, &clock_, &sleeper_);
+  http::CurlClient client({.authorities = settings_.Text("tls.certificate")}, &clock_, &sleeper_);
   const http::Exchange exchange =
-      client.Send({.url = fmt::format("{}://{}/healthz", scheme, settings_.Text("listen"))},
-                  Deadline::After(clock_, kPatience));
+      client.Send({.url = server_ + "/healthz"}, Deadline::After(clock_, kPatience));
   return exchange.outcome == http::Outcome::kAnswered && exchange.response.status == 200;
 }
 
@@ -273,12 +273,16 @@ void Doctor::ExamineStore(const FolderOptions& options) {
     }
   } else if (tables.error().code == ErrorCode::kUnavailable && ServerAnswers()) {
     Add(Level::kOk, "store",
-        fmt::format("the server at {1} uses '{0}' and answers", folder, settings_.Text("listen")));
-  } else if (tables.error().code == ErrorCode::kUnavailable &&
-             !settings_.Text("tls.certificate").empty()) {
+        fmt::format("the server at {} uses '{}' and answers; to check its rows, run "
+                    "'tidemark tables verify --server {}'",
+                    server_, folder, server_));
+  } else if (tables.error().code == ErrorCode::kUnavailable) {
+    // Most often a server that was started with another address.
+    const bool is_tls = server_.starts_with("https:");
     Add(Level::kWarning, "store",
-        fmt::format("{}; if this is the server, its certificate is not valid for {}",
-                    tables.error().message, settings_.Text("listen")));
+        fmt::format("another process has '{}' open, probably a server, and none answers at {}{}: "
+                    "name the server with --server URL, or stop that process",
+                    folder, server_, is_tls ? " with a valid certificate" : ""));
   } else {
     Add(Level::kProblem, "store", tables.error().message);
   }
@@ -372,12 +376,19 @@ bool Doctor::Report() {
   return findings_.empty() || findings_.back().level != Level::kProblem;
 }
 
+// The server that may have the data folder open.
+Result<std::string> ServerOf(const DoctorOptions& options, const Settings& settings) {
+  if (options.server) return ServerUrl(*options.server);
+  const bool is_tls = !settings.Text("tls.certificate").empty();
+  return fmt::format("{}://{}", is_tls ? "https" : "http", settings.Text("listen"));
+}
+
 }  // namespace
 
 Result<ExitCode> Examine(const DoctorOptions& options) {
   const FolderOptions folder{.data = options.data, .settings = options.settings};
   const Settings settings = TRY(LoadSettings(folder));
-  Doctor doctor(settings);
+  Doctor doctor(settings, TRY(ServerOf(options, settings)));
   if (const auto service = doctor.ExamineSettings()) {
     doctor.ExamineSecret(*service);
     doctor.ExamineSlack(*service);

@@ -13,6 +13,7 @@ namespace tidemark::programs {
 struct DoctorOptions {
   std::optional<std::string> settings;  // --settings
   std::optional<std::string> data;      // --data
+  std::optional<std::string> server;    // --server, if it is not at the address of the settings
 };
 
 // Prints one line for each finding to standard output: ok, warning or problem. The exit code is 1

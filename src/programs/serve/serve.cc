@@ -144,6 +144,24 @@ std::unique_ptr<objects::Watcher> WatcherOf(const Settings& settings,
   return nullptr;
 }
 
+api::VerifyTables VerifierOf(embedded::EmbeddedTables& tables) {
+  return [&tables](const std::atomic<bool>* stop) -> Result<std::string> {
+    return programs::ToJson(TRY(tables.Verify(stop)));
+  };
+}
+
+// A server that was killed may have left a backup that takes as much space as a complete one.
+void RemoveOldWork(const std::string& backups, const Logger& logger) {
+  const auto removed = RemoveInterruptedBackups(backups);
+  if (!removed) {
+    logger.Log(LogLevel::kWarning, "cannot remove interrupted backups",
+               {{"folder", backups}, {"error", removed.error().message}});
+  } else if (*removed > 0) {
+    logger.Log(LogLevel::kInfo, "removed interrupted backups",
+               {{"folder", backups}, {"backups", *removed}});
+  }
+}
+
 }  // namespace
 
 Result<ExitCode> Serve(const ServeOptions& options) {
@@ -162,6 +180,7 @@ Result<ExitCode> Serve(const ServeOptions& options) {
   WarnOfReadableSecrets(settings, FindSettingsFile(options.settings), logger);
   const auto tables = TRY(OpenForServing(settings, &runtime.logger, &runtime.metrics));
   objects::ObservedDeletes objects(TRY(OpenObjects(settings, runtime.clock, runtime.random)));
+  RemoveOldWork(settings.Text("backup.folder"), logger);
   FolderBackup backup_maker(
       {.tables = tables.get(), .objects = &objects, .objects_folder = FindObjectsFolder(settings)});
   const auto watcher = WatcherOf(settings, service_options, logger);
@@ -181,7 +200,8 @@ Result<ExitCode> Serve(const ServeOptions& options) {
                                                        .client = &client,
                                                        .runtime = runtime,
                                                        .old_attempts = old_attempts.get(),
-                                                       .backup_maker = &backup_maker});
+                                                       .backup_maker = &backup_maker,
+                                                       .verify_tables = VerifierOf(*tables)});
   if (!started) return HeldByAnother(started.error());
   api::Service& service = **started;
   logger.Log(LogLevel::kInfo, "serving",

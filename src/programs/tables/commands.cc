@@ -310,10 +310,12 @@ void AddStreams(CLI::App& parent, Action* action) {
 void AddVerify(CLI::App& parent, Action* action) {
   auto [command, options] = AddCommand<VerifyOptions>(
       parent,
-      {"verify", "Check every row of the data folder", "tidemark tables verify --data data"},
-      action, &VerifyFolder);
-  AddFolder(*command, options->folder);
-  AddProgress(*command, options->folder);
+      {"verify", "Check every row of the data folder, or of a server while it serves",
+       "tidemark tables verify --data data\n"
+       "  tidemark tables verify --server http://127.0.0.1:8080"},
+      action, &VerifyTables);
+  AddSource(*command, options->source);
+  AddProgress(*command, options->source.folder);
 }
 
 }  // namespace

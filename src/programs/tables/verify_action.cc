@@ -1,10 +1,14 @@
 #include "programs/tables/verify_action.h"
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "programs/interruption.h"
 #include "programs/output.h"
 #include "programs/progress.h"
 
@@ -12,27 +16,59 @@ namespace tidemark::programs {
 
 namespace {
 
-Result<embedded::VerifyReport> Verify(embedded::EmbeddedTables& tables, bool shows_progress) {
-  auto started = std::chrono::steady_clock::now();
-  Progress progress(shows_progress, [&] {
-    auto length = std::chrono::steady_clock::now() - started;
+// A server answers when it has read every row.
+constexpr std::chrono::hours kServersPatience(24);
+
+// Calls `verify`, which takes long, and shows for how long.
+template <typename Report>
+Result<Report> WithProgress(bool shows_progress, const std::function<Result<Report>()>& verify) {
+  const auto started = std::chrono::steady_clock::now();
+  const Progress progress(shows_progress, [&] {
+    const auto length = std::chrono::steady_clock::now() - started;
     return fmt::format("verifying for {} s",
                        std::chrono::duration_cast<std::chrono::seconds>(length).count());
   });
-  return tables.Verify();
+  return verify();
+}
+
+Result<ExitCode> Conclude(const std::vector<std::string>& problems) {
+  if (problems.empty()) return ExitCode::kOk;
+  return Error{ErrorCode::kCorrupt,
+               fmt::format("verification found {} problem{}; the first is: {}. Restore a backup",
+                           problems.size(), problems.size() == 1 ? "" : "s", problems.front())};
+}
+
+Result<ExitCode> VerifyFolder(const FolderOptions& options) {
+  auto tables = OpenDataFolder(options, Use::kRead);
+  if (!tables) return WithServerHint(std::move(tables).error());
+  const Interruption interruption;
+  const auto report = TRY(WithProgress<embedded::VerifyReport>(
+      options.progress, [&] { return (*tables)->Verify(interruption.flag()); }));
+  PrintLine(ToJson(report));
+  return Conclude(report.problems);
+}
+
+Result<ExitCode> VerifyServer(const SourceOptions& options) {
+  const auto source = TRY(OpenServerSource(options));
+  const JsonDocument report = TRY(WithProgress<JsonDocument>(options.folder.progress, [&] {
+    return source->Send({.method = http::Method::kPost,
+                         .path = "/api/v1/verification",
+                         .patience = kServersPatience});
+  }));
+  PrintLine(ToText(report.root()));
+  std::vector<std::string> problems;
+  if (const auto found = report.root().Find("problems")) {
+    for (const Json problem : found->Elements()) {
+      problems.emplace_back(problem.AsString().value_or(""));
+    }
+  }
+  return Conclude(problems);
 }
 
 }  // namespace
 
-Result<ExitCode> VerifyFolder(const VerifyOptions& options) {
-  std::unique_ptr<embedded::EmbeddedTables> tables =
-      TRY(OpenDataFolder(options.folder, Use::kRead));
-  const embedded::VerifyReport report = TRY(Verify(*tables, options.folder.progress));
-  PrintLine(ToJson(report));
-  if (report.problems.empty()) return ExitCode::kOk;
-  return Error{ErrorCode::kCorrupt,
-               fmt::format("verification found {} problems; the first is: {}. Restore a backup",
-                           report.problems.size(), report.problems.front())};
+Result<ExitCode> VerifyTables(const VerifyOptions& options) {
+  return options.source.server ? VerifyServer(options.source) : VerifyFolder(options.source.folder);
 }
 
 }  // namespace tidemark::programs

@@ -1,16 +1,16 @@
-// `tidemark tables verify`: checks every row of a data folder.
+// `tidemark tables verify`: checks every row of a data folder, or of a server's.
 #pragma once
 
 #include "base/result.h"
-#include "programs/data_folder.h"
+#include "programs/api_source.h"
 #include "programs/exit_code.h"
 
 namespace tidemark::programs {
 
 struct VerifyOptions {
-  FolderOptions folder;
+  SourceOptions source;
 };
 // Prints a JSON line. If there is a problem, returns an Error with the code kCorrupt.
-Result<ExitCode> VerifyFolder(const VerifyOptions& options);
+Result<ExitCode> VerifyTables(const VerifyOptions& options);
 
 }  // namespace tidemark::programs

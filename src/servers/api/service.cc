@@ -21,6 +21,7 @@
 #include "servers/api/respond.h"
 #include "servers/api/slack_lists.h"
 #include "servers/api/tables/routes.h"
+#include "servers/api/tables/verify_service.h"
 
 namespace tidemark::api {
 
@@ -137,6 +138,7 @@ class Service::State {
   SlackEvents events_;
   InboxWorker worker_;
   BackupService backups_;
+  VerifyService verification_;
   std::atomic<bool> stopping_ = false;
   WorkerPool workers_;
   http::Router router_;
@@ -196,6 +198,7 @@ Service::State::State(ServiceOptions options, const ServiceContext& context, Sla
               {.dedup = &marked_, .tables = context.tables, .client = context.client},
               context.runtime),
       backups_(options_.backups_folder, context.backup_maker, context.runtime.logger),
+      verification_(context.verify_tables),
       workers_({.threads = options_.workers, .max_waiting = http::kMaxWaitingWork}),
       router_(&workers_, context.runtime.logger) {
   AddRoutes();
@@ -227,6 +230,7 @@ void Service::State::AddRoutes() {
   if (attempts_) attempts_->AddRoutes(&router_, &api_tokens_);
   if (documents_) documents_->AddRoutes(&router_, &api_tokens_);
   backups_.AddRoutes(&router_, &api_tokens_);
+  verification_.AddRoutes(&router_, &api_tokens_);
   AddTablesRoutes(&router_, context_.tables, OwnTables(options_), &api_tokens_);
   AddOperationsRoutes(&router_, context_.tables, &context_.runtime.metrics, &stopping_,
                       &api_tokens_);
@@ -324,8 +328,10 @@ void Service::State::Stop(std::chrono::milliseconds patience) {
   lists_.Stop();
   if (attempts_) attempts_->Stop();
   if (archive_) archive_->Stop();
-  if (server_ != nullptr) server_->Stop(patience);
+  // A verification is a running request, which may take hours.
   backups_.Stop();
+  verification_.Stop();
+  if (server_ != nullptr) server_->Stop(patience);
   if (documents_) documents_->Stop();
   workers_.Stop();
   documents_rounds_.reset();

@@ -7,6 +7,7 @@
 #include "objects/objects.h"
 #include "objects/watcher.h"
 #include "servers/api/backup/backup_maker.h"
+#include "servers/api/tables/verify_service.h"
 #include "tables/tables.h"
 
 namespace tidemark::api {
@@ -20,6 +21,7 @@ struct ServiceContext {
   Runtime runtime;
   moving::MigrationStore* old_attempts = nullptr;  // Null: no attempts are moved from an old store.
   BackupMaker* backup_maker = nullptr;             // Null: no backups are made.
+  VerifyTables verify_tables = nullptr;            // Null: no tables are verified.
 };
 
 }  // namespace tidemark::api
