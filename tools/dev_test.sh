@@ -102,8 +102,8 @@ wait_for_work_beside() {
   beside=''
 }
 
-# Work to begin beside tests. The builds have the lowest priority; what fails in them is built again,
-# and shown, by the stage that needs it.
+# Work to begin beside tests. The builds have the lowest priority. What fails in them is built
+# again, and shown, by the stage that needs it.
 build_tsan_ahead() {
   renice -n 19 "$BASHPID" >/dev/null
   compile tsan tests_tsan
