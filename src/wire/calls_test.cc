@@ -47,6 +47,11 @@ class HeldTables final : public testing::ForwardingTables {
     return Hold<tables::RecordsReply>();
   }
 
+  // The form that blocks.
+  Result<tables::BatchGetReply> BatchGet(const tables::BatchGetRequest& /*request*/) override {
+    return Error{ErrorCode::kInternal, "the thread would be held"};
+  }
+
   std::function<void()> answer;  // Answers the request that waits.
 
  private:
