@@ -150,7 +150,7 @@ TEST(LedgerTest, ReadsTheMarksThatEventsMade) {
                        R"("team":"T1X","event_ts":"{}"}})",
                        type, at);
   };
-  world.archive.Post(member("member_joined_channel", "1600000010.000000"));
+  world.archive.PostOfPublic(member("member_joined_channel", "1600000010.000000"));
   world.archive.Post(member("member_left_channel", "1600000020.000000"));
   world.archive.Post(member("member_joined_channel", "1600000030.000000"));
   world.archive.Post(R"({"type":"app_uninstalled","event_ts":"1600000040.000000"})");

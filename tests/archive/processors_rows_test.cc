@@ -133,9 +133,9 @@ TEST_F(RowsTest, AnImportedMessageIsNotABeginning) {
 }
 
 TEST_F(RowsTest, NoSecondBeginningAfterTheBotJoined) {
-  world_.Tell(fmt::format(R"({{"type":"member_joined_channel","channel":"C1X","channel_type":"C",)"
-                          R"("user":"UBOT","team":"T1X","event_ts":"{}"}})",
-                          "1699999000.000000"));
+  world_.archive.PostOfPublic(
+      R"({"type":"member_joined_channel","channel":"C1X","channel_type":"C","user":"UBOT",)"
+      R"("team":"T1X","event_ts":"1699999000.000000"})");
   world_.Tell(Posted(kNow, "first"));
   ASSERT_THAT(Marks(), SizeIs(1));
   EXPECT_EQ(Marks()[0].from, Ts("1699999000.000000"));
