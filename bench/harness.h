@@ -14,6 +14,7 @@
 #include <functional>
 #include <semaphore>
 #include <string>
+#include <sys/resource.h>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -161,14 +162,41 @@ inline void Save(const Settings& settings, const Comparison& comparison, const M
   std::ofstream(settings.json_file, std::ios::app) << line << '\n';
 }
 
+// What this process has used since it was made: its threads, with the load generator.
+class Usage {
+ public:
+  Usage() { ::getrusage(RUSAGE_SELF, &start_); }
+
+  // For each of so many operations.
+  std::string Of(double operations) const {
+    rusage now{};
+    ::getrusage(RUSAGE_SELF, &now);
+    const auto seconds = [](const timeval& time) {
+      return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+    };
+    const double user = seconds(now.ru_utime) - seconds(start_.ru_utime);
+    const double kernel = seconds(now.ru_stime) - seconds(start_.ru_stime);
+    const auto switches = static_cast<double>(now.ru_nvcsw - start_.ru_nvcsw);
+    return fmt::format("{:.1f}+{:.1f} us, {:.2f} switches", user / operations * 1e6,
+                       kernel / operations * 1e6, switches / operations);
+  }
+
+ private:
+  rusage start_{};
+};
+
 // Runs both in turns and prints their medians. False when a goal was missed.
 inline bool Compare(const Settings& settings, const Comparison& comparison) {
   std::vector<double> ours;
   std::vector<double> raw;
   std::vector<double> ratios;
+  std::string used;  // In the last round: processor time (user and kernel), and threads that slept.
   for (int round = 0; round < settings.rounds; ++round) {
     raw.push_back(comparison.raw());
+    const Usage usage;
+    const double start = Seconds();
     ours.push_back(comparison.ours());
+    used = usage.Of(ours.back() * (Seconds() - start));
     ratios.push_back(ours.back() / raw.back());
   }
   const double ratio = Median(ratios);
@@ -183,8 +211,8 @@ inline bool Compare(const Settings& settings, const Comparison& comparison) {
     met = rate >= comparison.goal_ours;
     goal = fmt::format(">= {:.0f}: {}", comparison.goal_ours, met ? "met" : "MISSED");
   }
-  fmt::print("{:<44} {:>12.0f} {:>12.0f} {:>7.2f}  {}\n", comparison.name + ", " + comparison.unit,
-             rate, Median(raw), ratio, goal);
+  fmt::print("{:<44} {:>12.0f} {:>12.0f} {:>7.2f}  {:<22} {}\n",
+             comparison.name + ", " + comparison.unit, rate, Median(raw), ratio, goal, used);
   std::fflush(stdout);
   Save(settings, comparison, {.ours = rate, .raw = Median(raw), .ratio = ratio, .met = met});
   return met;
