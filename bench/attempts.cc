@@ -26,6 +26,7 @@
 #include "base/hashing.h"
 #include "base/random.h"
 #include "base/runtime.h"
+#include "base/turn.h"
 #include "base/worker_pool.h"
 #include "bench/connections.h"
 #include "bench/flags.h"
@@ -146,15 +147,11 @@ class Turns {
     waiting_.push_back(std::move(work));
     if (waiting_.size() == 1) added_.notify_one();
   }
-  // Does the added work, and waits when there is none.
-  void Run() {
-    std::vector<std::function<void()>> taken;
-    {
-      std::unique_lock lock(mutex_);
-      added_.wait(lock, [&] { return !waiting_.empty(); });
-      taken.swap(waiting_);
-    }
-    for (const auto& work : taken) work();
+  // Waits until there is work, and takes it.
+  std::vector<std::function<void()>> Take() {
+    std::unique_lock lock(mutex_);
+    added_.wait(lock, [&] { return !waiting_.empty(); });
+    return std::exchange(waiting_, {});
   }
 
  private:
@@ -175,7 +172,10 @@ class InFlight {
     for (int i = 0; i < in_flight; ++i) Begin();
     uint64_t reported = 0;
     while (Seconds() - start < seconds || under_way_ > 0) {
-      turns_.Run();
+      const auto ready = turns_.Take();
+      // As in the loop of a server: what is submitted now goes to the committer at once.
+      const Turn turn;
+      for (const auto& work : ready) work();
       for (; reported < done_; ++reported) {
         if (Seconds() - start < seconds) Begin();
       }

@@ -12,6 +12,7 @@
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 
+#include "base/turn.h"
 #include "http/channel.h"
 #include "http/listener.h"
 #include "http/mailbox.h"
@@ -30,6 +31,8 @@ using Timer = asio::basic_waitable_timer<SteadyClock, asio::wait_traits<SteadyCl
 using Descriptor = asio::posix::basic_stream_descriptor<Executor>;
 
 constexpr std::chrono::milliseconds kAcceptPause{100};
+// Clients that always have another request ready must not delay for ever what a turn hands over.
+constexpr size_t kMaxHandledInATurn = 128;
 
 }  // namespace
 
@@ -42,6 +45,7 @@ class Loop::State final : private ChannelOwner {
   void Stop(std::chrono::milliseconds patience);
 
  private:
+  bool RunTurn();
   void WaitForClients();
   void AcceptAll();
   void PauseAccepting();
@@ -92,7 +96,19 @@ Loop::State::~State() {
 void Loop::State::Run() {
   connections_.mailbox->Open();
   WaitForClients();
-  io_.run();
+  while (RunTurn()) {
+  }
+}
+
+// Waits until something is ready, and then handles all that is ready, up to a limit. What the
+// handlers hand to other threads goes there at the end, all at once. False when the loop has ended.
+bool Loop::State::RunTurn() {
+  const Turn turn;
+  if (io_.run_one() == 0) return false;
+  for (size_t handled = 1; handled < kMaxHandledInATurn; ++handled) {
+    if (io_.poll_one() == 0) break;
+  }
+  return true;
 }
 
 void Loop::State::Stop(std::chrono::milliseconds patience) {

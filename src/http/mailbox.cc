@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/turn.h"
 #include "http/connection.h"
 
 namespace tidemark::http {
@@ -12,12 +13,20 @@ void Mailbox::Deliver(Letter letter) {
   if (IsForCurrent(letter)) {
     return current_->Answer(letter.request, std::get<Response>(std::move(letter.content)));
   }
+  {
+    const std::lock_guard lock(mutex_);
+    if (!open_) return;
+    letters_.push_back(std::move(letter));
+    // One wake-up is enough: Take empties the whole box.
+    if (letters_.size() > 1) return;
+  }
+  Turn::AtEnd(this, [mailbox = shared_from_this()] { mailbox->Wake(); });
+}
+
+void Mailbox::Wake() {
+  // Under the lock, because the loop may be destroyed after Close, and Close waits for the lock.
   const std::lock_guard lock(mutex_);
-  if (!open_) return;
-  letters_.push_back(std::move(letter));
-  // One wake-up is enough: Take empties the whole box. It is made under the lock, because the loop
-  // may be destroyed after Close, and Close waits for the lock.
-  if (letters_.size() == 1) wake_();
+  if (open_) wake_();
 }
 
 void Mailbox::Open() {

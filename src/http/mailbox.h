@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -27,12 +28,12 @@ struct Letter {
   std::variant<Response, Piece> content;
 };
 
-class Mailbox {
+class Mailbox : public std::enable_shared_from_this<Mailbox> {
  public:
   // `wake` makes the loop call Take soon. It is called under a lock, from any thread.
   explicit Mailbox(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  // From any thread.
+  // From any thread. Letters of one turn (base/turn.h) wake the loop once, when the turn ends.
   void Deliver(Letter letter);
 
   // The functions below are for the loop's thread. It calls Open first.
@@ -45,6 +46,7 @@ class Mailbox {
 
  private:
   bool IsForCurrent(const Letter& letter) const;
+  void Wake();
 
   std::thread::id thread_;         // Set before the first request.
   Connection* current_ = nullptr;  // Only the loop's thread uses it.

@@ -4,6 +4,8 @@
 #include <semaphore>
 #include <utility>
 
+#include "base/turn.h"
+
 namespace tidemark::embedded {
 
 namespace {
@@ -53,6 +55,7 @@ Committer::~Committer() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
+    AppointThread();
   }
   thread_wake_.notify_one();
   if (thread_.joinable()) thread_.join();
@@ -74,14 +77,22 @@ Status Committer::CommitAdmitted(Change* change) {
   thread_local const auto wake = std::make_shared<std::binary_semaphore>(0);
   Waiter self{.change = change, .wake = wake};
   bool leads = false;
+  bool wakes_thread = false;
   {
     std::lock_guard lock(mutex_);
     if (queue_.size() >= kMaxWaiting) return TooManyWaiting();
     Enqueue(&self);
     // Under the same lock as Enqueue. So only one caller becomes the leader, and if there is a
-    // leader already, HandOn will find this request in the queue.
-    leads = self.leads = !std::exchange(led_, true);
+    // leader already, HandOn will find this request in the queue. When submitted changes are in
+    // front and have no leader yet, the committer's thread leads them: a leader takes its own
+    // change with its first group.
+    if (queue_.front() == &self) {
+      leads = self.leads = !std::exchange(led_, true);
+    } else {
+      wakes_thread = AppointThread();
+    }
   }
+  if (wakes_thread) thread_wake_.notify_one();
   if (!leads) {
     // Woken for one of two reasons: a leader has written our change, or HandOn made us the leader.
     wake->acquire();
@@ -94,21 +105,37 @@ Status Committer::CommitAdmitted(Change* change) {
 void Committer::Submit(std::unique_ptr<Change> change, std::function<void(Status)> done) {
   Status admitted = Admit(Reserve::kKeep);
   if (!admitted.has_value()) return done(std::move(admitted));
-  std::unique_lock lock(mutex_);
-  if (queue_.size() >= kMaxWaiting) {
-    lock.unlock();
-    return done(TooManyWaiting());
-  }
   auto waiter = std::make_unique<Waiter>();
   waiter->change = change.get();
   waiter->owned = std::move(change);
   waiter->done = std::move(done);
+  std::unique_lock lock(mutex_);
+  if (queue_.size() >= kMaxWaiting) {
+    lock.unlock();
+    return waiter->done(TooManyWaiting());
+  }
   Enqueue(waiter.release());
   if (!thread_.joinable()) thread_ = std::thread([this] { LeadForSubmitted(); });
   // If there is a leader, HandOn wakes the committer's thread when this change is at the front.
-  if (std::exchange(led_, true)) return;
-  thread_leads_ = true;
+  if (led_) return;
+  lock.unlock();
+  // A caller with many changes in one turn wakes the thread once, so they are in one group.
+  Turn::AtEnd(this, [this] { WakeThread(); });
+}
+
+void Committer::WakeThread() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!AppointThread()) return;
+  }
   thread_wake_.notify_one();
+}
+
+// Makes the committer's thread the leader if changes wait and have none. The caller holds the lock,
+// and wakes the thread.
+bool Committer::AppointThread() {
+  if (queue_.empty() || std::exchange(led_, true)) return false;
+  return thread_leads_ = true;
 }
 
 // A submitted change has no thread of its own that could lead. This one leads whenever the change
@@ -157,6 +184,8 @@ void Committer::HandOn() {
 }
 
 void Committer::Answer(const Waiters& group) {
+  // So that the threads that get the answers are woken once for the whole group.
+  const Turn turn;
   for (Waiter* waiter : group) {
     if (waiter->done) {
       const std::unique_ptr<Waiter> submitted(waiter);

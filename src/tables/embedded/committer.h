@@ -8,7 +8,8 @@
 // (docs/decisions/0005-the-first-writer-leads.md).
 //
 // Commit may be called from any thread, and blocks. Submit does not block: a thread of the
-// committer leads for submitted requests. The first call of Submit starts this thread.
+// committer leads for submitted requests. The first call of Submit starts this thread. What a
+// thread submits in one turn (base/turn.h) wakes it once, at the end of the turn.
 #pragma once
 
 #include <atomic>
@@ -68,6 +69,8 @@ class Committer {
   void Lead();
   void LeadForSubmitted();
   void Enqueue(Waiter* waiter);
+  bool AppointThread();
+  void WakeThread();
   void AwaitCompany() const;
   Waiters TakeGroup();
   void HandOn();

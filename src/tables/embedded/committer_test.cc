@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/metrics.h"
+#include "base/turn.h"
 #include "tables/embedded/engine_metrics.h"
 #include "tables/embedded/write.h"
 #include "tests/support/data_folder.h"
@@ -33,6 +34,10 @@ class CommitterTest : public ::testing::Test {
 
   Result<tables::WriteReply> Put(int id) {
     return tables_->Put({.table = kTable, .item = {{"id", std::to_string(id)}}});
+  }
+
+  static tables::PutRequest PutOf(int id) {
+    return {.table = kTable, .item = {{"id", std::to_string(id)}}};
   }
 
   bool Has(int id) {
@@ -116,6 +121,47 @@ TEST_F(CommitterTest, BlockingAndSubmittedIncrementsLoseNothing) {
   const auto item = tables_->Get({.table = kTable, .key = {{"id", "count"}}});
   ASSERT_TRUE(item.has_value() && item->has_value());
   EXPECT_EQ(*(*item)->Find("n"), item::Value(item::Number::FromInt(kThreads * kEach)));
+}
+
+// What a loop submits in one turn is one group with one sync.
+TEST_F(CommitterTest, WritesOfOneTurnShareASync) {
+  Open();
+  std::counting_semaphore<> answers(0);
+  const uint64_t before = folder_.files().Count(FileCallKind::kSync);
+  {
+    const Turn turn;
+    for (int id = 0; id < 30; ++id) {
+      tables_->Submit(PutOf(id), std::nullopt).Then([&](const Result<tables::WriteReply>& reply) {
+        CHECK(reply.has_value() && reply->applied);
+        answers.release();
+      });
+    }
+    EXPECT_FALSE(answers.try_acquire());
+  }
+  for (int id = 0; id < 30; ++id) answers.acquire();
+  EXPECT_EQ(folder_.files().Count(FileCallKind::kSync), before + 1);
+}
+
+// A thread that blocks in its turn would wait for ever if what it submitted had no leader.
+TEST_F(CommitterTest, ABlockingWriteDoesNotWaitForTheEndOfItsTurn) {
+  Open();
+  std::counting_semaphore<> answers(0);
+  const Turn turn;
+  tables_->Submit(PutOf(1), std::nullopt).Then([&](const Result<tables::WriteReply>& reply) {
+    CHECK(reply.has_value() && reply->applied);
+    answers.release();
+  });
+  ASSERT_TRUE(Put(2).has_value());
+  answers.acquire();
+  // A change of the catalog is not in the group of the write in front of it.
+  tables_->Submit(PutOf(3), std::nullopt).Then([&](const Result<tables::WriteReply>& reply) {
+    CHECK(reply.has_value() && reply->applied);
+    answers.release();
+  });
+  ASSERT_TRUE(
+      tables_->CreateTable({.table = "more", .keys = {.partition = {.name = "id"}}}).has_value());
+  answers.acquire();
+  EXPECT_TRUE(Has(1) && Has(2) && Has(3));
 }
 
 // Every submitted write gets an answer, also when it fails.

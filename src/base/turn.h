@@ -1,0 +1,38 @@
+// A Turn is a time in which a thread handles everything that is ready, such as one round of a
+// server's loop, or the answers to one group of writes. Work that is handed to another thread in a
+// turn is collected there, and the other thread is woken once, when the turn ends.
+//
+//   const Turn turn;                                  // The thread's owner.
+//   for (Request& request : ready) Handle(request);
+//
+//   Add(work);                                        // Deep inside Handle.
+//   Turn::AtEnd(this, [this] { WakeConsumer(); });
+//
+// A turn belongs to the thread that made it. A turn within a turn of the same thread is a part of
+// the outer one.
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace tidemark {
+
+class Turn {
+ public:
+  Turn();
+  // Ends the turn: calls what AtEnd was given, in that order.
+  ~Turn();
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  // Calls `work` when the turn of this thread ends, or now when the thread is in no turn. In one
+  // turn only the first work of each `owner` is called. It must not throw.
+  static void AtEnd(const void* owner, std::function<void()> work);
+
+ private:
+  const bool is_outermost_;
+  std::vector<std::pair<const void*, std::function<void()>>> at_end_;
+};
+
+}  // namespace tidemark
