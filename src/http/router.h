@@ -47,7 +47,7 @@ struct RoutedRequest {
 };
 
 enum class Run {
-  kOnLoop,    // Answers at once and never blocks.
+  kOnLoop,    // Never blocks: answers at once, or returns a Later.
   kOnWorker,  // May block.
 };
 

@@ -67,7 +67,9 @@ class Tables {
   // deadline has passed or the caller has cancelled before a read begins, the answer is kCancelled
   // and nothing is read. A submitted write is always made.
   //
-  // By default, the operation is done on the calling thread.
+  // By default, the operation is done on the calling thread, and a caller that must not block
+  // submits from a thread that may.
+  virtual bool SubmitsWithoutBlocking() const { return false; }
   using WriteRequest = std::variant<PutRequest, UpdateRequest, DeleteRequest>;
   virtual Later<std::optional<item::Item>> Submit(GetRequest request,
                                                   std::optional<Deadline> deadline);

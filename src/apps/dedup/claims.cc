@@ -96,24 +96,29 @@ Result<std::optional<ClaimReply>> Claims::TakeAs(ClaimRequest request, RowStatus
                     .reason = "Other callers are claiming it at the same time"};
 }
 
-Later<std::optional<ClaimReply>> Claims::TryMarkWith(const ClaimRequest& request,
-                                                     const Effect& effect) {
-  const ClaimAttempt attempt =
-      TRY(PrepareAttempt(request, RowStatus::kDone, terms(), runtime_.clock.NowSeconds()));
+Later<std::optional<ClaimReply>> Claims::TryTakeAs(const ClaimRequest& request, RowStatus status,
+                                                   const Effect& effect, OnRefusal on_refusal) {
+  ClaimAttempt attempt = TRY(PrepareAttempt(request, status, terms(), runtime_.clock.NowSeconds()));
   const Found absent(attempt.keys.size());
   tables::ConditionalWrite write{.actions = ActionsFor(attempt, absent, effect),
-                                 .is_ours =
-                                     [nonce = request.nonce](const item::Item& stored) {
-                                       const Row row = DecodeRow(stored);
-                                       return row.owner == nonce && row.status == RowStatus::kDone;
-                                     },
                                  .own_actions = attempt.keys.size()};
-  // Half of the time is left to the caller, who asks MarkWith when this comes to nothing.
+  // Where rows are judged, they also tell which generation and lease a claim of ours has by now.
+  if (on_refusal == OnRefusal::kUndecided) {
+    write.is_ours = [nonce = request.nonce](const item::Item& stored) {
+      const Row row = DecodeRow(stored);
+      return row.owner == nonce && row.status == RowStatus::kDone;
+    };
+  }
+  // Half of the time is left to the caller, who asks the blocking call when this comes to nothing.
   return writer_.Submit(std::move(write), Deadline::After(runtime_.clock, options_.deadline / 2))
-      .Then([granted = Granted(attempt, RowFor(attempt, 0, absent))](
-                const Result<ConditionalReply>& reply) -> std::optional<ClaimReply> {
-        if (!reply || !reply->IsWritten()) return std::nullopt;
-        return granted;
+      .Then([attempt = std::move(attempt),
+             on_refusal](const Result<ConditionalReply>& reply) -> std::optional<ClaimReply> {
+        if (!reply) return std::nullopt;
+        Found found(attempt.keys.size());
+        if (reply->IsWritten()) return Granted(attempt, RowFor(attempt, 0, found));
+        if (on_refusal == OnRefusal::kUndecided) return std::nullopt;
+        found = Refreshed(std::move(found), *reply, attempt.now);
+        return AnswerOf(attempt, found);
       });
 }
 

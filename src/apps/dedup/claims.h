@@ -78,7 +78,17 @@ class Claims {
   // MarkWith for the usual case, without blocking: the key is new and the conditions of the effect
   // hold. Answers kNew, also after a lost reply. nullopt means that it was another case or is not
   // certain: call MarkWith with the same nonce, which finds out.
-  Later<std::optional<ClaimReply>> TryMarkWith(const ClaimRequest& request, const Effect& effect);
+  Later<std::optional<ClaimReply>> TryMarkWith(const ClaimRequest& request, const Effect& effect) {
+    return TryTakeAs(request, RowStatus::kDone, effect, OnRefusal::kUndecided);
+  }
+  // Take (kClaimed) or Mark (kDone) without blocking, as far as one write decides it: the key is
+  // new, or the row that refused the write has the answer. nullopt means that it is not certain:
+  // call Take or Mark with the same nonce.
+  Later<std::optional<ClaimReply>> TryTake(const ClaimRequest& request, RowStatus status) {
+    return TryTakeAs(request, status, {}, OnRefusal::kJudge);
+  }
+  // Whether the two above return at once, so that a thread that must not block may call them.
+  bool TriesWithoutBlocking() const { return tables_.SubmitsWithoutBlocking(); }
 
   // On success claim->lease_until is later, and the window starts again.
   Result<SettleOutcome> Renew(Claim* claim);
@@ -109,6 +119,10 @@ class Claims {
   Terms terms() const { return {options_.window, options_.lease, options_.skew}; }
   Result<std::optional<ClaimReply>> TakeAs(ClaimRequest request, RowStatus status,
                                            const Effect& effect);
+  // Whether the rows that refused the write of a try give its answer.
+  enum class OnRefusal { kUndecided, kJudge };
+  Later<std::optional<ClaimReply>> TryTakeAs(const ClaimRequest& request, RowStatus status,
+                                             const Effect& effect, OnRefusal on_refusal);
   std::vector<tables::TransactAction> ActionsFor(const ClaimAttempt& attempt, const Found& found,
                                                  const Effect& effect) const;
   tables::PutRequest PutFor(const ClaimAttempt& attempt, size_t index, const Found& found) const;

@@ -70,9 +70,20 @@ class Deduplicator::State {
   static Answer AskToMark(Claims& claims, const ClaimRequest& request) {
     return TRY(claims.Mark(request));
   }
+  static CheckKind Taking() {
+    return {.ask = AskToTake, .in_store = RowStatus::kClaimed, .in_memory = RowStatus::kClaimed};
+  }
+  static CheckKind Marking() {
+    return {.ask = AskToMark, .in_store = RowStatus::kDone, .in_memory = RowStatus::kDone};
+  }
 
   Answer Check(ClaimRequest request, const CheckKind& kind);
-  Later<std::optional<ClaimReply>> TryMarkWith(ClaimRequest request, const Effect& effect);
+  Later<std::optional<ClaimReply>> TryMarkWith(ClaimRequest request, const Effect& effect) {
+    return Try(std::move(request), RowStatus::kDone,
+               [&](const ClaimRequest& own) { return claims_.TryMarkWith(own, effect); });
+  }
+  Later<ClaimReply> Begin(ClaimRequest request, const CheckKind& kind, WorkerPool* workers);
+  bool BeginsWithoutBlocking() const { return claims_.TriesWithoutBlocking(); }
   Result<SettleOutcome> Settle(Claim* claim, Settlement settlement, std::string_view text = {});
 
   std::vector<tables::TransactAction> Completion(const Claim& claim) {
@@ -92,6 +103,8 @@ class Deduplicator::State {
   }
 
  private:
+  template <typename Ask>
+  Later<std::optional<ClaimReply>> Try(ClaimRequest request, RowStatus status, const Ask& ask);
   Answer Decide(const ClaimRequest& request, const CheckKind& kind);
   Answer DecideAlone(const ClaimRequest& request, const CheckKind& kind);
   Result<ClaimReply> DecideInMemory(const ClaimRequest& request, RowStatus status);
@@ -167,25 +180,42 @@ Deduplicator::State::Answer Deduplicator::State::Decide(const ClaimRequest& requ
 }
 
 // The usual case must not block, so it neither writes back nor falls back to memory: everything
-// else is left to MarkWith. The keys stay reserved until the answer is there.
-Later<std::optional<ClaimReply>> Deduplicator::State::TryMarkWith(ClaimRequest request,
-                                                                  const Effect& effect) {
+// else is left to Check. The keys stay reserved until the answer is there.
+template <typename Ask>
+Later<std::optional<ClaimReply>> Deduplicator::State::Try(ClaimRequest request, RowStatus status,
+                                                          const Ask& ask) {
   if (!VerifyKeys(request.keys) || !UsesStore(request.keys) || !IsStoreCurrent() ||
       !Reserve(request.keys)) {
     return std::optional<ClaimReply>();
   }
   const auto start = clock_.Monotonic();
   if (request.nonce.empty()) request.nonce = random_.Hex(kNonceBytes);
-  return claims_.TryMarkWith(request, effect)
-      .Then([this, start, request](Result<std::optional<ClaimReply>> reply) {
+  Later<std::optional<ClaimReply>> asked = ask(request);
+  return std::move(asked).Then(
+      [this, start, status, request = std::move(request)](Result<std::optional<ClaimReply>> reply) {
         // Remembered before the keys are free again. Otherwise a second delivery that cannot reach
         // the store would find neither, and memory would call the event new.
         if (reply && *reply) {
-          Remember(request, RowStatus::kDone, **reply);
+          Answered(reply);
+          Remember(request, status, **reply);
           observer_.RecordCheck(request.keys.front(), **reply, clock_.Monotonic() - start);
         }
         Unreserve(request.keys);
         return reply;
+      });
+}
+
+Later<ClaimReply> Deduplicator::State::Begin(ClaimRequest request, const CheckKind& kind,
+                                             WorkerPool* workers) {
+  // The nonce tells Check that a write of the try whose reply was lost is this request's own.
+  if (request.nonce.empty()) request.nonce = random_.Hex(kNonceBytes);
+  const RowStatus status = kind.in_store;
+  return Try(request, status, [&](const ClaimRequest& own) { return claims_.TryTake(own, status); })
+      .Then([this, request, kind,
+             workers](Result<std::optional<ClaimReply>> reply) -> Later<ClaimReply> {
+        if (reply && *reply) return **std::move(reply);
+        return workers->Run(
+            [this, request, kind]() -> Result<ClaimReply> { return *TRY(Check(request, kind)); });
       });
 }
 
@@ -416,15 +446,18 @@ Deduplicator::Deduplicator(DeduplicatorOptions options, Claims* claims, const Ru
 Deduplicator::~Deduplicator() = default;
 
 Result<ClaimReply> Deduplicator::Take(const ClaimRequest& request) {
-  return *TRY(state_->Check(request, {.ask = State::AskToTake,
-                                      .in_store = RowStatus::kClaimed,
-                                      .in_memory = RowStatus::kClaimed}));
+  return *TRY(state_->Check(request, State::Taking()));
 }
 Result<ClaimReply> Deduplicator::Mark(const ClaimRequest& request) {
-  return *TRY(state_->Check(
-      request,
-      {.ask = State::AskToMark, .in_store = RowStatus::kDone, .in_memory = RowStatus::kDone}));
+  return *TRY(state_->Check(request, State::Marking()));
 }
+Later<ClaimReply> Deduplicator::Take(ClaimRequest request, WorkerPool* workers) {
+  return state_->Begin(std::move(request), State::Taking(), workers);
+}
+Later<ClaimReply> Deduplicator::Mark(ClaimRequest request, WorkerPool* workers) {
+  return state_->Begin(std::move(request), State::Marking(), workers);
+}
+bool Deduplicator::BeginsWithoutBlocking() const { return state_->BeginsWithoutBlocking(); }
 Result<std::optional<ClaimReply>> Deduplicator::MarkWith(const ClaimRequest& request,
                                                          const Effect& effect) {
   return state_->Check(

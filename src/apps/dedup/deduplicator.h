@@ -27,6 +27,7 @@
 #include "base/later.h"
 #include "base/result.h"
 #include "base/runtime.h"
+#include "base/worker_pool.h"
 
 namespace tidemark::dedup {
 
@@ -60,6 +61,12 @@ class Deduplicator {
   // As in Claims. Also nullopt while the store is away, and until everything that memory decided is
   // written back.
   Later<std::optional<ClaimReply>> TryMarkWith(ClaimRequest request, const Effect& effect);
+  // The same as Take and Mark for a caller that does not wait. When one write of the store does not
+  // decide it, the rest is done on one of the workers. This outlives the answer.
+  Later<ClaimReply> Take(ClaimRequest request, WorkerPool* workers);
+  Later<ClaimReply> Mark(ClaimRequest request, WorkerPool* workers);
+  // Whether these two return at once, so that a thread that must not block may call them.
+  bool BeginsWithoutBlocking() const;
   Result<SettleOutcome> Renew(Claim* claim);
   Result<SettleOutcome> Complete(const Claim& claim, std::string_view result = {});
   Result<SettleOutcome> Release(const Claim& claim);

@@ -128,6 +128,7 @@ class EmbeddedTables final : public tables::Tables {
   Result<tables::TransactGetReply> TransactGet(const tables::TransactGetRequest& request) override;
   Result<tables::TransactWriteReply> TransactWrite(
       const tables::TransactWriteRequest& request) override;
+  bool SubmitsWithoutBlocking() const override { return true; }
   Later<std::optional<item::Item>> Submit(tables::GetRequest request,
                                           std::optional<Deadline> deadline) override;
   Later<tables::Page> Submit(tables::QueryRequest request,

@@ -143,19 +143,20 @@ Result<std::string> Answer(Result<dedup::SettleOutcome> result, const dedup::Cla
   return text;
 }
 
-// All of these run on a worker: they wait for the disk.
-Work Take(dedup::Deduplicator* dedup) {
-  return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
-    return Answer(dedup->Take(TRY(ParseClaimRequest(routed.request.body))));
+// Take or Mark. Every event begins with one of them, so they keep no thread waiting for the disk.
+using BeginClaim = Later<dedup::ClaimReply> (dedup::Deduplicator::*)(dedup::ClaimRequest,
+                                                                     WorkerPool*);
+http::RouteHandler Begin(dedup::Deduplicator* dedup, BeginClaim begin, WorkerPool* workers) {
+  return [=](const http::RoutedRequest& routed) -> Later<http::Response> {
+    auto request = ParseClaimRequest(routed.request.body);
+    if (!request) return ToProblem(request.error());
+    return (dedup->*begin)(*std::move(request), workers).Then([](Result<dedup::ClaimReply> reply) {
+      return ToResponse(Answer(std::move(reply)));
+    });
   };
 }
 
-Work Mark(dedup::Deduplicator* dedup) {
-  return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
-    return Answer(dedup->Mark(TRY(ParseClaimRequest(routed.request.body))));
-  };
-}
-
+// These run on a worker: they wait for the disk.
 Work Renew(dedup::Deduplicator* dedup) {
   return [dedup](const http::RoutedRequest& routed) -> Result<std::string> {
     const JsonBody body = TRY(ParseSettling(routed.request.body));
@@ -277,10 +278,16 @@ void AddClaimsRoutes(http::Router* router, const ClaimsParts& parts, TokenFile* 
                  .run = http::Run::kOnWorker,
                  .handler = WithToken(tokens, AnswerJson(std::move(work)))});
   };
+  const auto add_begin = [&](std::string pattern, BeginClaim begin) {
+    router->Add({.method = http::Method::kPost,
+                 .pattern = std::move(pattern),
+                 .run = dedup->BeginsWithoutBlocking() ? http::Run::kOnLoop : http::Run::kOnWorker,
+                 .handler = WithToken(tokens, Begin(dedup, begin, &router->workers()))});
+  };
   add(http::Method::kGet, "/api/v1/claims", List(parts.claims));
   add(http::Method::kGet, "/api/v1/claims/possible-duplicates", Report(parts));
-  add(http::Method::kPost, "/api/v1/claims", Take(dedup));
-  add(http::Method::kPost, "/api/v1/claims/mark", Mark(dedup));
+  add_begin("/api/v1/claims", &dedup::Deduplicator::Take);
+  add_begin("/api/v1/claims/mark", &dedup::Deduplicator::Mark);
   add(http::Method::kPost, "/api/v1/claims/renew", Renew(dedup));
   add(http::Method::kPost, "/api/v1/claims/complete", Complete(dedup));
   add(http::Method::kPost, "/api/v1/claims/release", Release(dedup));
