@@ -60,6 +60,9 @@ class AccountStore {
   // nothing is stored.
   virtual Result<std::vector<item::Item>> Load(const Subject& subject) = 0;
 
+  // Whether the two functions below that submit return at once.
+  virtual bool SubmitsWithoutBlocking() const { return false; }
+
   // The same for a caller that does not wait. What is chained to the answer must not block. A store
   // that cannot do this reads here and now.
   virtual Later<std::vector<item::Item>> SubmitLoad(const Subject& subject) {

@@ -26,6 +26,7 @@ class AccountTable final : public AccountStore {
   Status Create();
 
   Result<std::vector<item::Item>> Load(const Subject& subject) override;
+  bool SubmitsWithoutBlocking() const override { return tables_.SubmitsWithoutBlocking(); }
   Later<std::vector<item::Item>> SubmitLoad(const Subject& subject) override;
   Result<bool> Write(const AccountChange& change) override;
   Later<bool> Submit(const AccountChange& change) override;

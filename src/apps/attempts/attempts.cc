@@ -135,8 +135,17 @@ Result<Decision> Attempts::Reserve(const ReserveRequest& request) {
   return engine_->CountVerdict(std::move(decision));
 }
 
+bool Attempts::BeginsWithoutBlocking() const { return engine_->BeginsWithoutBlocking(); }
+
 Later<Decision> Attempts::Reserve(ReserveRequest request, WorkerPool* workers) {
   TRY(CheckAttemptId(request.attempt_id));
+  if (request.also.empty()) return BeginReserve(std::move(request), workers);
+  // The decision reads the other accounts, and blocks meanwhile.
+  return workers->Run(
+      [this, request = std::move(request), workers] { return BeginReserve(request, workers); });
+}
+
+Later<Decision> Attempts::BeginReserve(ReserveRequest request, WorkerPool* workers) {
   const auto count = [this](Result<Decision> decision) {
     return engine_->CountVerdict(std::move(decision));
   };
@@ -205,6 +214,12 @@ Result<SettleReply> Attempts::Settle(const SettleRequest& request) {
 
 Later<SettleReply> Attempts::Settle(SettleRequest request, WorkerPool* workers) {
   TRY(CheckSettle(request));
+  if (request.also.empty()) return BeginSettle(std::move(request), workers);
+  return workers->Run(
+      [this, request = std::move(request), workers] { return BeginSettle(request, workers); });
+}
+
+Later<SettleReply> Attempts::BeginSettle(SettleRequest request, WorkerPool* workers) {
   const Subject subject = request.subject;
   Author by = request.by;
   return engine_

@@ -129,11 +129,13 @@ class Attempts {
 
   Result<Decision> Reserve(const ReserveRequest& request);
   Result<SettleReply> Settle(const SettleRequest& request);
-  // The same for a caller with many requests in flight. They read the account on the calling thread
-  // and do not wait for the write. When another request changes the account first, the decision is
-  // made again on one of the workers. This outlives the answer.
+  // The same for a caller with many requests in flight. They wait neither for the account nor for
+  // the write. When another request changes the account first, the decision is made again on one of
+  // the workers; what depends on several accounts begins there. This outlives the answer.
   Later<Decision> Reserve(ReserveRequest request, WorkerPool* workers);
   Later<SettleReply> Settle(SettleRequest request, WorkerPool* workers);
+  // Whether these two return at once, so that a thread that must not block may call them.
+  bool BeginsWithoutBlocking() const;
   // Takes a slot that is never given back, for actions that are neither right nor wrong, such as
   // sending a code. The call that reaches the limit is refused.
   Result<Decision> Spend(const ReserveRequest& request);
@@ -217,6 +219,8 @@ class Attempts {
   Result<Decision> ReserveIn(const ReserveRequest& request, Account* account) const;
   Result<Ended> SettleIn(const SettleRequest& request, Account* account) const;
   Result<Decision> DecideFor(Account account, const ReserveRequest& request) const;
+  Later<Decision> BeginReserve(ReserveRequest request, WorkerPool* workers);
+  Later<SettleReply> BeginSettle(SettleRequest request, WorkerPool* workers);
   Later<Decision> ReserveSlot(ReserveRequest request, WorkerPool* workers);
 
   // Those that the policy knows and that are not zero.

@@ -40,6 +40,7 @@ class Engine {
   // Policy and store outlive this.
   Engine(const Policy* policy, AccountStore* store, const Runtime& runtime);
 
+  bool BeginsWithoutBlocking() const { return store_.SubmitsWithoutBlocking(); }
   Result<Account> Load(const Subject& subject);
   // Does not block.
   Later<Account> SubmitLoad(const Subject& subject);
@@ -55,9 +56,9 @@ class Engine {
     Measure(began, reply ? nullptr : &reply.error());
     return reply;
   }
-  // The same for a caller that does not wait for the disk. The first round loads the account on
-  // this thread, and waits for its write without a thread. Usually it is the only round. All
-  // further ones block, so they run on one of the workers.
+  // The same for a caller that does not wait for the disk. The first round waits for its reads and
+  // its write without a thread. Usually it is the only round. All further ones block, so they run
+  // on one of the workers. `decide` may be called on a thread of the store and must not block.
   template <typename Reply>
   Later<Reply> Change(const Subject& subject, std::function<Result<Reply>(Account*)> decide,
                       WorkerPool* workers, Author by) {
@@ -119,6 +120,9 @@ class Engine {
   template <typename Reply>
   Later<Reply> BeginRounds(const Subject& subject, std::function<Result<Reply>(Account*)> decide,
                            WorkerPool* workers, Progress progress);
+  template <typename Reply>
+  Later<Reply> WriteFirst(Result<Account> loaded, std::function<Result<Reply>(Account*)> decide,
+                          WorkerPool* workers, Progress progress);
   // Counts a change for the metrics. `error` is null if it succeeded.
   void Measure(std::chrono::nanoseconds began, const Error* error);
   // The write for what `decide` changed; nullopt when it changed nothing.
@@ -167,7 +171,17 @@ template <typename Reply>
 Later<Reply> Engine::BeginRounds(const Subject& subject,
                                  std::function<Result<Reply>(Account*)> decide, WorkerPool* workers,
                                  Progress progress) {
-  Account account = TRY(Load(subject));
+  return SubmitLoad(subject).Then([this, workers, decide = std::move(decide),
+                                   progress = std::move(progress)](Result<Account> loaded) mutable {
+    return WriteFirst(std::move(loaded), std::move(decide), workers, std::move(progress));
+  });
+}
+
+template <typename Reply>
+Later<Reply> Engine::WriteFirst(Result<Account> loaded,
+                                std::function<Result<Reply>(Account*)> decide, WorkerPool* workers,
+                                Progress progress) {
+  Account account = TRY(std::move(loaded));
   Result<Reply> reply = decide(&account);
   if (!reply) return reply;
   auto draft = DraftWrite(std::move(account), &progress);

@@ -163,6 +163,8 @@ Status Cursor::status() const {
   return Done{};
 }
 
+bool Cursor::needs_disk() const { return rep_->iterator->status().IsIncomplete(); }
+
 // ---- Opening ----
 
 struct Store::Rep {
@@ -477,6 +479,7 @@ Cursor Store::Iterate(Family family, Range range, Walk walk) const {
   rocksdb::ReadOptions read;
   read.fill_cache = walk == Walk::kShort;
   read.adaptive_readahead = walk == Walk::kLong;
+  if (walk == Walk::kInMemory) read.read_tier = rocksdb::kBlockCacheTier;
   return Cursor(rep_->Iterate(family, std::move(range), read));
 }
 

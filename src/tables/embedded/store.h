@@ -83,6 +83,8 @@ class Cursor {
   std::string_view key() const;    // Until the cursor moves.
   std::string_view value() const;  // Until the cursor moves.
   Status status() const;
+  // True when a walk in memory has ended because it needs the disk to go on.
+  bool needs_disk() const;
 
  private:
   friend class Store;
@@ -91,8 +93,9 @@ class Cursor {
   std::unique_ptr<Rep> rep_;
 };
 
-// How a walk uses memory. A long walk reads ahead and does not fill the block cache.
-enum class Walk { kShort, kLong };
+// How a walk uses memory. A long walk reads ahead and does not fill the block cache. A walk in
+// memory does not read the disk: it ends at the first row that is not in memory.
+enum class Walk { kShort, kLong, kInMemory };
 
 class Store {
  public:

@@ -379,11 +379,13 @@ bool IsWholePartition(const tables::QueryRequest& request) {
          !request.select && request.forward && !request.limit && !request.start_after;
 }
 
-// The rows from the store; nullopt when there are more than the cache keeps.
-Result<std::optional<PartitionCache::Rows>> ReadSmall(const Store& store, const Range& range) {
+// The rows from the store; nullopt when there are more than the cache keeps, or when a walk in
+// memory needs the disk.
+Result<std::optional<PartitionCache::Rows>> ReadSmall(const Store& store, const Range& range,
+                                                      Walk walk) {
   PartitionCache::Rows rows;
   size_t bytes = 0;
-  Cursor cursor = store.Iterate(Family::kRows, range);
+  Cursor cursor = store.Iterate(Family::kRows, range, walk);
   for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
     bytes += cursor.value().size();
     if (rows.size() == PartitionCache::kMaxRows || bytes > PartitionCache::kMaxBytes) {
@@ -391,6 +393,7 @@ Result<std::optional<PartitionCache::Rows>> ReadSmall(const Store& store, const 
     }
     rows.push_back({std::string(cursor.key()), TRY(item::DecodeItem(cursor.value()))});
   }
+  if (cursor.needs_disk()) return std::optional<PartitionCache::Rows>();
   TRY(cursor.status());
   return std::optional(std::move(rows));
 }
@@ -400,10 +403,11 @@ tables::Page PageOf(std::vector<Item> items) {
   return {.items = std::move(items), .count = count, .scanned = count};
 }
 
-// nullopt when the partition is not a small one.
+// nullopt when the partition is not a small one, or when a walk in memory needs the disk.
 Result<std::optional<tables::Page>> QuerySmallPartition(const Store& store, const Catalog& catalog,
                                                         PartitionCache* partitions,
-                                                        const tables::QueryRequest& request) {
+                                                        const tables::QueryRequest& request,
+                                                        Walk walk) {
   TRY(ValidateTableName(request.table));
   TRY(item::ValidateValue(request.partition->value));
   const TablePtr table = TRY(catalog.Need(request.table));
@@ -412,7 +416,7 @@ Result<std::optional<tables::Page>> QuerySmallPartition(const Store& store, cons
   const Range range = ConditionRange(table->keyspace, condition);
   if (auto items = partitions->Find(range.low)) return std::optional(PageOf(*std::move(items)));
   const PartitionCache::Ticket ticket = partitions->BeginRead(range.low);
-  std::optional<PartitionCache::Rows> rows = TRY(ReadSmall(store, range));
+  std::optional<PartitionCache::Rows> rows = TRY(ReadSmall(store, range, walk));
   if (!rows) return std::optional<tables::Page>();
   std::vector<Item> items;
   items.reserve(rows->size());
@@ -427,11 +431,18 @@ Result<tables::Page> RunQuery(const Store& store, const Catalog& catalog,
                               PartitionCache* partitions, const tables::QueryRequest& request) {
   if (IsWholePartition(request)) {
     std::optional<tables::Page> page =
-        TRY(QuerySmallPartition(store, catalog, partitions, request));
+        TRY(QuerySmallPartition(store, catalog, partitions, request, Walk::kShort));
     if (page) return *std::move(page);
   }
   const WalkPlan plan = TRY(PlanQuery(catalog, request));
   return RunWalk(store, plan);
+}
+
+Result<std::optional<tables::Page>> QueryMemory(const Store& store, const Catalog& catalog,
+                                                PartitionCache* partitions,
+                                                const tables::QueryRequest& request) {
+  if (!IsWholePartition(request)) return std::optional<tables::Page>();
+  return QuerySmallPartition(store, catalog, partitions, request, Walk::kInMemory);
 }
 
 Result<tables::Page> RunScan(const Store& store, const Catalog& catalog,

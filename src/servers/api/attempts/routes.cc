@@ -97,7 +97,8 @@ class AttemptsRoutes {
   Answer Identify(const RoutedRequest& routed) const;
   Answer Show(const RoutedRequest& routed) const;
 
-  // Everybody who signs in needs these, so they keep no worker waiting for the disk.
+  // Everybody who signs in needs these, so they keep no thread waiting for the disk, and begin on
+  // the loop when the store allows it.
   Later<http::Response> Reserve(const RoutedRequest& routed) const;
   Later<http::Response> Settle(const RoutedRequest& routed) const;
   Later<http::Response> Decide(const RoutedRequest& routed) const;
@@ -178,8 +179,12 @@ Answer AttemptsRoutes::Spend(const RoutedRequest& routed) const {
 Later<http::Response> AttemptsRoutes::Decide(const RoutedRequest& routed) const {
   auto request = ParseReserve(routed, email_key_);
   if (!request) return ToProblem(request.error());
-  // These read several accounts. The reads are made here, on a worker.
-  if (request->source || !request->also.empty()) return Respond(attempts_.Decide(*request));
+  // These read several accounts, and block meanwhile.
+  if (request->source || !request->also.empty()) {
+    return workers_.Run([&attempts = attempts_, request = *std::move(request)] {
+      return Respond(attempts.Decide(request));
+    });
+  }
   return attempts_.SubmitDecide(*std::move(request)).Then(Respond<attempts::Decision>);
 }
 
@@ -406,9 +411,12 @@ void AddAttemptsRoutes(http::Router* router, const AttemptsRoutesParts& parts, T
     add_route({.method = method, .pattern = std::move(pattern), .handler = answer_of(handler)});
   };
   using LaterHandler = Later<http::Response> (AttemptsRoutes::*)(const RoutedRequest&) const;
+  const http::Run run =
+      parts.attempts->BeginsWithoutBlocking() ? http::Run::kOnLoop : http::Run::kOnWorker;
   const auto add_later = [&](std::string pattern, LaterHandler handler) {
     add_route({.method = Method::kPost,
                .pattern = std::move(pattern),
+               .run = run,
                .handler = guarded([routes, handler](const RoutedRequest& routed) {
                  return (*routes.*handler)(routed);
                })});
