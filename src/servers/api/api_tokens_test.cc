@@ -89,6 +89,17 @@ TEST_F(ApiTokensTest, NoticesNewAndRevokedTokensWithinASecond) {
   EXPECT_EQ(Ask(tokens, token), std::nullopt);
 }
 
+// A token that was found good is not checked again in every request, but with every new reading.
+TEST_F(ApiTokensTest, ATokenWhoseHashWasReplacedIsRefusedWithinASecond) {
+  TokenFile tokens(path_, clock_, logger_);
+  const std::string token = Create("ci");
+  const TokenEntry entry = ListTokens(path_)->front();
+  EXPECT_EQ(Ask(tokens, token), "ci");
+  std::ofstream(path_) << entry.id << " ci " << std::string(64, '0') << " 1\n";
+  clock_.Advance(std::chrono::seconds(1));
+  EXPECT_EQ(Ask(tokens, token), std::nullopt);
+}
+
 TEST_F(ApiTokensTest, ListsInOrderAndRevokesByName) {
   Create("a");
   Create("b");
