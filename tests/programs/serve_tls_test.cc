@@ -58,12 +58,13 @@ TEST_F(ServeTlsTest, TakesSlacksEvents) {
   Serve({"--tls-certificate", "certificate.pem", "--tls-key", "key.pem"},
         {std::string("SLACK_SIGNING_SECRET=") + kDemoSecret});
   http::CurlClient client({.authorities = path("first.pem")}, &clock_, &sleeper_);
+  const std::string now = std::to_string(clock_.NowSeconds());
   const auto send = [&](const std::string& secret) {
     const demo::SenderOptions options{.url = "https://" + address_ + "/slack/events",
                                       .signing_secret = Secret(std::string(secret))};
     return client
         .Send(demo::MakeDelivery(options, R"({"type":"url_verification","challenge":"c"})",
-                                 {.timestamp = std::to_string(clock_.NowSeconds())}),
+                                 {.timestamp = now}),
               Deadline::After(clock_, seconds(30)))
         .response;
   };
