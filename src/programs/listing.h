@@ -2,6 +2,7 @@
 // terminal, the default is a table.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>

@@ -259,7 +259,7 @@ TEST_F(ArchiveBodiesTest, AnUnknownChannelIsNotFound) {
 }
 
 TEST_F(ArchiveBodiesTest, AKnownChannelWithoutMessagesIsEmpty) {
-  Store(R"({"type":"channel_created","channel":{"id":"C2X","name":"new"},)"
+  Store(R"({"type":"channel_created","channel":{"id":"C2X","name":"new","is_private":false},)"
         R"("event_ts":"1700000000.000000"})");
   const std::string channel = "/api/v1/teams/T1X/channels/C2X";
   EXPECT_EQ(Get(channel + "/messages").body, R"({"messages":[]})");

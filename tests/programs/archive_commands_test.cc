@@ -230,7 +230,7 @@ TEST_F(ArchiveCommandsTest, AMessageWithoutTextIsNoEmptyLine) {
   for (const Words& list : {Words{"messages", "general", "--from", "2021-05-31", "--table"},
                             Words{"thread", "general", "1622500001.000100", "--table"}}) {
     const std::string table = DoArchive(list);
-    EXPECT_THAT(table, HasSubstr("1 attachments  Build 7 passed"));
+    EXPECT_THAT(table, HasSubstr("1 attachment  Build 7 passed"));
     EXPECT_THAT(table, HasSubstr("[log.txt]"));
     EXPECT_THAT(table, HasSubstr("Zoe Quay"));
   }

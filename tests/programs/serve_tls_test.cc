@@ -112,8 +112,8 @@ TEST_F(ServeTlsTest, IsRecognisedByTheDoctorByItsCertificate) {
   const Words environment = {"TIDEMARK_LISTEN=" + address_,
                              "TIDEMARK_TLS_CERTIFICATE=certificate.pem", "TIDEMARK_TLS_KEY=key.pem",
                              "TIDEMARK_SLACK_API_URL=http://" + own_host_ + ":1"};
-  EXPECT_THAT(Run({"doctor"}, environment).out,
-              HasSubstr("ok       store: the server at " + address_ + " uses 'tidemark-data'"));
+  EXPECT_THAT(Run({"doctor"}, environment).out, HasSubstr("ok       store: the server at https://" +
+                                                          address_ + " uses 'tidemark-data'"));
   EXPECT_EQ(StopServer(), kOk);
   WriteCertificate("second.pem", "127.0.0.1");
   ServeOverTls();

@@ -1,6 +1,7 @@
 // The data folder around the database: how it is made, marked and synced (docs/formats/folder.md).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 

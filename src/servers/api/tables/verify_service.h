@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "base/worker_pool.h"
