@@ -182,8 +182,10 @@ function(tidemark_test_library word)
   set(target tidemark_${word})
   add_library(${target} STATIC ${ARG_SOURCES})
   target_link_libraries(${target} PUBLIC tidemark_flags fmt::fmt ${ARG_DEPENDS})
-  # As the libraries whose precompiled headers it uses.
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ${BUILD_SHARED_LIBS})
+  if(BUILD_SHARED_LIBS)
+    # As the libraries whose precompiled headers it uses.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
   tidemark_reuse_headers(${target} library_headers)
   tidemark_unity(${target})
 endfunction()
