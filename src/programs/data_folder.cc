@@ -71,10 +71,6 @@ Result<Settings> LoadSettings(const FolderOptions& options) {
   return LoadSettings(sources);
 }
 
-Result<std::string> FindDataFolder(const FolderOptions& options) {
-  return TRY(LoadSettings(options)).Text("data");
-}
-
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOptions& options,
                                                                  Use use) {
   const Settings settings = TRY(LoadSettings(options));

@@ -33,9 +33,6 @@ enum class Use {
 // Loads the settings. The flags of the command override the environment and the file.
 Result<Settings> LoadSettings(const FolderOptions& options);
 
-// The data folder: from the flag, the variable TIDEMARK_DATA, the settings file, or the default.
-Result<std::string> FindDataFolder(const FolderOptions& options);
-
 // Fails with kNotFound if there is no such folder, and with kUnavailable if another process keeps
 // it open for longer than a second.
 Result<std::unique_ptr<embedded::EmbeddedTables>> OpenDataFolder(const FolderOptions& options,
