@@ -273,10 +273,11 @@ TEST(CeilingTest, LocksAfterAHundredFailuresInARowUntilItIsLifted) {
   EXPECT_EQ(stage.VerdictOf(kPassword), Verdict::kIndefinitelyLocked);
   EXPECT_THAT(stage.Logged(), HasSubstr("locked indefinitely"));
   EXPECT_EQ(stage.VerdictOf(kMfaCode), Verdict::kPermitted);
-  EXPECT_EQ(*stage.attempts.AtCeiling(stage.person), std::set<std::string>{"PASSWORD_ENTRY"});
+  EXPECT_EQ(stage.attempts.GetStanding(stage.person)->at_ceiling,
+            std::set<std::string>{"PASSWORD_ENTRY"});
   ASSERT_TRUE(stage.attempts.LiftCeiling(stage.person));
   EXPECT_EQ(stage.VerdictOf(kPassword), Verdict::kPermitted);
-  EXPECT_TRUE(stage.attempts.AtCeiling(stage.person)->empty());
+  EXPECT_TRUE(stage.attempts.GetStanding(stage.person)->at_ceiling.empty());
 }
 
 constexpr std::string_view kLowCeiling = R"({

@@ -618,10 +618,6 @@ Result<EmailFraud> Attempts::GetEmailFraud(const Subject& email) {
   return FraudOf(TRY(engine_->Load(email)));
 }
 
-Result<std::set<std::string>> Attempts::AtCeiling(const Subject& subject) {
-  return TRY(engine_->Load(subject)).ClassifiersAt(policy_.ceiling());
-}
-
 Status Attempts::LiftCeiling(const Subject& subject, const Author& by) {
   const auto lift = [&](Account* account) -> Status {
     if (account->ForgetFailures()) {

@@ -113,6 +113,7 @@ struct Standing {
   std::vector<StandingState> states = {};
   std::vector<StandingDevice> devices = {};
   std::vector<StandingFailures> failures = {};
+  // The classifiers that too many failures in a row have locked, in any lane.
   std::set<std::string> at_ceiling = {};
   EmailFraud email_fraud = EmailFraud::kPending;
 };
@@ -194,8 +195,6 @@ class Attempts {
   Status SetEmailFraud(const Subject& email, EmailFraud state,
                        std::optional<std::chrono::seconds> life, const Author& by = {});
   Result<EmailFraud> GetEmailFraud(const Subject& email);
-  // The classifiers that too many failures in a row have locked, in any lane.
-  Result<std::set<std::string>> AtCeiling(const Subject& subject);
   // Resets the failures in a row, in all lanes.
   Status LiftCeiling(const Subject& subject, const Author& by = {});
   // Adds what is known of one id to another id of the same person, for an address whose key was
