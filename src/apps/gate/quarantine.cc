@@ -91,16 +91,16 @@ Result<RecheckReport> Quarantine::Recheck(const Actions& actions) {
     if (waiting_teams.contains(team)) return tables::Paging::kContinue;
     ++report.looked_at;
     switch (TRY(RecheckOne(row, actions))) {
-      case Outcome::kPromoted:
+      case RecheckOutcome::kPromoted:
         ++report.promoted;
         break;
-      case Outcome::kKept:
+      case RecheckOutcome::kKept:
         ++report.kept;
         break;
-      case Outcome::kGivenUp:
+      case RecheckOutcome::kGivenUp:
         ++report.given_up;
         break;
-      case Outcome::kWithoutBudget:
+      case RecheckOutcome::kWithoutBudget:
         ++report.without_budget;
         waiting_teams.insert(team);
         break;
@@ -139,25 +139,26 @@ Result<QuarantinePage> Quarantine::List(const std::optional<std::string>& after,
   return kept;
 }
 
-Result<Quarantine::Outcome> Quarantine::RecheckOne(const item::Item& row, const Actions& actions) {
+Result<Quarantine::RecheckOutcome> Quarantine::RecheckOne(const item::Item& row,
+                                                          const Actions& actions) {
   const std::string body = BodyOf(row);
   Result<slack::Envelope> envelope = slack::ParseEnvelope(body);
   const auto* callback = envelope ? std::get_if<slack::EventCallback>(&*envelope) : nullptr;
   const Verdict verdict = callback != nullptr ? actions.check(*callback) : Deny(Reason::kNoIds);
-  if (IsForLackOfBudget(verdict)) return Outcome::kWithoutBudget;
+  if (IsForLackOfBudget(verdict)) return RecheckOutcome::kWithoutBudget;
   if (verdict.decision == Decision::kAllow && actions.promote(*callback, body, verdict)) {
     TRY(tables_.Delete({.table = options_.table, .key = KeyOf(row)}));
     metrics_.promoted.Add();
-    return Outcome::kPromoted;
+    return RecheckOutcome::kPromoted;
   }
   const EpochSeconds give_up_at = GiveUpTimeOf(row);
   // An event that passed and could not be stored is not given up: the store will be back.
   if (verdict.decision == Decision::kAllow || clock_.NowSeconds() < give_up_at) {
     TRY(Postpone(row, give_up_at));
-    return Outcome::kKept;
+    return RecheckOutcome::kKept;
   }
   TRY(GiveUp(row, callback, actions));
-  return Outcome::kGivenUp;
+  return RecheckOutcome::kGivenUp;
 }
 
 Status Quarantine::Postpone(const item::Item& row, EpochSeconds give_up_at) {

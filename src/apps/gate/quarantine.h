@@ -100,8 +100,8 @@ class Quarantine {
   Result<QuarantinePage> List(const std::optional<std::string>& after, uint32_t limit);
 
  private:
-  enum class Outcome { kPromoted, kKept, kGivenUp, kWithoutBudget };
-  Result<Outcome> RecheckOne(const item::Item& row, const Actions& actions);
+  enum class RecheckOutcome { kPromoted, kKept, kGivenUp, kWithoutBudget };
+  Result<RecheckOutcome> RecheckOne(const item::Item& row, const Actions& actions);
   Status Postpone(const item::Item& row, EpochSeconds give_up_at);
   Status GiveUp(const item::Item& row, const slack::EventCallback* callback,
                 const Actions& actions);
