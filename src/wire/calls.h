@@ -1,7 +1,7 @@
 // The operations as a server sees them: a table of rows, each with a name and a function that
 // decodes the body of a request into a Call.
 //
-//   const CallRow* row = FindCall(Service::kTables, "PutItem");
+//   const CallRow* row = FindCall("PutItem");
 //   Call call = TRY(row->decode(body));
 //   if (MayChange(call.changed_tables)) call.make(tables).Then(…);
 //
