@@ -1,10 +1,10 @@
 // Attempts decides whether a person may try a secret again. A slot is taken before the secret is
 // checked, because requests that come at once would otherwise all find a count below the limit.
 //
-//   Reservation slot = TRY(attempts.Reserve({.subject = s, .name = n, .attempt_id = id}));
-//   if (slot.decision.verdict != Verdict::kPermitted) return Refuse(slot.decision);
+//   Decision decision = TRY(attempts.Reserve({.subject = s, .name = n, .attempt_id = id}));
+//   if (decision.verdict != Verdict::kPermitted) return Refuse(decision);
 //   bool right = Verify(secret);
-//   Decision after = TRY(attempts.Settle({..., .attempt_id = id, .right = right}));
+//   SettleReply after = TRY(attempts.Settle({..., .attempt_id = id, .right = right}));
 //
 // Over any number of threads and processes, no more verifications are started in a window than the
 // limit allows, apart from those that succeed. A success gives the slot back, a failure counts it,
@@ -16,7 +16,7 @@
 // the store failed; kInvalid when a name or an identifier is missing or unknown.
 //
 // Every change of a lock or state is written to the audit log, without secrets or addresses. May be
-// called from any thread. All calls block, except the two that return a Later.
+// called from any thread. All calls block, except those that return a Later.
 #pragma once
 
 #include <chrono>
