@@ -154,8 +154,8 @@ const Setting kProgramSettings[] = {
      .kind = SettingKind::kBool,
      .default_value = "true",
      .help = "Read Slack's lists of channels and people every few minutes while events arrive. "
-             "They give names, and spare the look-up of single users and channels, of which Slack "
-             "allows few a minute."},
+             "The lists give names. They also replace look-ups of single users and channels, of "
+             "which Slack allows only few a minute."},
 
     {.name = "gate.table",
      .kind = SettingKind::kText,
@@ -427,8 +427,8 @@ const Setting kProgramSettings[] = {
      .default_value = "100",
      .help =
          "The maximum number of calls per second to the table of the cache; this many may also "
-         "be made at once. It applies only when you set it: the table is in the process and has "
-         "no budget, so by default nothing is limited, also not to the number shown here.",
+         "be made at once. Calls are limited only if you set it, even though a default is shown: "
+         "the table is in the same process and has no limit of its own.",
      .other_variables = {"DYNAMODB_RATE_LIMIT_RPS"}},
     {.name = "documents.bucket",
      .kind = SettingKind::kText,

@@ -28,7 +28,7 @@ void AddProblem(const Error& error, std::vector<std::string>* problems) {
   if (problems->size() < kMaxProblems) problems->push_back(error.message);
 }
 
-Error Stopped() { return {ErrorCode::kCancelled, "it was told to stop"}; }
+Error Stopped() { return {ErrorCode::kCancelled, "it was interrupted"}; }
 
 // Calls `visit` with the key of every object below the path.
 Status WalkKeys(const Descriptor& root, const std::string& path,

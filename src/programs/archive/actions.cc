@@ -233,7 +233,7 @@ Result<bool> Download(ApiSource& source, const std::string& path, const std::str
     stream.write(piece.data(), static_cast<std::streamsize>(piece.size()));
     return check();
   }));
-  stream.close();  // The last bytes are written here, and may find the disk full.
+  stream.close();  // Writes the last bytes, which fails if the disk is full.
   TRY(check());
   return there;
 }
@@ -242,16 +242,16 @@ std::string WhyNotStored(const Json& file, const Json& message) {
   if (IsTrueIn(file, "failed")) {
     return "it could not be fetched: " + CellOf(message, "files_fetch_error");
   }
-  if (IsTrueIn(file, "is_external")) return "it is not at Slack but at another place";
+  if (IsTrueIn(file, "is_external")) return "it is not at Slack but in another service";
   const std::string mode = CellOf(file, "mode");
   if (mode == "hidden_by_limit" || mode == "tombstone") {
-    return fmt::format("Slack no longer gives it out ({})", mode);
+    return fmt::format("Slack no longer offers it for download ({})", mode);
   }
   return "the archive does not have it: no server has fetched it yet";
 }
 
-// Why the file was not saved; nullopt: it was. Half a file is not left behind: it would look like
-// the whole one.
+// Returns the reason why the file was not saved, or nullopt if it was saved. Removes a file that
+// was written in part: it would look like a complete one.
 Result<std::optional<std::string>> SaveFile(ApiSource& source, const Json& file,
                                             const Json& message, const std::string& folder) {
   const std::string path = TextIn(file, "path");
@@ -263,7 +263,7 @@ Result<std::optional<std::string>> SaveFile(ApiSource& source, const Json& file,
   std::filesystem::remove(target, ignored);
   if (!there) return there.error();
   return std::optional<std::string>(
-      "its object is missing: 'tidemark archive verify' lists all that are");
+      "its object is missing: 'tidemark archive verify' lists all missing objects");
 }
 
 }  // namespace
@@ -378,10 +378,11 @@ Status MakeFolder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (!error) return Done{};
-  return Invalid(fmt::format("'{}' cannot be made: {}", folder, error.message()));
+  return Invalid(fmt::format("the folder '{}' cannot be created: {}; name another one with --save",
+                             folder, error.message()));
 }
 
-// Saves all files that the archive has, and says of each other one why it was not saved.
+// Saves all files that the archive has. For every other file it prints why it was not saved.
 Result<ExitCode> SaveFiles(ApiSource& source, const Json& message, const std::string& folder) {
   TRY(MakeFolder(folder));
   const auto files = message.Find("files");

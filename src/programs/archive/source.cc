@@ -44,7 +44,9 @@ Result<std::string> TeamPath(ApiSource& source, const ArchiveSourceOptions& opti
     for (const Json one : list->Elements()) teams.emplace_back(one.AsString().value_or(""));
   }
   if (teams.empty()) {
-    return Error{ErrorCode::kNotFound, "the archive is empty: it has no team yet"};
+    return Error{ErrorCode::kNotFound,
+                 "the archive is empty: connect the server to Slack, or import an export with "
+                 "'tidemark archive import'"};
   }
   const std::string known = fmt::format("{}", fmt::join(teams, ", "));
   if (!options.team && teams.size() > 1) {
@@ -54,7 +56,7 @@ Result<std::string> TeamPath(ApiSource& source, const ArchiveSourceOptions& opti
       options.team ? TRY(slack::TeamId::Parse(*options.team)).text() : teams.front();
   if (std::ranges::find(teams, team) == teams.end()) {
     return Error{ErrorCode::kNotFound,
-                 fmt::format("the archive has nothing of team {}; it has: {}", team, known)};
+                 fmt::format("the archive has nothing of team {}: choose one of {}", team, known)};
   }
   return "/api/v1/teams/" + team;
 }

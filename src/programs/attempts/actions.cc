@@ -258,7 +258,7 @@ Result<ExitCode> ListLocked(const LockedCommandOptions& options) {
 
 namespace {
 
-// Nothing was lifted: what was looked for, and what unlock-all leaves in every case.
+// For an unlock-all that lifted nothing: what it looked for, and which locks it never lifts.
 std::string DescribeNoMatch(const LockedCommandOptions& options) {
   std::string looked_for = fmt::format("since {}", options.since);
   const auto add = [&](std::string_view word, const std::string& value) {
@@ -268,9 +268,10 @@ std::string DescribeNoMatch(const LockedCommandOptions& options) {
   add("of the journey", options.journey);
   add("of the classifier", options.classifier);
   return fmt::format(
-      "tidemark: nothing was lifted: rules have set no lock that still holds {}. Locks that a "
-      "person has set stay, permanent ones too; locks of sources need --journey SOURCE, and "
-      "ceilings need --ceiling. 'tidemark attempts locked' lists everybody who is locked",
+      "tidemark: nothing was lifted: there is no live lock that a rule has set {}. unlock-all "
+      "never lifts permanent locks and locks that a person has set. To lift locks of sources, add "
+      "--journey SOURCE; to lift ceilings, add --ceiling. 'tidemark attempts locked' lists "
+      "everybody who is locked",
       looked_for);
 }
 

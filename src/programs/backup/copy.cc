@@ -31,7 +31,7 @@ bool IsStopped(const BackupProgress& progress) {
   return progress.stop != nullptr && *progress.stop;
 }
 
-// Whether the tables fit on the disk of the copy, and some space stays free.
+// Fails if the tables do not fit on the disk of the copy with some free space left.
 Status CheckSpace(const fs::path& tables, const fs::path& to) {
   uint64_t needed = directory::kFreeBytesAfterCopy;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tables)) {
@@ -40,8 +40,8 @@ Status CheckSpace(const fs::path& tables, const fs::path& to) {
   const uint64_t available = fs::space(to).available;
   if (available >= needed) return Done{};
   return Error{ErrorCode::kUnavailable,
-               fmt::format("the disk of '{}' has {} MB left, and the tables need {} MB, of which "
-                           "{} MB stay free: free some space, or name a folder on another disk",
+               fmt::format("the disk of '{}' has {} MB left, but {} MB are needed (with {} MB that "
+                           "stay free): free some space, or name a folder on another disk",
                            to.string(), available >> 20, needed >> 20,
                            directory::kFreeBytesAfterCopy >> 20)};
 }
@@ -54,7 +54,7 @@ Status CopyTables(const fs::path& from, const fs::path& to, const BackupProgress
     fs::create_directory(to / kTablesName);
     for (const fs::directory_entry& entry : fs::directory_iterator(tables)) {
       if (IsStopped(progress)) {
-        return Error{ErrorCode::kCancelled, "the copying of the tables was told to stop"};
+        return Error{ErrorCode::kCancelled, "the copy of the tables was interrupted"};
       }
       const fs::path copy = to / kTablesName / entry.path().filename();
       fs::copy(entry.path(), copy);
@@ -88,7 +88,7 @@ fs::path Plain(const std::string& folder) {
 Status CheckComplete(const std::string& backup) {
   if (!IsNameOfPartial(Plain(backup))) return Done{};
   return Invalid(
-      fmt::format("'{}' is the name of a backup that is not complete: name another", backup));
+      fmt::format("'{}' has the ending of a backup that is not complete: name another", backup));
 }
 
 // Other programs take a name that begins with '-' for an option, and do not show one that begins

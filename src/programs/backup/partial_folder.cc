@@ -48,11 +48,11 @@ std::vector<fs::path> EntriesOf(const fs::path& folder) {
 
 Status CheckEmpty(const fs::path& folder) {
   if (!fs::is_directory(folder)) {
-    return Invalid(fmt::format("'{}' is not a folder: name a new one", folder.string()));
+    return Invalid(fmt::format("'{}' is not a folder: name a new folder", folder.string()));
   }
   const std::vector<fs::path> entries = EntriesOf(folder);
   if (entries.empty()) return Done{};
-  return Invalid(fmt::format("the folder '{}' is not empty (it has '{}'): name a new one",
+  return Invalid(fmt::format("the folder '{}' is not empty (it has '{}'): name a new folder",
                              folder.string(), entries.front().filename().string()));
 }
 
@@ -78,8 +78,8 @@ Result<PartialFolder> PartialFolder::Begin(const fs::path& target, std::string_v
   RemoveLeftovers(path.parent_path(), ending);
   if (fs::exists(fs::symlink_status(path))) {
     return Error{ErrorCode::kUnavailable,
-                 fmt::format("the folder '{}' is there already: another process makes the same "
-                             "copy, or it is none that tidemark left; wait, or remove it",
+                 fmt::format("the folder '{}' exists already: if another process is making this "
+                             "copy, wait until it has ended; otherwise remove the folder",
                              path.string())};
   }
   if (is_there) TRY(CheckEmpty(target));
@@ -126,7 +126,8 @@ Status PartialFolder::Publish() {
 Status SyncToDisk(const fs::path& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.is_open() && fsync(file.get()) == 0) return Done{};
-  return Error{ErrorCode::kUnavailable, fmt::format("cannot sync '{}' to disk", path.string())};
+  return Error{ErrorCode::kUnavailable,
+               fmt::format("cannot sync '{}' to disk: check the disk", path.string())};
 }
 
 }  // namespace tidemark::programs

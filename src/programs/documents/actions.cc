@@ -35,7 +35,12 @@ Result<std::string> ReadAll(const std::string& file) {
   using Bytes = std::istreambuf_iterator<char>;
   if (file == "-") return std::string(Bytes(std::cin), Bytes());
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) return Invalid(fmt::format("the file '{}' cannot be read", file));
+  if (!stream) {
+    return Invalid(
+        fmt::format("the file '{}' cannot be read: name a file that exists and that "
+                    "this user can read, or - for standard input",
+                    file));
+  }
   return std::string(Bytes(stream), Bytes());
 }
 

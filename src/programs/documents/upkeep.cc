@@ -34,7 +34,9 @@ constexpr int kMaxIdlePieces = 5;
 // ---- The checkpoint file, which has one line ----
 
 Error CannotUseFile(const std::string& path) {
-  return Invalid(fmt::format("the checkpoint file '{}' cannot be read and written", path));
+  return Invalid(fmt::format(
+      "the checkpoint file '{}' cannot be read and written: name another one with --checkpoint",
+      path));
 }
 
 // Returns an empty text when there is no file.

@@ -163,7 +163,9 @@ Status RevokeToken(const std::string& path, const std::string& name) {
   if (!folder.is_locked()) return CannotWrite(path);
   std::vector<TokenEntry> entries = TRY(ListTokens(path));
   if (std::erase_if(entries, [&](const TokenEntry& entry) { return entry.name == name; }) == 0) {
-    return Error{ErrorCode::kNotFound, fmt::format("there is no token '{}' in {}", name, path)};
+    return Error{
+        ErrorCode::kNotFound,
+        fmt::format("there is no token '{}' in {}: 'tidemark token list' lists them", name, path)};
   }
   return WriteAll(path, entries);
 }

@@ -127,7 +127,7 @@ Result<std::string> ReadWorkUrl(const Settings& settings) {
   if (url.empty()) return url;
   // The URL may contain a secret, so the message does not show it.
   if (!http::SplitUrl(url)) {
-    return Invalid("work.url is not a URL that begins with http:// or https://");
+    return Invalid("work.url is not a URL: set one that begins with http:// or https://");
   }
   return url;
 }

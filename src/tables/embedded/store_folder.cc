@@ -179,10 +179,11 @@ Status StoreFolder::CopyDatabase(const std::string& links, StopFlag stop) const 
   if (status.ok()) status = env_->GetFreeSpace(path_, &free_bytes);
   if (!status.ok()) return ToError(status, "measuring the tables");
   if (free_bytes < needed) {
-    return Error{ErrorCode::kUnavailable,
-                 fmt::format("the disk of the copy has {} MB left, and the tables need {} MB, of "
-                             "which {} MB stay free: free some space, or copy to another disk",
-                             free_bytes >> 20, needed >> 20, kFreeBytesAfterCopy >> 20)};
+    return Error{
+        ErrorCode::kUnavailable,
+        fmt::format("the disk of the copy has {} MB left, but {} MB are needed (with {} MB "
+                    "that stay free): free some space, or copy to another disk",
+                    free_bytes >> 20, needed >> 20, kFreeBytesAfterCopy >> 20)};
   }
   TRY(MakeOne(database()));
   for (const std::string& name : names) {
@@ -200,7 +201,7 @@ Status StoreFolder::CopyFile(const std::string& from, const std::string& to, Sto
   std::string scratch(kPieceBytes, '\0');
   for (rocksdb::Slice piece(scratch); status.ok() && !piece.empty();) {
     if (stop != nullptr && *stop) {
-      return Error{ErrorCode::kCancelled, "the copying of the tables was told to stop"};
+      return Error{ErrorCode::kCancelled, "the copy of the tables was interrupted"};
     }
     status = source->Read(scratch.size(), &piece, scratch.data());
     if (status.ok()) status = target->Append(piece);

@@ -61,7 +61,7 @@ class Verifier {
   // Asked for every row. An error ends the verification.
   Status GoOn() const {
     if (stop_ != nullptr && *stop_) {
-      return Error{ErrorCode::kCancelled, "the verification was told to stop before its end"};
+      return Error{ErrorCode::kCancelled, "the verification was interrupted before its end"};
     }
     // A full disk, perhaps: the store is opened again once there is space, but not while somebody
     // reads a snapshot of it.

@@ -79,7 +79,7 @@ Result<MessageQuery> ParseMessageQuery(std::string_view text) {
     }
   }
   if (query.from && query.to && *query.to < *query.from) {
-    return Invalid("the parameter 'from' is later than 'to'");
+    return Invalid("the parameter 'from' is later than 'to': exchange them");
   }
   return query;
 }

@@ -95,7 +95,8 @@ Result<std::vector<attempts::Subject>> ParseOtherIds(const JsonBody& body) {
   if (!body.Has("also")) return subjects;
   const std::vector<std::string> ids = TRY(body.KnownTexts("also"));
   if (ids.size() > kMaxIdentifiers) {
-    return Invalid(fmt::format("a person has at most {} ids", kMaxIdentifiers));
+    return Invalid(
+        fmt::format("the field 'also' has {} ids: name at most {}", ids.size(), kMaxIdentifiers));
   }
   for (const std::string& id : ids) subjects.push_back(TRY(attempts::Subject::Parse(id)));
   return subjects;

@@ -80,7 +80,9 @@ void WriteLocked(const Subject& subject, const std::vector<attempts::Lock>& lock
 Answer ListLocked(const LockedRoutesParts& parts, const RoutedRequest& routed) {
   std::string cursor;
   for (const auto& [key, value] : TRY(http::ParseQuery(routed.request.query))) {
-    if (key != "cursor") return Invalid(fmt::format("unknown parameter '{}'", key));
+    if (key != "cursor") {
+      return Invalid(fmt::format("there is no parameter '{}'; the only one is cursor", key));
+    }
     cursor = value;
   }
   return NextPage(parts, cursor, [&](const Subject& subject, JsonWriter* writer) -> Status {

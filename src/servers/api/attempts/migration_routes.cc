@@ -88,7 +88,8 @@ Result<StepOptions> ParseStep(const RoutedRequest& routed, std::string_view flag
   if (!body.Has("for_seconds")) return options;
   const int64_t seconds = TRY(body.Integer("for_seconds"));
   if (seconds < 1 || seconds > kMaxSeconds) {
-    return Invalid(fmt::format("'for_seconds' should be between 1 and {}", kMaxSeconds));
+    return Invalid(fmt::format("the field 'for_seconds' should be between 1 and {}, not {}",
+                               kMaxSeconds, seconds));
   }
   options.slice = std::chrono::seconds(seconds);
   return options;

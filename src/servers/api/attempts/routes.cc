@@ -64,7 +64,8 @@ Result<Name> NameIn(const RoutedRequest& routed, std::initializer_list<std::stri
   if (count != routed.parameters.end()) name.count = count->second;
   for (auto& [key, value] : TRY(http::ParseQuery(routed.request.query))) {
     if (std::ranges::find(known, key) == known.end()) {
-      return Invalid(fmt::format("unknown parameter '{}'", key));
+      return Invalid(
+          fmt::format("there is no parameter '{}'; there are: {}", key, fmt::join(known, ", ")));
     }
     (key == "lane" ? name.lane : name.method) = value;
   }

@@ -34,8 +34,9 @@ Response WithTag(Response response, const std::string& etag) {
 Result<Document> ParseDocument(const RoutedRequest& routed) {
   Document document = TRY(Document::Parse(routed.request.body));
   if (document.id() == IdIn(routed)) return document;
-  return Invalid(fmt::format("the document's id is '{}', but the path names '{}'", document.id(),
-                             IdIn(routed)));
+  return Invalid(
+      fmt::format("the document's id is '{}', but the path names '{}': correct one of them",
+                  document.id(), IdIn(routed)));
 }
 
 // The token is checked on a shared worker, because that may read its file; the work is done on a

@@ -14,7 +14,7 @@ void VerifyService::AddRoutes(http::Router* router, TokenFile* tokens) {
 
 Later<http::Response> VerifyService::Begin() {
   if (!verify_) {
-    return ToProblem({ErrorCode::kUnavailable, "this server has no tables that it can verify"});
+    return ToProblem({ErrorCode::kUnavailable, "this server was started without tables to verify"});
   }
   if (is_running_.exchange(true)) {
     return ToProblem(
