@@ -49,7 +49,7 @@ TEST_F(TurnTest, AnInnerTurnIsPartOfTheOuterOne) {
 }
 
 // What the end of a turn hands over does not wait for a turn that may never come.
-TEST_F(TurnTest, IsOverWhenItCalls) {
+TEST_F(TurnTest, CallsAtItsEndAreNotPartOfIt) {
   {
     const Turn turn;
     Turn::AtEnd(&a_, [this] { AtEnd(a_, "a"); });
@@ -57,7 +57,7 @@ TEST_F(TurnTest, IsOverWhenItCalls) {
   EXPECT_EQ(done_, "a");
 }
 
-TEST_F(TurnTest, DoesNotHoldOtherThreads) {
+TEST_F(TurnTest, DoesNotDelayCallsOfOtherThreads) {
   const Turn turn;
   std::thread([this] { AtEnd(a_, "a"); }).join();
   EXPECT_EQ(done_, "a");

@@ -185,7 +185,7 @@ TEST_F(ServerLimitsTest, BoundsTheBytesOfRepliesThatAreNotSent) {
 }
 
 // A reply of many parts counts for what is still in memory, not for all of it until its last byte.
-TEST_F(ServerLimitsTest, WhatWasReadOfAReplyCountsNoMore) {
+TEST_F(ServerLimitsTest, SentPartsOfAReplyNoLongerCount) {
   constexpr size_t kPartBytes = 16 << 20;
   constexpr size_t kParts = 20;  // Far more than the buffers of a connection hold. All are one.
   options_.limits.max_reply_bytes_at_once = (kParts + 1) * kPartBytes;
@@ -298,7 +298,7 @@ TEST_F(ServerLimitsTest, RefusesLargeBodies) {
 // A client may send a whole body, and more requests, before it reads. It gets the refusal all the
 // same, is told that nothing else is answered, and the connection ends without a reset (RFC 9112,
 // 9.6).
-TEST_F(ServerLimitsTest, ARefusalIsReadByAClientThatSendsOn) {
+TEST_F(ServerLimitsTest, AClientThatKeepsSendingStillGetsTheRefusal) {
   options_.limits.max_body_bytes = 10;
   Start();
   for (const auto& [head, status] :

@@ -41,7 +41,7 @@ TEST(SizeTest, CountsNamesAndValuesOfAnItem) {
 }
 
 // A reply that is larger than its measure could take any amount of memory.
-TEST(SizeTest, JsonBytesAreNotFewerThanTheJsonHas) {
+TEST(SizeTest, JsonBytesIsAtLeastTheLengthOfTheJson) {
   const std::vector<Item> items = {
       {},
       {{"id", "a"}, {"h\xc3\xa9", SizedNumber("-12.5")}},

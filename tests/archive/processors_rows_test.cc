@@ -117,7 +117,7 @@ TEST_F(RowsTest, AnOldMessageIsNotABeginning) {
 }
 
 // An export may be of a minute ago. Nobody listened to Slack when its messages were posted.
-TEST_F(RowsTest, AnImportedMessageIsNotABeginning) {
+TEST_F(RowsTest, AnImportedMessageDoesNotBeginCoverage) {
   const auto imported = JsonDocument::Parse(
       fmt::format(R"({{"type":"message","user":"U1X","text":"x","ts":"{}"}})", kNow));
   const ImportedRow row =

@@ -129,7 +129,7 @@ TEST(PolicyTest, AcceptsAnAliasInARule) {
 
 // Two servers with different policies on one table, as during a change of the policy: the rows are
 // common, and each server judges them by its own limits.
-TEST(PolicyTest, OfEachServerJudgesTheCommonRows) {
+TEST(PolicyTest, OfEachServerIsAppliedToTheSharedRows) {
   Stage lenient;
   std::string text(Policy::DefaultText());
   const std::string rule = R"("classifier": "PASSWORD_ENTRY",

@@ -94,7 +94,7 @@ TEST(AdvanceTest, FromOldCopiesLocksIntoTheTable) {
 
 // The first copy takes as long as there are subjects. Servers meet subjects that it has not come
 // to, and note each as a difference; that must not send it back to the beginning. Review: T14
-TEST(AdvanceTest, FromOldCopiesInStepsBesideServers) {
+TEST(AdvanceTest, FromOldGoesOnAlthoughServersSeeDifferences) {
   MoveStage stage(Phase::kOld);
   for (int i = 0; i < 500; ++i) {
     const auto subject = attempts::SubjectOf("subject-" + std::to_string(i));

@@ -82,7 +82,7 @@ TEST_F(ArchiveBodiesTest, ANoticeOfAReplyLeavesItsRootAsItWasPosted) {
   }
 }
 
-TEST_F(ArchiveBodiesTest, ThePostReplacesWhatANoticeOfAReplyToldBeforeIt) {
+TEST_F(ArchiveBodiesTest, ThePostReplacesTheBodyOfAnEarlierNoticeOfAReply) {
   Store(ReplyNotice(""));
   EXPECT_THAT(Get(kMessage).body, HasSubstr(R"("inferred":true)"));
   EXPECT_EQ(Versions(), "root ");
@@ -214,7 +214,7 @@ TEST_F(ArchiveBodiesTest, AMessageWithoutTextHasASummary) {
   EXPECT_THAT(In(Get(kMessage), "message"), Not(HasSubstr("summary")));
 }
 
-TEST_F(ArchiveBodiesTest, ALongSummaryIsCutBehindACharacter) {
+TEST_F(ArchiveBodiesTest, ALongSummaryIsCutAfterAWholeCharacter) {
   std::string text;
   for (int i = 0; i < 400; ++i) text += "ä";
   Post(kTs, "", fmt::format(R"(,"attachments":[{{"text":"{}"}}])", text));

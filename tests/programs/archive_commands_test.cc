@@ -218,7 +218,7 @@ TEST_F(ArchiveCommandsTest, TablesAreForPeople) {
   EXPECT_THAT(table, HasSubstr("edited 1 file"));
 }
 
-TEST_F(ArchiveCommandsTest, AMessageWithoutTextIsNoEmptyLine) {
+TEST_F(ArchiveCommandsTest, AMessageWithoutTextIsShownWithASummary) {
   std::ofstream(path("export/general/2021-06-01.json"))
       << R"([{"type":"message","subtype":"bot_message","bot_id":"B1X","text":"",)"
          R"("ts":"1622500001.000100","thread_ts":"1622500001.000100","attachments":)"

@@ -178,7 +178,7 @@ TEST_F(BackupCopyTest, RemovesWhatKilledBackupsLeft) {
 }
 
 // Only folders that are known to be unfinished are removed, and only when nobody works on them.
-TEST_F(BackupCopyTest, LeavesWhatIsNotALeftover) {
+TEST_F(BackupCopyTest, KeepsFoldersThatAreNotLeftovers) {
   Put("a");
   std::filesystem::create_directories(path("mine.making/tables"));
   Leave("theirs.making");

@@ -181,7 +181,7 @@ TEST_F(DemoCommandTest, SendsEventsThatAreAllStoredOnce) {
 }
 
 // A newcomer types what the demo prints, as it is printed, and sees the demo's workspace.
-TEST_F(DemoCommandTest, TheCommandThatItPrintsStartsItsServer) {
+TEST_F(DemoCommandTest, ThePrintedCommandStartsAServer) {
   FindPort();
   const auto demo = StartDemo({"--events", "60", "--rate", "500", "--speed", "300"});
   ASSERT_TRUE(demo->AwaitError("--data")) << demo->err();
@@ -199,7 +199,7 @@ TEST_F(DemoCommandTest, TheCommandThatItPrintsStartsItsServer) {
   EXPECT_THAT(Do({"tables", "list", "--data", "tidemark-demo-data"}), HasSubstr("SlackArchive"));
 }
 
-TEST_F(DemoCommandTest, ReportsAUrlThatIsNone) {
+TEST_F(DemoCommandTest, RefusesATextThatIsNotAUrl) {
   const Outcome outcome = Run({"demo", "--to", "127.0.0.1:8080"});
   EXPECT_EQ(outcome.exit_code, kInvalid);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("--to"), HasSubstr("127.0.0.1:8080")));

@@ -482,7 +482,7 @@ TEST_F(FewDescriptorsTest, OneAddressDoesNotTakeTheConnectionsOfTheOthers) {
 }
 
 // For a proxy, whose address is that of all clients.
-TEST_F(FewDescriptorsTest, TheConnectionsOfAnAddressAreASetting) {
+TEST_F(FewDescriptorsTest, TheConnectionsOfAnAddressCanBeConfigured) {
   ServeWithFew({"TIDEMARK_SERVER_CONNECTIONS_AN_ADDRESS=200"});
   Fill(200, "127.0.0.2");
   EXPECT_EQ(StatusOfOneMore("127.0.0.2"), 503);

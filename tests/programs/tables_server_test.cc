@@ -105,7 +105,7 @@ TEST_F(TablesServerTest, VerifiesTheTablesOfAServer) {
 }
 
 // Requests as other clients of DynamoDB send them.
-TEST_F(TablesServerTest, TakesAndRefusesFieldsAsDynamoDbDoes) {
+TEST_F(TablesServerTest, AcceptsAndRefusesFieldsAsDynamoDbDoes) {
   ServeWithToken();
   DoTables({"create", "users", "--key", "id:S"});
   const std::string put = R"({"TableName":"users","Item":{"id":{"S":"a"}},)";

@@ -86,7 +86,7 @@ TEST_F(ReplySizeTest, APageEndsBeforeItsJsonIsTooLarge) {
   EXPECT_EQ(tables_->Query(count)->count, 10u);
 }
 
-TEST_F(ReplySizeTest, ABatchLeavesWhatIsTooLargeAsJson) {
+TEST_F(ReplySizeTest, ABatchLeavesItemsUnprocessedWhenItsJsonIsTooLarge) {
   PutMany(20);
   tables::BatchGetRequest request;
   for (int id = 0; id < 20; ++id) request.tables["users"].keys.push_back(KeyOf(id));
@@ -126,7 +126,7 @@ TEST_F(ReplySizeTest, ATransactionThatReadsTooMuchIsCancelled) {
   EXPECT_FALSE(tables_->TransactGet(request)->cancelled);
 }
 
-TEST_F(ReplySizeTest, ACancelledTransactionShowsOnlyWhatFits) {
+TEST_F(ReplySizeTest, ACancelledTransactionShowsOnlyTheItemsThatFit) {
   PutMany(20);
   tables::TransactWriteRequest request;
   for (int id = 0; id < 20; ++id) {

@@ -453,7 +453,7 @@ TEST_F(LogsTest, EndWhereChangesAreMissing) {
 
 // The same for a hole inside of a log: pages reach the disk in any order. What follows the hole is
 // whole, and must not be taken without what is missing.
-TEST_F(LogsTest, EndAtAHole) {
+TEST_F(LogsTest, AreCutAtAHole) {
   for (const bool is_zeros : {true, false}) {
     SCOPED_TRACE(is_zeros);
     MakeAHoleInTheFirstLog(is_zeros ? '\0' : 'x');
@@ -477,7 +477,7 @@ TEST_F(LogsTest, EndAtAHole) {
 }
 
 // Then the log does not show how far the folder reaches. What was promised is in table files.
-TEST_F(LogsTest, EndAtAHoleInFrontOfEverything) {
+TEST_F(LogsTest, AreCutAtAHoleAtTheirFront) {
   MakeAHole(0, '\0');
   {
     const auto store = Store::Open(copy_);
@@ -493,7 +493,7 @@ TEST_F(LogsTest, EndAtAHoleInFrontOfEverything) {
 }
 
 // What was promised is in the hole, or nobody knows what was promised.
-TEST_F(LogsTest, AreRefusedWithAHoleInWhatWasPromised) {
+TEST_F(LogsTest, AreRefusedWhenSyncedWritesAreInTheHole) {
   const auto expect_refusal = [&] {
     const Error error = OpenError(copy_);
     EXPECT_EQ(error.code, ErrorCode::kCorrupt);
@@ -513,7 +513,7 @@ TEST_F(LogsTest, AreRefusedWithAHoleInWhatWasPromised) {
 }
 
 // A reader must not change the folder, and must not read past the hole either.
-TEST_F(LogsTest, AreNotReadWithAHole) {
+TEST_F(LogsTest, WithAHoleAreNotOpenedForReading) {
   MakeAHoleInTheFirstLog('\0');
   copy_.access = Access::kReadOnly;
   const Error error = OpenError(copy_);
@@ -673,7 +673,7 @@ TEST_F(OtherDiskTest, ACopyEndsWhenItIsToldToStop) {
 // ---- Opening again ----
 
 // What was kept in memory may be of another state than the one that is opened.
-TEST_F(StoreTest, ForgetsBeforeReadersAreLetInAgain) {
+TEST_F(StoreTest, ClearsCachesBeforeReadersAreLetInAgain) {
   const auto store = Open();
   ASSERT_TRUE(Put(store.get(), "a", "1").has_value());
   bool could_read = true;

@@ -107,7 +107,7 @@ TEST_F(SubmittedReadsTest, ASmallReadDoesNotWaitForALargeOne) {
 }
 
 // Each of them takes much memory while it is made.
-TEST_F(SubmittedReadsTest, FewLargeReadsAreMadeAtOnce) {
+TEST_F(SubmittedReadsTest, LimitsHowManyLargeReadsRunAtOnce) {
   std::atomic<bool> batch_answered = false;
   OccupyWithABatch(&batch_answered);
   // There is one thread, and room for one read that waits.

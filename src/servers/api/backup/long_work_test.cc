@@ -53,7 +53,7 @@ class LongWorkTest : public ::testing::Test {
   http::Router router_{&workers_, test_.logger};
 };
 
-TEST_F(LongWorkTest, AVerificationEndsWithTheServerAndRunsAlone) {
+TEST_F(LongWorkTest, OneVerificationRunsAtATimeAndEndsWhenTheServerStops) {
   VerifyService service(
       [&](const std::atomic<bool>* stop) -> Result<std::string> { return work_.WaitFor(stop); });
   service.AddRoutes(&router_, &tokens_);
@@ -67,7 +67,7 @@ TEST_F(LongWorkTest, AVerificationEndsWithTheServerAndRunsAlone) {
   workers_.Stop();
 }
 
-TEST_F(LongWorkTest, ABackupEndsWithTheServer) {
+TEST_F(LongWorkTest, ABackupEndsWhenTheServerStops) {
   BackupService service(folder_.path(), &work_, test_.logger);
   service.AddRoutes(&router_, &tokens_);
   EXPECT_EQ(Post("/api/v1/backups", R"({"name":"monday"})").get().status, 200);
