@@ -48,7 +48,7 @@ TEST(SharedFlightsTest, AnotherKeyIsOtherWork) {
 }
 
 // All callers get the error. It is not kept: the next caller tries again.
-TEST(SharedFlightsTest, AFailureGoesToAllWhoJoinedAndIsNotKept) {
+TEST(SharedFlightsTest, AFailureGoesToEveryCallerAndIsNotKept) {
   SharedFlights<int> flights;
   int started = 0;
   Later<int> first = JoinAndCount(flights, "key", &started);

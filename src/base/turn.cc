@@ -16,7 +16,7 @@ Turn::Turn() : is_outermost_(current == nullptr) {
 
 Turn::~Turn() {
   if (!is_outermost_) return;
-  // Before the calls: what these hand over is not collected any more.
+  // First, so that AtEnd inside of these calls runs its work at once: no later turn may come.
   current = nullptr;
   for (const auto& [owner, work] : at_end_) work();
 }

@@ -1,6 +1,7 @@
-// A Turn is a time in which a thread handles everything that is ready, such as one round of a
-// server's loop, or the answers to one group of writes. Work that is handed to another thread in a
-// turn is collected there, and the other thread is woken once, when the turn ends.
+// A Turn is a period in which a thread handles everything that is ready, such as one round of a
+// server's loop, or the answers to one group of writes. If the thread passes several pieces of work
+// to another thread during a turn, it wakes that thread once, when the turn ends. Waking a thread
+// costs a system call, and the thread handles the pieces faster together than one by one.
 //
 //   const Turn turn;                                  // The thread's owner.
 //   for (Request& request : ready) Handle(request);
@@ -26,8 +27,9 @@ class Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
-  // Calls `work` when the turn of this thread ends, or now when the thread is in no turn. In one
-  // turn only the first work of each `owner` is called. It must not throw.
+  // Calls `work` when the turn of this thread ends, or at once if the thread is not in a turn. If
+  // the same `owner` calls this several times in one turn, only its first work is called. The work
+  // must not throw.
   static void AtEnd(const void* owner, std::function<void()> work);
 
  private:

@@ -92,8 +92,8 @@ class StreamChannel final : public Channel {
 
   Timed CurrentTimed() const;
   std::chrono::milliseconds Limit(const Timed& timed) const;
-  // When the output that is being sent must have gone on. A client that reads at the least rate, or
-  // faster, moves it ahead of itself for ever.
+  // The time by which more of the output must be sent. Every byte that is sent moves it to a later
+  // time, so a client that reads at the minimum rate or faster never reaches it.
   SteadyClock::time_point SlowestEnd() const;
   void UpdateDeadline();
   void ArmTimer();
@@ -107,7 +107,7 @@ class StreamChannel final : public Channel {
   Output output_;
   uint64_t writes_ = 0;  // The deadline begins again with each piece that is sent.
   SteadyClock::time_point write_began_ = {};
-  size_t sent_ = 0;  // Of the output that is being sent.
+  size_t sent_ = 0;  // Bytes of the present output that are sent.
   bool handshaking_ = kIsTls;
   bool reading_ = false;
   bool gave_up_reading_ = false;  // The running read was cancelled; its result is ignored.

@@ -29,17 +29,19 @@ struct ServerLimits {
   size_t max_reply_bytes_per_address = 128 << 20;
   size_t max_connections = 10'000;
   size_t max_connections_per_address = 2'000;
-  // Of one address (bad_requests.h). They are answered and logged one by one, further ones are not.
+  // Bad requests of one address (bad_requests.h). Up to this number each one is answered for itself
+  // and logged. Further ones get 429 and no line in the log.
   int64_t max_bad_requests_a_minute = 300;
   // Bytes read ahead of the request at the handler. More pipelined bytes wait in the kernel.
   size_t max_pipelined_bytes = 64 << 10;
   std::chrono::milliseconds head_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds body_timeout = std::chrono::seconds(30);
   std::chrono::milliseconds idle_timeout = std::chrono::seconds(60);
-  // Without progress.
+  // How long a write may make no progress.
   std::chrono::milliseconds write_timeout = std::chrono::seconds(30);
-  // Who reads a reply more slowly on the whole loses the connection after the write_timeout: a
-  // client that takes a byte now and then must not hold the bytes of large replies for hours.
+  // A client that reads a reply more slowly than this, on average, loses its connection when the
+  // write_timeout has passed. Otherwise a client that reads a byte now and then would keep large
+  // replies in memory for hours.
   size_t min_sent_bytes_a_second = 16 << 10;
 };
 

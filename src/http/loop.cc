@@ -100,8 +100,9 @@ void Loop::State::Run() {
   }
 }
 
-// Waits until something is ready, and then handles all that is ready, up to a limit. What the
-// handlers hand to other threads goes there at the end, all at once. False when the loop has ended.
+// Waits until something is ready, and then handles everything that is ready, up to a limit. What
+// the handlers pass to other threads is collected, and passed on at the end of the turn. Returns
+// false when the loop has ended.
 bool Loop::State::RunTurn() {
   const Turn turn;
   if (io_.run_one() == 0) return false;

@@ -496,7 +496,7 @@ TEST_F(FilesTest, ARotatedTokenIsUsedAtTheNextTry) {
 }
 
 // While our own store is away, no file is given up.
-TEST_F(FilesTest, AFetchWaitsForAStoreThatIsAway) {
+TEST_F(FilesTest, AFetchWaitsForAStoreThatIsUnavailable) {
   const Message message = MessageWith({files[0].id});
   Put(message);
   objects.Fail(6);

@@ -187,7 +187,7 @@ TEST(AdvanceTest, HoldsADifferenceThatAnEarlierCallFound) {
 
 // The call that goes on after an error visits the subject whose visit has failed. Here each of the
 // first reads fails once.
-TEST(AdvanceTest, VisitsASubjectAgainWhoseVisitFailed) {
+TEST(AdvanceTest, VisitsASubjectAgainAfterItsVisitFailed) {
   for (int failing = 1; failing <= 8; ++failing) {
     MoveStage stage(Phase::kDualOldDecides);
     stage.Fail(1);

@@ -141,7 +141,7 @@ TEST_F(EffectTest, HappensOnceWhenTheReplyIsLost) {
 }
 
 // Without the store the caller gets a local claim and writes the effect itself.
-TEST_F(EffectTest, IsLeftToTheCallerWhileTheStoreIsAway) {
+TEST_F(EffectTest, IsLeftToTheCallerWhileTheStoreIsUnavailable) {
   stage_.tables.decide = [](testing::Operation) { return Throttled(); };
   const auto reply = Mark("Ev1", Count());
   ASSERT_TRUE(reply && reply->claim);

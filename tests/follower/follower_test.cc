@@ -514,7 +514,7 @@ TEST_P(FollowerTest, RefusesAConsumerOfAnotherTable) {
 }
 
 // A row in another format is not overwritten.
-TEST_P(FollowerTest, RefusesARowThatIsNoConsumers) {
+TEST_P(FollowerTest, RefusesARowThatIsNotOfAConsumer) {
   Follower follower = Open();
   item::Item row{{"consumer", "reader"}, {"table", kTable}};
   ASSERT_TRUE(tables_.Put({.table = kStateTable, .item = row}));

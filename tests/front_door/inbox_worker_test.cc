@@ -157,7 +157,7 @@ TEST_F(InboxWorkerTest, StopsBetweenThePiecesOfOneEvent) {
 }
 
 // An alarm needs the true lag.
-TEST_F(InboxWorkerTest, ShowsItsLagWhileTheReceiverIsAway) {
+TEST_F(InboxWorkerTest, ShowsItsLagWhileTheReceiverIsUnreachable) {
   PutMention(1);
   receiver_.AnswerWith(503);
   for (const int seconds : {0, 100, 200}) {

@@ -95,7 +95,7 @@ TEST(SettingsTest, DedupLeaseIsTheLeaseOfAClaimThatAsksForNone) {
 }
 
 // Spec: 004-34
-TEST(SettingsTest, DedupOutageCanRefuseWhileTheTableIsAway) {
+TEST(SettingsTest, DedupOutageCanRefuseWhileTheTableIsUnavailable) {
   for (const auto& [setting, status] : {std::pair("proceed", 200), std::pair("refuse", 503)}) {
     const auto door = DoorWith({{"dedup.outage", setting}});
     door->faults().decide = [](Operation) { return Throttled(); };
@@ -146,7 +146,7 @@ std::string SomeChange() {
 }
 
 // Spec: 002-27
-TEST(SettingsTest, DocumentsWritesCanBeLenientWhileTheTableIsAway) {
+TEST(SettingsTest, DocumentsWritesCanBeLenientWhileTheTableIsUnavailable) {
   for (const auto& [setting, status] : {std::pair("strict", 503), std::pair("lenient", 200)}) {
     const auto door = DoorWith({{"documents.enabled", "true"}, {"documents.writes", setting}});
     door->faults().decide = [](Operation) { return Denied(); };

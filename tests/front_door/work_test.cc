@@ -146,7 +146,7 @@ TEST_F(WorkTest, PostsTheEventAsSlackSentIt) {
 }
 
 // When a receiver is down for an hour, the work of that hour must not fail permanently.
-TEST_F(WorkTest, CountsNoFailureWhileTheReceiverIsAway) {
+TEST_F(WorkTest, CountsNoFailureWhileTheReceiverIsUnreachable) {
   receiver_.AnswerWith(503);
   EXPECT_EQ(door_.Send(Mention("Ev1")).status, 200);
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(door_.service().WorkOnce());

@@ -353,7 +353,7 @@ TEST_F(ServeCommandsTest, ReadsItsSettingsFromAFile) {
 
 // A setting that is ignored without a word is worse than an error.
 // Review: F13
-TEST_F(ServeCommandsTest, RefusesAMisspeltVariableAndAnAddressThatIsNone) {
+TEST_F(ServeCommandsTest, RefusesAMisspeltVariableAndAnInvalidAddress) {
   const Outcome misspelt = Run({"serve"}, {"TIDEMARK_SLACK_API_ULR=http://127.0.0.1:1"});
   EXPECT_EQ(misspelt.exit_code, kInvalid);
   EXPECT_THAT(misspelt.err, HasSubstr("did you mean TIDEMARK_SLACK_API_URL?"));

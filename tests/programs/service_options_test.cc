@@ -123,7 +123,7 @@ TEST(ServiceOptionsTest, RefusesAReceiverOfWorkThatIsNotAUrl) {
 }
 
 // Review: F13
-TEST(ServiceOptionsTest, RefusesABotTokenThatIsNone) {
+TEST(ServiceOptionsTest, RefusesATextThatIsNotABotToken) {
   for (const char* token : {"canary", "Bearer xoxb-canary", "xoxb-canary xoxb-1"}) {
     EXPECT_THAT(ErrorOf({{"slack.bot-token", token}}),
                 AllOf(HasSubstr("slack.bot-token"), Not(HasSubstr("canary"))));

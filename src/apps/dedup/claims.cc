@@ -102,14 +102,16 @@ Later<std::optional<ClaimReply>> Claims::TryTakeAs(const ClaimRequest& request, 
   const Found absent(attempt.keys.size());
   tables::ConditionalWrite write{.actions = ActionsFor(attempt, absent, effect),
                                  .own_actions = attempt.keys.size()};
-  // Where rows are judged, they also tell which generation and lease a claim of ours has by now.
+  // Only for kUndecided. For kJudge, the refusing rows decide: they show whether a claim is ours,
+  // and which generation and lease it has.
   if (on_refusal == OnRefusal::kUndecided) {
     write.is_ours = [nonce = request.nonce](const item::Item& stored) {
       const Row row = DecodeRow(stored);
       return row.owner == nonce && row.status == RowStatus::kDone;
     };
   }
-  // Half of the time is left to the caller, who asks the blocking call when this comes to nothing.
+  // Half of the time is left for the blocking call, which the caller makes if this try does not
+  // decide.
   return writer_.Submit(std::move(write), Deadline::After(runtime_.clock, options_.deadline / 2))
       .Then([attempt = std::move(attempt),
              on_refusal](const Result<ConditionalReply>& reply) -> std::optional<ClaimReply> {

@@ -81,13 +81,14 @@ class Claims {
   Later<std::optional<ClaimReply>> TryMarkWith(const ClaimRequest& request, const Effect& effect) {
     return TryTakeAs(request, RowStatus::kDone, effect, OnRefusal::kUndecided);
   }
-  // Take (kClaimed) or Mark (kDone) without blocking, as far as one write decides it: the key is
-  // new, or the row that refused the write has the answer. nullopt means that it is not certain:
-  // call Take or Mark with the same nonce.
+  // Tries Take (kClaimed) or Mark (kDone) with one write, without blocking. This decides if the key
+  // is new, or if the row that refused the write has the answer. nullopt means that it is not
+  // decided: call Take or Mark with the same nonce.
   Later<std::optional<ClaimReply>> TryTake(const ClaimRequest& request, RowStatus status) {
     return TryTakeAs(request, status, {}, OnRefusal::kJudge);
   }
-  // Whether the two above return at once, so that a thread that must not block may call them.
+  // Whether TryMarkWith and TryTake return at once, so that a thread that must not block may call
+  // them.
   bool TriesWithoutBlocking() const { return tables_.SubmitsWithoutBlocking(); }
 
   // On success claim->lease_until is later, and the window starts again.

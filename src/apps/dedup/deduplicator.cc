@@ -179,8 +179,8 @@ Deduplicator::State::Answer Deduplicator::State::Decide(const ClaimRequest& requ
   return answer;
 }
 
-// The usual case must not block, so it neither writes back nor falls back to memory: everything
-// else is left to Check. The keys stay reserved until the answer is there.
+// The usual case must not block. So it does not write back what memory decided, and does not let
+// memory decide: Check does both. The keys stay reserved until the answer is there.
 template <typename Ask>
 Later<std::optional<ClaimReply>> Deduplicator::State::Try(ClaimRequest request, RowStatus status,
                                                           const Ask& ask) {

@@ -23,7 +23,8 @@ inline constexpr EpochSeconds kMaxClockSkewSeconds = 60;
 inline constexpr size_t kMaxLimitedTeams = 10'000;
 
 // How many teams the roster holds, how many people and channels of all teams together, and how many
-// found people and channels wait to be kept. Who has no room is looked up one by one.
+// found people and channels wait until the archive takes them. Whatever does not fit into the
+// roster is looked up one by one.
 inline constexpr size_t kMaxListedTeams = 1'000;
 inline constexpr size_t kMaxListed = 500'000;
 inline constexpr size_t kMaxFound = 10'000;

@@ -63,8 +63,8 @@ void ListWalker::StepTeam(const slack::TeamId& team) {
     Walk& walk = walks.lists[kind];
     if (!IsDue(walks, walk)) continue;
     ReadPage(team, *credential, kind, &walk);
-    // All teams share this thread. A team whose lists hang takes one timeout of it in a round, and
-    // none until its next try.
+    // All teams share this thread. A team whose lists do not answer costs it one timeout in this
+    // round, and nothing more until the team's next try.
     if (walk.timed_out) walks.next_try = walk.next_try;
   }
 }

@@ -10,9 +10,9 @@
 // after a pause; until then look-ups do the work. When a page took too long or was too large, pages
 // are smaller from then on; each finished walk lets them grow again.
 //
-// Step is for one thread. It blocks while it waits for Slack, once in a round for a team whose
-// lists hang, and ever more rarely, so that other teams do not wait for it. Stop may be called from
-// any thread.
+// Step is for one thread, and blocks while it waits for Slack. All teams share this thread. So a
+// team whose lists do not answer costs at most one timeout in a round, and the pauses before its
+// next try grow. Stop may be called from any thread.
 #pragma once
 
 #include <array>
@@ -68,12 +68,12 @@ class ListWalker {
     std::string cursor = {};
     uint32_t limit = slack::kLargestListPage;
     uint32_t failures = 0;
-    bool timed_out = false;  // The last call of it.
+    bool timed_out = false;  // The last call for this list.
   };
   struct TeamWalks {
     std::string credential;
     std::chrono::nanoseconds wanted{0};
-    std::chrono::nanoseconds next_try{0};  // Of any list: Slack did not answer in time.
+    std::chrono::nanoseconds next_try{0};  // For all lists, after a timeout.
     std::map<ListKind, Walk> lists;
   };
 

@@ -59,8 +59,9 @@ Roster::Team& Roster::OpenTeam(const PageOrigin& origin) {
   return team;
 }
 
-// A list is asked for before its entries are added. So the wall clock shows at least as much time
-// since the first as the other clock since the second, unless the wall clock was set back.
+// A list is asked for before its entries are added. So the time since the request, by the wall
+// clock, is not shorter than the time since the addition, by the monotonic clock. If it is shorter,
+// the wall clock was set back.
 bool Roster::IsFresh(const Time& time) const {
   const EpochSeconds now = clock_.NowSeconds();
   const auto since_added =
@@ -69,8 +70,8 @@ bool Roster::IsFresh(const Time& time) const {
   return !is_set_back && IsLive(time.asked_at + kVerifiedLifeSeconds, now);
 }
 
-// A team that has no events any more is not listed again, and so keeps its entries until somebody
-// else needs the room.
+// A team without new events is not listed again. Its entries stay until another team needs the
+// room.
 size_t Roster::RoomFor(const Team& team) {
   const auto count = [&] {
     size_t entries = 0;

@@ -6,8 +6,8 @@
 // an id that it does not have it says nothing: the id may be newer than the list, or not be in any
 // list, or there was no room for it. Then a look-up decides.
 //
-// When the clock is set back, what was listed before counts no more: the time of a list could not
-// be compared with the time of an invalidation.
+// After the clock was set back, entries that were listed before are not used: the time of their
+// list cannot be compared with the time of a later invalidation.
 //
 // It also collects what Slack said about the people and channels that events name (TakeFound), so
 // that their names can be kept.
@@ -62,7 +62,7 @@ class Roster {
   bool TakeWanted(const slack::TeamId& team);
 
   // Adds a page of a list. Returns what it shows as deactivated or archived although the roster had
-  // it as active: whatever was verified about it must become void.
+  // it as active: whatever was verified about it must become invalid.
   std::vector<slack::Lookup> Add(const PageOrigin& origin,
                                  const std::vector<slack::Person>& people);
   std::vector<slack::Lookup> Add(const PageOrigin& origin,
@@ -80,7 +80,8 @@ class Roster {
   std::vector<Found> TakeFound();
 
  private:
-  // When an entry was asked for, and when it was added by the clock that is never set back.
+  // When the list of an entry was asked for (wall clock), and when the entry was added (the
+  // monotonic clock, which is never set back).
   struct Time {
     EpochSeconds asked_at = 0;
     std::chrono::nanoseconds added{0};

@@ -190,7 +190,7 @@ std::optional<Caller> TokenFile::Authenticate(const std::vector<std::string_view
   RefreshLocked();
   const auto entry = by_id_.find(id);
   if (entry == by_id_.end()) return std::nullopt;
-  // Most requests come with the token of the one before, whose hash need not be made again.
+  // Most requests have the same token as the request before. Then the hash is not computed again.
   if (!EqualInConstantTime(last_good_, token)) {
     if (!EqualInConstantTime(entry->second.hash, ToHex(Sha256(token)))) return std::nullopt;
     last_good_ = token;

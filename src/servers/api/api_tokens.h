@@ -78,7 +78,7 @@ class TokenFile {
   std::string logged_problem_;  // So that it is logged once, and not every second.
   std::map<std::string, TokenEntry, std::less<>> by_id_;
   std::optional<std::chrono::nanoseconds> read_at_;
-  std::string last_good_;  // The last token that was found good since the file was read.
+  std::string last_good_;  // The last valid token since the file was read; may be empty.
 };
 
 }  // namespace tidemark::api

@@ -89,7 +89,7 @@ TEST_F(ApiTokensTest, NoticesNewAndRevokedTokensWithinASecond) {
   EXPECT_EQ(Ask(tokens, token), std::nullopt);
 }
 
-// A token that was found good is not checked again in every request, but with every new reading.
+// The hash of a valid token is not computed in every request, but again after the file was read.
 TEST_F(ApiTokensTest, ATokenWhoseHashWasReplacedIsRefusedWithinASecond) {
   TokenFile tokens(path_, clock_, logger_);
   const std::string token = Create("ci");

@@ -8,7 +8,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 
-TEST(LatenciesTest, HaveNoQuantilesWhenThereAreNone) {
+TEST(LatenciesTest, HaveNoQuantilesBeforeTheFirstOne) {
   EXPECT_EQ(Latencies().Quantile(0.5), nanoseconds(0));
 }
 

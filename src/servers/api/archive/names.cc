@@ -19,7 +19,8 @@ archive::News NewsOf(const gate::Found& found) {
   return *std::move(news);
 }
 
-// Beyond it everything is forgotten, and the next lists are compared with the archive again.
+// When more people than this are remembered, all of them are forgotten. Then the next lists are
+// compared with the archive again.
 constexpr size_t kMaxKeptPeople = 200'000;
 
 bool IsShown(const slack::Person& listed, const archive::Person& shown) {

@@ -18,7 +18,7 @@ struct BackupProgress {
   std::atomic<BackupPhase> phase = BackupPhase::kTables;
   std::atomic<uint64_t> objects = 0;       // Copied or, in the last phase, verified.
   std::atomic<uint64_t> object_bytes = 0;  // The same.
-  // Somebody else sets it to end the work, which then fails with kCancelled. Null: nobody does.
+  // If another thread sets it, the work ends and fails with kCancelled. May be null.
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -34,8 +34,8 @@ class BackupMaker {
   virtual ~BackupMaker() = default;
 
   // Copies all tables and objects into `folder`, which must be missing or empty, and verifies the
-  // copy. Blocks, until it is told to stop. The folder appears complete or not at all. For one
-  // thread at a time.
+  // copy. Blocks until the copy is verified or `progress->stop` is set. The folder appears only
+  // when it is complete. For one thread at a time.
   virtual Result<BackupReport> Make(const std::string& folder, BackupProgress* progress) = 0;
 };
 

@@ -39,8 +39,7 @@ Result<Document> ParseDocument(const RoutedRequest& routed) {
                   document.id(), IdIn(routed)));
 }
 
-// The token is checked on a shared worker, because that may read its file; the work is done on a
-// worker of documents.
+// The token is checked on a shared worker, and the work is done on a worker of documents.
 void AddRoute(http::Router* router, http::Route route, TokenFile* tokens,
               http::RouteHandler handler) {
   route.run = http::Run::kOnWorker;

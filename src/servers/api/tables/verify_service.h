@@ -1,8 +1,9 @@
 // POST /api/v1/verification: checks every row of the tables while the server serves.
 //
-// The answer comes when the verification has ended, which may take hours. It runs on a thread of
-// its own. One runs at a time; another request meanwhile is answered with 409. Its tables can only
-// be those of this process, so `programs` gives it the function.
+// The answer comes when the verification has ended, which may take hours. The verification runs on
+// a thread of its own. One verification runs at a time; another request in the meantime is answered
+// with 409. Only tables that this process has opened can be verified, so `programs` passes the
+// function that does it.
 #pragma once
 
 #include <atomic>
@@ -22,14 +23,15 @@ using VerifyTables = std::function<Result<std::string>(const std::atomic<bool>* 
 
 class VerifyService {
  public:
-  // Without a function, every verification is refused.
+  // If `verify` is null, every request is refused.
   explicit VerifyService(VerifyTables verify) : verify_(std::move(verify)) {}
-  // Like Stop.
+  // Calls Stop.
   ~VerifyService() { Stop(); }
 
-  // Both outlive this.
+  // The router and the tokens outlive this.
   void AddRoutes(http::Router* router, TokenFile* tokens);
-  // Ends a verification that is running, and waits for that. Its request is answered with 503.
+  // Interrupts a running verification and waits until it has ended. Its request is answered with
+  // 503.
   void Stop();
 
  private:
