@@ -45,7 +45,8 @@ class ApiSource {
   // Returns nullopt if there is nothing at the path (404). Every other refusal is an error with the
   // text of the server.
   Result<std::optional<JsonDocument>> Get(const std::string& path);
-  // The same as Get, but 404 is an error: with what the server says of it, or else about the route.
+  // The same as Get, but 404 is an error. Its text comes from the server, or says that the server
+  // has no such route.
   Result<JsonDocument> Need(const std::string& path);
   // The same as Need, for any method.
   Result<JsonDocument> Send(const ApiRequest& request);

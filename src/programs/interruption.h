@@ -27,7 +27,7 @@ class Interruption {
   Interruption& operator=(const Interruption&) = delete;
 
   bool IsAsked() const { return asked_; }
-  // For work that looks at a flag. It outlives this.
+  // For work that checks a flag. The flag lives as long as the process.
   const std::atomic<bool>* flag() const { return &asked_; }
 
  private:

@@ -82,7 +82,7 @@ Error CannotWrite(const std::string& path) {
 
 }  // namespace
 
-// In the order of how explicit they are: the flag, the variable, the file in the working folder.
+// The flag comes before the variable, and the variable before the file in the working folder.
 std::optional<std::string> FindSettingsFile(const std::optional<std::string>& flag) {
   if (flag) return flag;
   const Environment environment = ReadEnvironment();
@@ -103,7 +103,7 @@ Result<Settings> LoadSettings(const SettingsOptions& options) {
 
 Status WriteSettingsFile(const std::string& path) {
   const std::string text = DefaultFile();
-  // O_EXCL: a file that appeared since we looked, and has somebody's secrets, is not overwritten.
+  // O_EXCL: if somebody has created the file since we looked, it is not overwritten.
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) return CannotWrite(path);
   const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());

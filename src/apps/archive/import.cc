@@ -130,7 +130,7 @@ struct RowSpan {
   }
 };
 
-// What was read of the file of one day.
+// The result of reading the file of one day.
 struct Day {
   bool whole = true;                           // Every row was read and could be used.
   std::optional<RowSpan> rows = std::nullopt;  // From the first to the last one.
@@ -148,9 +148,9 @@ struct Job {
   std::vector<Day> days = {};  // Those of the conversation.
   bool is_stopped = false;     // Not all files were read.
 
-  // Where the export has every row, from the first to the last one that was read. An export has
-  // no file for a day without messages, so a span goes on over missing days. It ends before a file
-  // that was not read whole: nobody knows what is missing there, or from which time of the day.
+  // The spans of time for which the export has every row, each from its first to its last row. An
+  // export has no file for a day without messages, so a span goes on over missing days. It ends
+  // before a file that was not read completely: nobody knows which rows are missing there.
   std::vector<RowSpan> KnownSpans() const {
     std::vector<RowSpan> spans;
     bool goes_on = false;
@@ -174,7 +174,7 @@ struct Chunk {
     size_t day = 0;  // Its index in the conversation.
   };
   Job* job = nullptr;
-  // Only in a dry run. Shared by the chunks of the conversation, and gone with the last of them.
+  // Null unless this is a dry run. All chunks of the conversation share it.
   std::shared_ptr<SeenRows> seen = nullptr;
   std::string text = {};
   std::vector<Row> rows = {};
@@ -348,8 +348,8 @@ Status Importer::StoreChannels(const std::vector<Job*>& jobs, const slack::TeamI
   return Done{};
 }
 
-// The list of channels says what is pinned, and when it was. An event about the pin that came later
-// wins. Without a time the pin counts as old as its message.
+// The list of channels says which messages are pinned, and when they were pinned. A later event
+// about the pin replaces this. A pin without a time has the time of its message.
 Status Importer::StorePins(const std::vector<Job*>& jobs, const slack::TeamId& team) {
   std::vector<News> news;
   for (const Job* job : jobs) {
@@ -422,14 +422,14 @@ void Importer::Send(Chunk chunk) {
   CHECK(taken);  // The pool's queue is longer than `room_` allows chunks.
 }
 
-// What the rows of a chunk tell.
+// What the rows of a chunk say.
 struct Importer::Rows {
   std::vector<ImportedMessage> messages;
   std::map<Timestamp, size_t> days;  // Of the messages.
   std::vector<News> changes;         // Of the channel.
   uint64_t left_out = 0;
-  // The time of each row that was read. It is not always that of its message: a row about an edit
-  // of an old message tells nothing about the time since that message.
+  // The time of each row that was read. It may differ from the time of its message: a row about an
+  // edit of an old message does not show that the rows since that message are in the export.
   std::vector<std::pair<size_t, Timestamp>> read = {};
   std::vector<size_t> bad = {};  // The days of rows that cannot be used.
 };
@@ -462,7 +462,7 @@ Importer::Rows Importer::Parse(const Chunk& chunk) {
   return rows;
 }
 
-// Runs on a worker. Stores what the rows of the chunk tell, and adds up the counts.
+// Runs on a worker. Stores what the rows of the chunk say, and adds up the counts.
 Status Importer::Process(const Chunk& chunk) {
   Job& job = *chunk.job;
   const Rows rows = Parse(chunk);
@@ -501,8 +501,8 @@ Status Importer::MarkCoverage() {
   return Done{};
 }
 
-// A single message tells nothing about the time around it. The key of a mark is its beginning: when
-// an earlier import begins at the same time, this one's mark begins where the earlier one ends.
+// A single message does not cover any time. The key of a mark is its beginning. If a mark of an
+// earlier import has the same beginning, the new mark begins where the earlier one ends.
 Status Importer::MarkImported(const Place& place, RowSpan span) {
   for (const CoverageNews& mark : TRY(parts_.ledger->Marks(place))) {
     if (mark.kind != CoverageKind::kImported || !mark.to || span.from < mark.from) continue;

@@ -1,8 +1,9 @@
 // What a dry run of an import remembers of one conversation. An export may have the same row twice,
-// in the files of two days. The import would join the second one with the first; a dry run stores
-// nothing, so it has to remember the first one to count them alike.
+// in the files of two days. An import joins the second row with the first one, which is stored by
+// then. A dry run stores nothing. So it remembers the first row, to count the same as the import.
 //
-// Hashes, not rows: a conversation may have millions of messages. May be used from several threads.
+// It keeps hashes and not rows, because a conversation may have millions of messages. May be used
+// from several threads.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +20,16 @@ class SeenRows {
  public:
   enum class Sight {
     kFirst,    // No row of this message was seen before.
-    kAgain,    // One that says the same: joining it would change nothing.
-    kChanged,  // One that says something else.
+    kAgain,    // An earlier row says the same: joining this one would change nothing.
+    kChanged,  // An earlier row says something else.
   };
   Sight See(const ImportedMessage& message);
-  // False when the reaction was seen before. The key is the one of its row.
+  // False when the reaction was seen before. The key is the key of its row.
   bool SeeReaction(std::string_view key);
 
  private:
   std::mutex mutex_;
-  std::unordered_map<uint64_t, uint64_t> messages_;  // What was told last, by ts.
+  std::unordered_map<uint64_t, uint64_t> messages_;  // The hash of the last row, by ts.
   std::unordered_set<uint64_t> reactions_;
 };
 

@@ -111,7 +111,7 @@ struct DeviceRow {
 
 // Another id of the same person, as it was when its rows were taken over.
 struct TakenOver {
-  std::string version = {};  // Of its head; empty: it had none.
+  std::string version = {};  // The version of its head; empty if it had none.
   EpochSeconds at = 0;
 };
 // Stands for every other id. No subject has this text.
@@ -198,10 +198,11 @@ class Account {
   void RemoveCount(const Name& name);
   void RemoveLock(const Name& name);
   void RemoveState(const std::string& sort_key);
-  // Adds what is known of another id of the same person; of two rows for the same thing the
-  // stricter one holds. Devices stay behind: their lanes are made from the id. What was taken over
-  // before is not taken over again, because it may have been cleared here since; what was written
-  // there later is. False when there was nothing new.
+  // Adds the rows of another id of the same person. If both ids have a row for the same thing, the
+  // stricter one holds. Rows of devices are not added, because their lanes are made from the id.
+  // Rows that were added by an earlier call are not added again, because they may have been cleared
+  // here since then. Rows that were written there later are added. False when there was nothing
+  // new.
   bool TakeOver(const Account& from);
   void Audit(AuditEvent event) { audit_.push_back(std::move(event)); }
   // The change is applied only if this other account still has the version that it was loaded with.

@@ -61,7 +61,8 @@ Used UsedBy(const Account& account, const Action& action, OpenOnes open) {
 
 // Failures in a row at the secret of the action, under one identifier.
 uint64_t FailuresInARowIn(const Account& account, const Name& name, OpenOnes open) {
-  // A device that is not known here has none of its own, and is not judged by everybody's.
+  // A device that is not known under this identifier has no failures of its own there. The failures
+  // of everybody else do not count for it.
   if (!name.lane.empty() && !account.HasLane(name.lane)) return 0;
   const uint64_t failures = account.FailuresOf(name);
   if (open == OpenOnes::kIgnore) return failures;
@@ -80,8 +81,9 @@ uint64_t FailuresInARowElsewhere(const Action& action, OpenOnes open) {
   return failures;
 }
 
-// By all identifiers of the person together: it is one secret that is guessed at. With a number for
-// each identifier, a guesser who takes them in turns would have the ceiling once for each.
+// Failures under all identifiers of the person together, because they are guesses at one secret. If
+// each identifier had its own number, a guesser who alternates between them would reach the ceiling
+// later.
 uint64_t FailuresInARowBy(const Account& account, const Action& action, OpenOnes open) {
   return FailuresInARowIn(account, action.name, open) + FailuresInARowElsewhere(action, open);
 }
@@ -370,7 +372,7 @@ uint64_t UnderWay(const Account& account, const Name& name) {
 Decision Judge(const Account& account, const Policy& policy, const Action& action) {
   std::vector<Identity> person = action.elsewhere;
   person.insert(person.begin(), Identity{.account = &account, .lane = action.name.lane});
-  // The strongest reason first. What any identifier of the person forbids is forbidden.
+  // The strongest reason comes first. One identifier of the person that forbids it is enough.
   for (const Identity& one : person) {
     if (auto decision = JudgeState(*one.account, policy, action.name.journey)) return *decision;
   }
@@ -462,9 +464,9 @@ bool BookAbandoned(const Policy& policy, Account* account) {
 Decision Reserve(const Policy& policy, const Action& action, const std::string& id,
                  Account* account) {
   const bool reached = BookAbandoned(policy, account);
-  // The same call again: its reply was lost. It keeps the slot it has. Locks are not asked: the
-  // slot was taken before them, and its failure counts. A state is: somebody wants this person out
-  // now.
+  // The same call again, because its reply was lost. It keeps its slot. Locks are not checked: the
+  // slot was taken before they were set, and a failure of it counts. A state is checked: somebody
+  // wants this person to be refused now.
   if (account->FindOpen(id, action.name) != nullptr) {
     const auto blocked = JudgeState(*account, policy, action.name.journey);
     return blocked ? *blocked : PermittedDecision(*account, policy, action);
@@ -515,7 +517,7 @@ Settlement Settle(const Policy& policy, const Action& action, const Verification
                           .right = before != nullptr && before->right,
                           .decision = Judge(*account, policy, action)};
     settlement.decision.just_reached = before != nullptr && before->reached;
-    // The call that ended it may have failed before it came to the source.
+    // The call that ended it may have failed before it settled the slot at the source.
     if (before != nullptr) settlement.source = before->source;
     return settlement;
   }
@@ -539,7 +541,7 @@ Settlement Settle(const Policy& policy, const Action& action, const Verification
 void ForgiveElsewhere(const Action& action, Account* account) {
   const Name& name = action.name;
   const bool has_own = name.lane.empty() || account->HasLane(name.lane);
-  // Without a lane of its own the device has no failures here: those there are everybody's.
+  // If the device has no lane here, the failures here are not those of the device, so they stay.
   if (has_own) account->SetFailures(name, 0);
   ClearBySuccess(action, account);
 }

@@ -27,8 +27,8 @@ struct Action {
   std::string notification_type = {};
   std::string method_type = {};
   // The person's other identifiers. Their failures and open attempts count towards the same limits
-  // and the same ceiling, and their locks and states refuse the action too. A failure is booked
-  // under one identifier only: the sums would count it twice if it were under both.
+  // and the same ceiling, and their locks and states refuse the action too. A failure is counted
+  // under one identifier only: if it were counted under two, the sums would count it twice.
   std::vector<Identity> elsewhere = {};
   // The text of the source that the attempt comes from, where it has a slot too; empty: none.
   std::string source = {};
@@ -62,7 +62,8 @@ struct Settlement {
   bool settled = true;  // It was open, and this call ended it.
   bool right = false;   // As recorded.
   Decision decision = {};
-  // Of the attempt, whether this call ended it or an earlier one: the slot there may still be open.
+  // The source of the attempt, even if an earlier call ended the attempt: the slot at the source
+  // may still be open.
   std::string source = {};
 };
 // Ends an open attempt. Method and lane are those of the reservation; the action only names the

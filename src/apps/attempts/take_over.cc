@@ -7,7 +7,7 @@ namespace tidemark::attempts {
 
 namespace {
 
-// A transaction has room for a hundred rows. No person has so many.
+// A transaction has room for a hundred rows, and no person has so many.
 constexpr size_t kMaxTaken = 90;
 
 // Counts, locks and states of a device. A lane is made from the id, so they fit no other id.
@@ -26,8 +26,8 @@ bool EndsLater(std::optional<EpochSeconds> end, std::optional<EpochSeconds> othe
   return other && (!end || *end > *other);
 }
 
-// Counts of two ids are not added up: a row that is taken over a second time, because one failure
-// came since, would then count all the others twice.
+// The counts of two ids are not added up. A row is taken over again if another failure was counted
+// in it. If counts were added up, all its earlier failures would then count twice.
 CountRow Stricter(const CountRow& own, const CountRow& other) {
   CountRow row = other.count > own.count ? other : own;
   row.until = std::max(own.until, other.until);
@@ -58,11 +58,11 @@ bool Account::TakeOver(const Account& from) {
   if (from.IsEmpty()) return false;
   auto known = taken_over_.find(from.subject_.text());
   const bool is_known = known != taken_over_.end();
-  // Without a head nothing was written there since.
+  // Every write changes the head. So without a head nothing was written there since.
   if (is_known && (!from.version_ || known->second.version == *from.version_)) return false;
   if (!is_known) known = taken_over_.find(std::string(kAnyId));
   const EpochSeconds since = known == taken_over_.end() ? 0 : known->second.at;
-  // An earlier program has taken it over, and has not kept its version.
+  // An earlier program took the rows over and did not store their version.
   if (!is_known && from.seen_at_ < since) return false;
 
   for (const auto& [sort_key, row] : from.rows_) {

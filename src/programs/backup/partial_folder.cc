@@ -14,14 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Hidden, so that it is no object (docs/formats/objects.md).
+// A hidden name, because a hidden file is not an object (docs/formats/objects.md).
 constexpr char kUnfinished[] = ".unfinished";
 // The file that makes a folder a data folder (docs/formats/folder.md).
 constexpr char kMarker[] = "TIDEMARK";
 constexpr char kLostFiles[] = "lost+found";
 constexpr mode_t kPrivateFile = 0600;
 
-// The lock of a partial folder; not open when it has no such file, or when another process has it.
+// Locks a partial folder. The result is not open if the folder has no such file, or if another
+// process has locked it.
 Descriptor TryLock(const fs::path& partial, int flags) {
   Descriptor file(
       open((partial / kUnfinished).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, kPrivateFile));
@@ -29,7 +30,7 @@ Descriptor TryLock(const fs::path& partial, int flags) {
   return file;
 }
 
-// False when it is in use, or not one that was left by a killed process.
+// False when the folder is in use, or was not left by a killed process.
 bool RemoveLeftover(const fs::path& partial) {
   if (!fs::is_directory(fs::symlink_status(partial))) return false;
   const Descriptor lock = TryLock(partial, 0);

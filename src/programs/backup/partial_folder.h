@@ -1,4 +1,5 @@
-// A PartialFolder is where a copy is made until it is complete. Then it gets its name.
+// A PartialFolder is the folder in which a copy is made. When the copy is complete, it gets its
+// name.
 //
 //   PartialFolder partial = TRY(PartialFolder::Begin("/backups/monday", kMaking));
 //   ... write into partial.path() ...
@@ -9,9 +10,9 @@
 // (/backups/monday/tidemark.making), and its entries are moved up, TIDEMARK last: only this file
 // makes it a data folder. The destructor removes what was not published.
 //
-// A process that is killed leaves its partial folder. It has a file .unfinished, which its process
-// keeps locked. So whoever can lock that file may remove the folder: nobody works on it, and it is
-// no complete copy that somebody has renamed.
+// A process that is killed leaves its partial folder. The folder has a file .unfinished, which the
+// process keeps locked while it lives. So if another process can lock that file, it may remove the
+// folder: nobody is working on it. A complete copy has no such file, even if somebody renames it.
 //
 // The functions use <filesystem>, which throws when the disk fails. One thread at a time.
 #pragma once
@@ -29,7 +30,7 @@ namespace tidemark::programs {
 inline constexpr std::string_view kMaking = ".making";        // Of a backup.
 inline constexpr std::string_view kRestoring = ".restoring";  // Of a data folder that is restored.
 
-// Whether the name has one of these endings: nothing complete may be called so.
+// Whether the name has one of these endings, which no complete backup or data folder may have.
 bool IsNameOfPartial(const std::filesystem::path& path);
 
 // Removes the partial folders with this ending that killed processes left in a folder, which may be
@@ -38,8 +39,8 @@ size_t RemoveLeftovers(const std::filesystem::path& folder, std::string_view end
 
 class PartialFolder {
  public:
-  // kInvalid when the target is not missing or empty, kUnavailable when another process makes it.
-  // The folder of lost files, which the root of a disk has, does not count.
+  // kInvalid when the target is neither missing nor empty, kUnavailable when another process is
+  // making it. A folder lost+found, which the root of a disk has, does not count.
   static Result<PartialFolder> Begin(const std::filesystem::path& target, std::string_view ending);
   PartialFolder(PartialFolder&& other) noexcept;
   PartialFolder& operator=(PartialFolder&&) = delete;

@@ -36,8 +36,8 @@ constexpr double kMaxSpeed = 10'000;
 constexpr std::chrono::milliseconds kGreetingPause(250);
 constexpr int kMaxGreetings = 2'400;
 
-// Where the server of the printed command keeps its data. A folder of its own: whoever tries the
-// demo beside a real server must not mix the two.
+// Where the server of the printed command keeps its data. It has its own folder, so that the demo
+// does not use the data of a real server.
 constexpr const char* kDemoData = "tidemark-demo-data";
 
 Status Check(const DemoOptions& options) {
@@ -68,14 +68,14 @@ demo::SenderOptions SenderOptionsOf(const DemoOptions& options) {
                            .reorder_window = 4}};
 }
 
-// In single quotes, for a shell.
+// The text in single quotes, for a shell.
 std::string QuoteForShell(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
 }
 
-// This program, so that the command works where no `tidemark` is in the path.
+// The path of this program, so that the command also works if `tidemark` is not in the PATH.
 std::string OwnProgram() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -85,8 +85,8 @@ std::string OwnProgram() {
                                                                           : QuoteForShell(path);
 }
 
-// Where a server must listen to get what is sent to this URL. A name other than localhost may be of
-// another machine, and does not say it.
+// The --listen option with which a server gets what is sent to this URL. Empty if the URL has a
+// name other than localhost: it may be the name of another machine.
 std::string ListenFlag(const std::string& to) {
   const auto parts = http::SplitUrl(to);
   if (!parts || parts->scheme != "http") return "";

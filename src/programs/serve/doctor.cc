@@ -169,8 +169,8 @@ void Doctor::ExamineToken(const api::ServiceOptions& options, const BotToken& to
   ExamineScopes(auth);
 }
 
-// A scope that is missing shows only later, as a refusal in the log. One that is not needed is a
-// danger: whoever gets hold of the token could use it.
+// If a scope is missing, nobody notices until Slack refuses a call. A scope that is not needed is a
+// danger: somebody who steals the token could use it.
 void Doctor::ExamineScopes(const slack::AuthTest& auth) {
   std::vector<std::string> missing;
   for (const slack::Scope& scope : slack::RequiredScopes()) {
@@ -258,8 +258,7 @@ void Doctor::ExamineStore(const FolderOptions& options) {
         fmt::format("the folder '{}' does not exist yet; `tidemark serve` creates it", folder));
     return;
   }
-  // If the folder is held, the server that holds it is asked. That it answers is as good as
-  // opening.
+  // If a server has the folder open, that server is asked. If it answers, the folder can be opened.
   const auto tables = OpenDataFolder(options, Use::kRead);
   if (tables) {
     const auto listed = (*tables)->ListTables({});
@@ -277,7 +276,7 @@ void Doctor::ExamineStore(const FolderOptions& options) {
                     "'tidemark tables verify --server {}'",
                     server_, folder, server_));
   } else if (tables.error().code == ErrorCode::kUnavailable) {
-    // Most often a server that was started with another address.
+    // The usual reason is a server that was started with another address.
     const bool is_tls = server_.starts_with("https:");
     Add(Level::kWarning, "store",
         fmt::format("another process has '{}' open, probably a server, and none answers at {}{}: "

@@ -78,8 +78,9 @@ void WarnOfReadableSecrets(const Settings& settings, const std::optional<std::st
   }
 }
 
-// Clients must not take the descriptors that the stores need, nor one address the connections of
-// the others. Who sets the limit of an address may have a proxy, and then it is the only address.
+// Clients must not use up the descriptors that the stores need, and one address must not use up the
+// connections of all others. An operator who has set the limit of an address may have a proxy. Then
+// all clients have the address of the proxy, so the limit is used as it is.
 void BoundConnections(const Settings& settings, http::ServerLimits* limits) {
   limits->max_connections = ConnectionsWithin(RaiseDescriptorLimit(), limits->max_connections);
   if (settings.IsGiven("server.connections-an-address")) return;

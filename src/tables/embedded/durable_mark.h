@@ -12,8 +12,9 @@
 // older mark. So the mark may be lower than what is on disk, but never higher. The format is in
 // docs/formats/folder.md.
 //
-// A second file of the same form says up to which number everything was in table files when the
-// folder was last opened. With it, opening knows what a hole at the front of the logs can contain.
+// A second file of the same form holds another sequence number: when the folder was last opened,
+// everything up to it was in table files. It is needed if the logs begin with a hole: the changes
+// in the hole come after this number.
 //
 // One thread at a time.
 #pragma once

@@ -80,8 +80,8 @@ struct Options {
   std::shared_ptr<rocksdb::FileSystem> file_system = nullptr;
 };
 
-// What somebody sets to end work that takes long: it looks at this again and again, and then fails
-// with kCancelled. Null: nobody ends it.
+// A flag that another thread sets to interrupt long work. The work checks it again and again, and
+// then fails with kCancelled. May be null.
 using StopFlag = const std::atomic<bool>*;
 
 struct VerifyReport {
@@ -157,8 +157,8 @@ class EmbeddedTables final : public tables::Tables {
   FileShape Shape() const;
 
   // Reads every row and checks that they agree: items and their index rows, counts, stream records
-  // and their order. Fails only when a row cannot be read, when it is told to stop, or when writes
-  // stop because of the disk: the folder cannot be opened again while it is read.
+  // and their order. Fails only when a row cannot be read, when `stop` is set, or when a full disk
+  // has stopped all writes: the store cannot be opened again while it is being read.
   Result<VerifyReport> Verify(StopFlag stop = nullptr);
 
   // Writes a copy as of now into `folder`, which must be missing or empty. Other calls may continue

@@ -8,8 +8,8 @@
 //
 // A log is synced with every group of writes, so a crash can tear only the last batch. If a whole
 // batch with a higher sequence number follows the first unreadable place, the log is damaged. In
-// the every-second mode a power cut can leave such a log too: then the durable mark tells whether
-// what is missing was promised (Store::Rep::EndLogs).
+// the every-second mode a power cut can leave such a log too. Then the durable mark shows whether
+// the missing changes were synced (Store::Rep::EndLogs).
 //
 // One object reads one log, on one thread. The format is RocksDB's, without recycling and
 // compression.

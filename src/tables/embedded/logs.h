@@ -38,8 +38,8 @@ LogChain ChainOf(std::span<const ExaminedLog> logs);
 
 // Renames the log to NAME.log.unread, so that RocksDB does not read it.
 rocksdb::Status PutAside(rocksdb::Env* env, const std::string& folder, const ExaminedLog& log);
-// Keeps a copy of the log under that name, and cuts the log behind its last whole batch. RocksDB
-// would stop at most holes by itself, but it passes over a page of zeros.
+// Keeps a copy of the log under that name, and cuts the log after its last complete batch. RocksDB
+// stops at most holes by itself, but it skips a page of zeros and reads on.
 rocksdb::Status CutOff(rocksdb::Env* env, const std::string& folder, const ExaminedLog& log);
 
 }  // namespace tidemark::embedded

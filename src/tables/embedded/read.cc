@@ -175,7 +175,7 @@ Result<std::vector<std::string>> RowKeysOf(const tables::TransactGetRequest& req
   return row_keys;
 }
 
-// As in DynamoDB, a transaction that reads too much is cancelled, and not cut short.
+// As in DynamoDB, a transaction that reads too much is cancelled. It never returns only a part.
 tables::TransactGetReply TooLarge(size_t gets, size_t at) {
   tables::TransactGetReply reply{.cancelled = true};
   reply.reasons.resize(gets);

@@ -52,7 +52,7 @@ rocksdb::Status Closed() {
       "the data folder is being opened again after a full disk or exhausted descriptors");
 }
 
-// Keeps files that are no longer needed from being deleted.
+// While it lives, RocksDB does not delete files that are no longer needed.
 class KeptFiles {
  public:
   explicit KeptFiles(rocksdb::DB* database) : database_(*database) {
@@ -188,7 +188,7 @@ struct Store::Rep {
 
   rocksdb::Status LinkFiles();
   std::string durable_mark_file() const { return database_folder() + kDurableMarkFile; }
-  // Says up to which number everything was in table files at the last opening.
+  // At the last opening, everything up to this sequence number was in table files.
   std::string flushed_mark_file() const { return database_folder() + kFlushedMarkFile; }
   Status Lock();
   void Unlock();
@@ -297,10 +297,10 @@ Error Store::Rep::Damaged(const ExaminedLog& log) const {
                       options.folder, log.name)};
 }
 
-// Changes are missing between two logs, or in a hole of one. With synced writes somebody was told
-// that they are on disk. In the every-second mode a power cut may take back changes that were not
-// synced: then all that follows them is taken back too, so that what is left is the state at one
-// moment. The bytes that follow are kept in files that nothing reads, and the log names them.
+// Called when changes are missing between two logs, or in a hole of one log. With synced writes
+// these changes were acknowledged as being on disk. In the every-second mode a power cut may lose
+// changes that were not synced. Then all later changes are given up too, so that the folder has the
+// state of one moment. Their bytes are kept in files that nothing reads, and a warning names them.
 Status Store::Rep::EndLogs(std::span<const ExaminedLog> logs, const LogChain& chain) {
   const uint64_t kept = std::max(chain.reach, TRY(Flushed()));
   TRY(CheckMayEnd(logs, chain, kept));
@@ -323,14 +323,15 @@ Status Store::Rep::EndLogs(std::span<const ExaminedLog> logs, const LogChain& ch
   return Done{};
 }
 
-// Whether all that was promised is in front of the missing changes. `kept` is the last change of
-// which that is known: in the logs, or in table files when the hole is at the front of the logs.
+// Fails unless the mode is every-second, the folder is opened for writing, and every synced change
+// is in front of the missing ones. `kept` is the last change that is known to be in front of them:
+// it is in the logs, or in table files if the logs begin with the hole.
 Status Store::Rep::CheckMayEnd(std::span<const ExaminedLog> logs, const LogChain& chain,
                                uint64_t kept) const {
   const bool is_marked = TRY(DurableMark::Read(durable_mark_file())).has_value();
   const uint64_t promised = TRY(Promised());
   const bool may_end = options.durability == Durability::kEverySecond && promised <= kept;
-  // Without a mark nobody knows what was promised, and a hole may be anything.
+  // Without a mark nobody knows what was synced, so the hole may contain synced changes.
   if (chain.has_hole && !(may_end && is_marked)) return Damaged(logs[chain.logs - 1]);
   if (may_end && !read_only()) return Done{};
   const std::string where =
@@ -575,8 +576,8 @@ bool Store::CanReopen() const {
 Status Store::Reopen(const std::function<void()>& forget) {
   if (!rep_->visitors.TryClose()) return ToError(Closed(), "waiting for reads to end");
   rep_->reopening = true;
-  // While nobody can read the store, so that nothing is kept again before it is opened. What is
-  // opened may be another state, and a reader must not get one row of each.
+  // Nobody can read the store now, so caches stay empty until it is open again. It may open with an
+  // older state, and a reader must not get one row from a cache and another one from that state.
   forget();
   rep_->Close();
   rep_->Unlock();
@@ -625,8 +626,8 @@ FileShape Store::Shape() const {
   return shape;
 }
 
-// RocksDB can verify all files in one call, but that call cannot be ended. So they are verified one
-// by one, and none of them may be deleted meanwhile.
+// RocksDB can verify all files in one call, but that call cannot be interrupted. So the files are
+// verified one by one, and none of them may be deleted in the meantime.
 Status Store::VerifyFiles(const std::function<Status()>& go_on) const {
   const Visit visit = rep_->visitors.Enter();
   if (!visit) return ToError(Closed(), "verifying the files");
@@ -643,7 +644,7 @@ Status Store::VerifyFiles(const std::function<Status()>& go_on) const {
   return Done{};
 }
 
-// Links to the files as of now, in the own folder: this takes a moment, also for a large store.
+// Links the present files in the data folder itself. This is quick even for a large store.
 rocksdb::Status Store::Rep::LinkFiles() {
   folder.RemoveLinks();
   const Visit visit = visitors.Enter();
@@ -666,7 +667,7 @@ Status Store::Checkpoint(const std::string& folder, StopFlag stop) const {
   TRY(target.Make().WithContext(doing));
   rocksdb::Status status = rep_->LinkFiles();
   if (!status.ok()) return ToError(status, doing);
-  // From here on the store itself is not used: it can be opened again in the meantime.
+  // From here on only the links are read, so the store can be closed and opened again.
   const Status moved = target.TakeDatabase(rep_->folder.links(), stop);
   rep_->folder.RemoveLinks();
   TRY(Status(moved).WithContext(doing));

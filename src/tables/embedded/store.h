@@ -130,16 +130,16 @@ class Store {
   bool CanReopen() const;
   // Closes the database and opens it again. Fails when something is being read, when opening
   // fails, or when an acknowledged write is missing; then writes stay stopped, and reads go on if
-  // possible. Nobody reads the store while `forget` drops what was kept of the state before. After
-  // a success the caller, the committer between two groups, calls EndReopening.
+  // possible. `forget` clears the caches; nobody reads the store while it runs. After a success
+  // the caller, which is the committer between two groups, calls EndReopening.
   Status Reopen(const std::function<void()>& forget);
   // Allows writes, unless the outcome is an error.
   void EndReopening(const Status& outcome);
 
   FileShape Shape() const;
 
-  // Reads every block of every file against its checksum. Before each file it asks whether to go
-  // on; an error ends it.
+  // Reads every block of every file and compares it with its checksum. Calls the function before
+  // each file, and ends with its error if it fails.
   Status VerifyFiles(const std::function<Status()>& go_on) const;
   // Copies everything as of now into a folder that is missing or empty, and syncs it. Only the last
   // step makes it a data folder. The store can be opened again while files are copied to another
