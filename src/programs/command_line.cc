@@ -51,8 +51,7 @@ std::string ExplainUsage(const CLI::App* program, const CLI::Error& error) {
 ExitCode RunCommandLine(int argc, char** argv) {
   // Every file and folder that the program makes is for its user alone.
   umask(S_IRWXG | S_IRWXO);
-  CLI::App program("Tidemark keeps what must last, forgets what must not, and proves both.",
-                   "tidemark");
+  CLI::App program("Tidemark keeps what must last, and forgets what must expire.", "tidemark");
   program.set_version_flag("--version", "tidemark " TIDEMARK_VERSION);
   program.require_subcommand(1);
   program.failure_message(ExplainUsage);

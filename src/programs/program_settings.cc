@@ -80,10 +80,11 @@ const Setting kProgramSettings[] = {
     {.name = "server.connections-an-address",
      .kind = SettingKind::kInteger,
      .default_value = "2000",
-     .help = "How many connections one address may have open at once; further ones get 503. "
-             "Without this setting it is also at most a quarter of all connections: the server "
-             "has 10000, or fewer where the system allows it few open files. Behind a proxy, whose "
-             "address is that of all clients, set it to what the proxy opens."},
+     .help = "How many connections one address may have open at once; further ones get 503. If "
+             "you do not set it, the limit is also at most a quarter of all connections that the "
+             "server accepts: 10000, or fewer if the system allows only few open files. Behind a "
+             "proxy all clients have the address of the proxy: set the number of connections that "
+             "the proxy opens."},
     {.name = "server.bad-requests-a-minute",
      .kind = SettingKind::kInteger,
      .default_value = "300",
@@ -331,9 +332,9 @@ const Setting kProgramSettings[] = {
      .kind = SettingKind::kSecret,
      .default_value = "",
      .help =
-         "The key before the last change of attempts.email-key. What is stored under the id of "
-         "an address by this key is added to its new id when the address is used; of two counts "
-         "or locks the stricter one holds."},
+         "The key before the last change of attempts.email-key. What is stored under the id that "
+         "an address has with this key is added to its new id when the address is used. If both "
+         "ids have a count or a lock, the stricter one holds."},
     {.name = "attempts.max-odds",
      .kind = SettingKind::kDecimal,
      .default_value = "0.01",
@@ -466,7 +467,8 @@ const Setting kProgramSettings[] = {
      .kind = SettingKind::kText,
      .default_value = "",
      .help = "The URL to which each piece of work (a shared file, a mention) is sent with POST, "
-             "once; empty for none. The first start also sends the events of the last day."},
+             "until the receiver accepts it; empty for none. Events that arrived before you set it "
+             "are not sent, except those of the last day if the server had no archive."},
     {.name = "work.secret",
      .kind = SettingKind::kSecret,
      .default_value = "",

@@ -47,7 +47,7 @@ void AddPeople(CLI::App& parent, Action* action) {
 
 void AddEmoji(CLI::App& parent, Action* action) {
   auto [command, options] = AddCommand<ArchiveReadOptions>(
-      parent, {"emoji", "List the custom emoji that events told of", "tidemark archive emoji"},
+      parent, {"emoji", "List the custom emoji that events have named", "tidemark archive emoji"},
       action, &ListEmoji);
   AddRead(*command, *options);
 }

@@ -118,7 +118,7 @@ void AddState(CLI::App& parent, Action* action) {
 void AddOdds(CLI::App& parent, Action* action) {
   auto [command, options] = AddCommand<PolicyCommandOptions>(
       parent,
-      {"odds", "Show how likely guessing succeeds; exit 1 when that is too likely",
+      {"odds", "Show how likely it is that guessing succeeds; exit 1 if it is above the limit",
        "tidemark attempts odds"},
       action, &ShowOdds);
   AddOutput(*command, options->output);

@@ -129,8 +129,9 @@ void AddAttemptsMigrateCommands(CLI::App& group, Action* action) {
                                  {"back", "Go back to the previous phase, without losing anything",
                                   "tidemark attempts migrate back"},
                                  action, &Back, &command);
-  command->add_flag("--force", back.force,
-                    "Do not copy first, for when a store is lost; rows that only it had are lost");
+  command->add_flag(
+      "--force", back.force,
+      "Do not copy first. Use it if a store is lost; rows that only that store had are lost");
   MigrateOptions& verify =
       AddStep(*migrate,
               {"verify", "Compare all subjects of both stores; exit 1 when they differ",

@@ -13,7 +13,7 @@ namespace {
 
 CLI::Option* AddExpected(CLI::App& command, std::optional<std::string>& expected_etag) {
   return command.add_option("--if-etag", expected_etag,
-                            "Write only over the version with this ETag, as `get` shows it");
+                            "Replace only the version with this ETag, which `get` shows");
 }
 
 void AddPut(CLI::App& parent, Action* action) {
