@@ -46,8 +46,8 @@ class BadRequestsTest : public ServerFixture {
   }
 };
 
-// Somebody who tries tokens, or fills the log, is slowed down. Whoever shares the address with him,
-// such as Slack behind the same proxy, does not notice.
+// Somebody who tries tokens, or fills the log, is slowed down. Other clients with the same address,
+// such as Slack behind the same proxy, do not notice it.
 // Review: F10
 TEST_F(BadRequestsTest, TooManyOfOneAddressGet429AndCorrectRequestsAreServed) {
   Start();

@@ -30,8 +30,8 @@ constexpr const char* kTokenVariable = "TIDEMARK_API_TOKEN";
 // ---- In this process ----
 
 // A command without --server uses the same routes as the server, in this process: so there is one
-// implementation and one format of answers. No token is needed, because whoever can open the data
-// folder can read it anyway.
+// implementation and one format of answers. No token is needed, because a user who can open the
+// data folder can read it anyway.
 class RouterSource final : public ApiSource {
  public:
   explicit RouterSource(std::shared_ptr<void> owner) : owner_(std::move(owner)) {}

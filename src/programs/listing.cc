@@ -39,8 +39,8 @@ std::string Fit(std::string_view text, size_t width) {
 
 }  // namespace
 
-// People get a table, programs JSON. Whoever writes a script and sees a table while trying it can
-// force either.
+// A terminal gets a table, and anything else gets JSON. A flag forces one of them: somebody who
+// writes a script on a terminal would otherwise see a table.
 bool IsTable(const OutputOptions& options) {
   if (options.json || options.table) return options.table;
   return isatty(STDOUT_FILENO) != 0;

@@ -143,8 +143,8 @@ TEST(PolicyTest, OfEachServerIsAppliedToTheSharedRows) {
   };
   lenient.Fail(kPassword, 2);
   EXPECT_EQ(strict.Decide({.subject = lenient.person, .name = kPassword})->remaining, 1u);
-  // The strict server refuses at its limit, whoever counted. It sets no lock for what it has not
-  // counted itself, so it says busy.
+  // The strict server refuses at its limit, even if another server counted the failures. It sets a
+  // lock only when it counts a failure itself, so its verdict is busy.
   lenient.Fail(kPassword, 1);
   EXPECT_EQ(verdict_of_strict(), Verdict::kBusy);
   // The lenient one goes on to its own limit. Its lock holds for both.

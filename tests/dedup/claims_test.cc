@@ -591,8 +591,8 @@ TEST(ClaimsTest, TheTableHasTheSeedsLayoutAndNeedsFewPermissions) {
   EXPECT_TRUE(stage.claims.Fail(stage.Taken("Ev4"), "x"));
 }
 
-// Several keys of one event are claimed in a transaction, which DynamoDB allows to whoever may put,
-// update and delete each of its items. It has only such actions, and nothing else is called.
+// Several keys of one event are claimed in a transaction, which DynamoDB allows to a caller who
+// may put, update and delete each of its items. The transaction has only such actions.
 // Spec: 004-47
 TEST(ClaimsTest, SeveralKeysNeedNoMorePermissions) {
   Stage stage;

@@ -77,7 +77,7 @@ TEST_F(BadRequestsApiTest, MistakesOfKnownSendersDoNotCount) {
   EXPECT_EQ(Unsigned(), 401);
 }
 
-// Whoever looks into a replay wants to know which event it was.
+// An operator who looks into a replay needs to know which event it was.
 // Review: F14
 TEST_F(BadRequestsApiTest, TheLineOfAReplayNamesTheEvent) {
   const FrontDoor::Signing same = {.timestamp = door_.manual_clock().NowSeconds()};

@@ -105,8 +105,8 @@ TEST(SettingsTest, DedupOutageCanRefuseWhileTheTableIsUnavailable) {
   }
 }
 
-// Memory decides about half of the events, and the store about the others. Each event is stored
-// once, whoever decides.
+// Memory decides about half of the events, and the store about the others. In both cases each
+// event is stored once.
 TEST(SettingsTest, DedupRolloutLeavesAShareOfTheEventsToMemory) {
   constexpr size_t kEvents = 40;
   const auto door = DoorWith({{"dedup.rollout", "50"}});

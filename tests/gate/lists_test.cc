@@ -325,7 +325,7 @@ TEST_F(ListsTest, AListFromBeforeTheClockWasSetBackIsNotUsed) {
                             {slack::EntityKind::kUser, kUser}));
 }
 
-// Whoever has no room is looked up. What is too old makes room.
+// Entries that have no room are left to look-ups. Entries that are too old are removed first.
 TEST_F(ListsTest, TheMemoryOfListsIsBounded) {
   Roster roster(&stage_.clock, /*max_listed=*/3);
   const auto team = [](const char* id) { return slack::TeamId::Parse(id).value(); };

@@ -160,7 +160,7 @@ TEST_F(BackupCopyTest, RefusesTheNamesOfInterruptedWork) {
   EXPECT_TRUE(std::filesystem::exists(path("new.restoring")));
 }
 
-// Whoever is killed removes nothing. What it left takes as much space as a backup.
+// A process that is killed removes nothing. What it leaves takes as much space as a backup.
 TEST_F(BackupCopyTest, RemovesWhatKilledBackupsLeft) {
   Put("a");
   Leave("monday.making");

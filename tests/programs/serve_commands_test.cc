@@ -566,8 +566,8 @@ class NoDescriptors {
   rlimit before_ = {};
 };
 
-// The store cannot begin its next log, so writes are refused, and whoever asks is told why. Once
-// there are descriptors again, they go on by themselves.
+// The store cannot begin its next log, so writes are refused, and /readyz says why. When
+// there are descriptors again, writes go on by themselves.
 // Review: F1
 TEST_F(ServeCommandsTest, WritesGoOnOnceThereAreDescriptorsAgain) {
   const std::string token = CreateToken("test");

@@ -73,7 +73,7 @@ struct ChannelNews {
   slack::Timestamp event_ts;
   std::optional<std::string> name = std::nullopt;
   std::optional<Visibility> visibility = std::nullopt;
-  bool implies_public = false;  // The event, or Slack when it was asked, says so by the way.
+  bool implies_public = false;  // By the event, or by Slack when it was asked.
   bool was_public = false;
   std::optional<bool> archived = std::nullopt;
   bool deleted = false;

@@ -30,7 +30,7 @@ std::optional<int64_t> ParseDigits(std::string_view text) {
   return digits && !text.empty() && error == std::errc() ? std::optional(number) : std::nullopt;
 }
 
-// "2024-05-01" and its like, by a picture in which '0' is any digit.
+// Whether the text has the form of the picture, such as "0000-00-00", in which '0' is any digit.
 bool LooksLike(std::string_view picture, std::string_view text) {
   return std::ranges::equal(picture, text, [](char wanted, char c) {
     return wanted == '0' ? c >= '0' && c <= '9' : c == wanted;

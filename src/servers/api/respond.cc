@@ -6,9 +6,9 @@ namespace tidemark::api {
 
 namespace {
 
-// By what the client can do: correct the request (400), look again (409), try again later (503). An
-// error that is none of the client's business is 500. kUnknown is 503 too: the write may have been
-// applied, and the client has to look or to repeat it.
+// The status tells the client what it can do: correct the request (400), read the present state
+// (409), or retry later (503). If the client can do nothing, it is 500. kUnknown is 503 too: the
+// write may have been applied, and the client has to check that or to repeat the request.
 int StatusOf(ErrorCode code) {
   switch (code) {
     case ErrorCode::kInvalid:

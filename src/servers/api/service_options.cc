@@ -328,8 +328,8 @@ Result<ServiceOptions> ReadOptions(const Settings& settings) {
   options.gate.max_body_bytes = kMaxEventBytes;
   TRY(ReadGate(settings, &options));
   TRY(ReadDedup(settings, &options));
-  // Without a signing secret no event is accepted, so there is nothing to agree to: whoever uses
-  // only the other apps need not switch the archive off.
+  // Without a signing secret no event is accepted, so there is nothing to agree to. A user
+  // who needs only the other apps does not have to switch the archive off.
   const bool is_archiving = settings.Bool("archive.consent") || !options.signing_secrets.empty();
   if (settings.Bool("archive.enabled") && is_archiving) {
     TRY(CheckConsent(settings));

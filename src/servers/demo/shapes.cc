@@ -46,8 +46,8 @@ std::string_view ModeOf(const File& file) {
   return file.external_url.empty() ? "hosted" : "external";
 }
 
-// A file of a shared channel comes as a stub without a name and a size. Whoever needs more has to
-// ask files.info.
+// A file of a shared channel comes as a stub without a name and a size. To get them,
+// a client has to call files.info.
 void WriteFileStub(JsonWriter* writer, const File& file) {
   writer->BeginObject();
   PutText(writer, "id", file.id);

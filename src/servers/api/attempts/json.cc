@@ -119,7 +119,7 @@ Result<attempts::ReserveRequest> AttemptIn(const http::RoutedRequest& routed,
 
 Result<attempts::ReserveRequest> ParseReserve(const http::RoutedRequest& routed,
                                               const Secret& key) {
-  // Before the body: a caller who puts an address into the path must hear of that first.
+  // Before the body is parsed: an address in the path is the first error to report.
   TRY(SubjectIn(routed));
   const JsonBody body = TRY(JsonBody::Parse(
       routed.request.body, {"journey", "count_type", "classifier", "method", "attempt_id", "device",
@@ -133,8 +133,8 @@ Result<attempts::ReserveRequest> ParseReserve(const http::RoutedRequest& routed,
   return request;
 }
 
-// Without `also` and `source`. What is spent is neither right nor wrong, so it is no guess: it has
-// a limit under one id, and says nothing about a source.
+// A spend takes neither `also` nor `source`. It cannot be right or wrong, so it is not a guess: its
+// limit is for one id, and it does not count for a source.
 Result<attempts::ReserveRequest> ParseSpend(const http::RoutedRequest& routed) {
   TRY(SubjectIn(routed));
   const JsonBody body = TRY(JsonBody::Parse(
@@ -151,7 +151,7 @@ Result<attempts::SettleRequest> ParseSettle(const http::RoutedRequest& routed) {
   attempts::SettleRequest request{
       .subject = std::move(subject), .name = {}, .attempt_id = {}, .right = false};
   request.name = TRY(NameIn(body));
-  // Required here. ParseReserve leaves it open: decide uses that too, and takes no slot.
+  // Required here. In ParseReserve it is optional, because decide uses that too and takes no slot.
   request.attempt_id = TRY(body.Text("attempt_id"));
   request.device = TRY(body.TextOr("device", ""));
   request.method_type = TRY(body.TextOr("method_type", ""));

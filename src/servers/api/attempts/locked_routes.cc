@@ -25,7 +25,7 @@ Result<std::optional<Subject>> SubjectAt(const std::string& cursor) {
   return std::optional(TRY(Subject::Parse(cursor).WithContext("cursor")));
 }
 
-// While an old store alone is in use the table has nothing, and an empty list would be a lie.
+// While only an old store is in use, the table has no rows, and an empty list would be wrong.
 Status CheckTableIsInUse(moving::Migration* migration) {
   if (migration == nullptr) return Done{};
   if (TRY(migration->GetStatus()).record.phase != moving::Phase::kOld) return Done{};
@@ -109,7 +109,7 @@ Answer UnlockAll(const LockedRoutesParts& parts, const RoutedRequest& routed) {
       TRY(MomentIn(body, "until", Bound::kEnd, std::numeric_limits<EpochSeconds>::max()));
   const std::string journey = TRY(body.TextOr("journey", ""));
   const std::string classifier = TRY(body.TextOr("classifier", ""));
-  // So many people are let in at once that somebody will ask why.
+  // Required: this lets many people in at once, and somebody will ask why.
   const attempts::Author by = AuthorOf(routed, TRY(body.Text("reason")));
   attempts::Attempts::Lifting lifting;
   // Failures in a row do not say when they were made, so `since` and `until` cannot select them.

@@ -4,8 +4,8 @@
 //   GET  /api/v1/backups/{name}  how far it is, and whether it is complete
 //
 // A backup is a folder of that name in the server's folder of backups (backup.folder). A caller
-// names no paths: whoever has a token must not write elsewhere on the machine. One backup is made
-// at a time, on a thread of its own. Only the newest one can be asked about.
+// names no paths, because a token must not allow writes to other places of the machine. One backup
+// is made at a time, on a thread of its own. Only the newest one can be asked about.
 #pragma once
 
 #include <memory>

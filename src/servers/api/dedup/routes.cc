@@ -29,8 +29,8 @@ Result<dedup::ClaimRequest> ParseClaimRequest(const std::string& text) {
   dedup::ClaimRequest request;
   request.keys = TRY(KeysOf(body));
   request.metadata = TRY(body.TextMap("metadata"));
-  // 0 is for the lease of the settings. The upper bound is there because a lease in milliseconds, a
-  // common mistake, would hold the key for days after its owner died.
+  // 0 means the lease of the settings. There is an upper bound because some callers give the lease
+  // in milliseconds by mistake: that would hold the key for days after its owner died.
   const int64_t lease = TRY(body.IntegerOr("lease_seconds", 0));
   if (lease < 0 || lease > dedup::kMaxLease.count()) {
     return Invalid(fmt::format("the field 'lease_seconds' should be between 1 and {}, not {}",
@@ -65,9 +65,8 @@ void Write(const dedup::Claim& claim, JsonWriter* writer) {
   writer->EndObject();
 }
 
-// The claim as the client holds it. Nothing here is believed: whether the nonce and the generation
-// still own the key is a condition of the write, and a renewal takes `lease_until` only as far as a
-// lease may reach.
+// The claim as the client sends it. It is not trusted: the write has the condition that nonce and
+// generation still own the key, and a renewal limits `lease_until` to the longest lease.
 Result<dedup::Claim> ParseClaim(const JsonBody& body) {
   const JsonBody fields =
       TRY(body.Object("claim", {"keys", "nonce", "generation", "lease_until", "expires", "local"}));
@@ -116,7 +115,7 @@ std::string ToJson(const dedup::ClaimReply& reply) {
 }
 
 // Every outcome is 200 with its name, also a duplicate: for the client it is an ordinary answer.
-// Only a store that is away, with a policy that forbids to decide without it, is an error.
+// It is an error only if the store is not available and the policy forbids to decide without it.
 Result<std::string> Answer(Result<dedup::ClaimReply> result) {
   const dedup::ClaimReply reply = TRY(std::move(result));
   if (reply.outcome == dedup::ClaimOutcome::kRefused) {
@@ -143,7 +142,7 @@ Result<std::string> Answer(Result<dedup::SettleOutcome> result, const dedup::Cla
   return text;
 }
 
-// Take or Mark. Every event begins with one of them, so they keep no thread waiting for the disk.
+// Take or Mark. They are called for every event, so they keep no thread waiting for the disk.
 using BeginClaim = Later<dedup::ClaimReply> (dedup::Deduplicator::*)(dedup::ClaimRequest,
                                                                      WorkerPool*);
 http::RouteHandler Begin(dedup::Deduplicator* dedup, BeginClaim begin, WorkerPool* workers) {
@@ -256,8 +255,9 @@ std::string ToJson(const std::vector<dedup::PossibleDuplicate>& duplicates) {
   return text;
 }
 
-// From the memory of this process: the last thousand that it let through while the store was away.
-// A restart forgets them, so each is also counted and logged when it happens.
+// From the memory of this process: the last thousand keys that may have been handled twice because
+// the store was not available. A restart forgets them, so each is also counted and logged when it
+// happens.
 Work Report(const ClaimsParts& parts) {
   return [parts](const http::RoutedRequest&) -> Result<std::string> {
     std::vector<dedup::PossibleDuplicate> duplicates = parts.dedup->PossibleDuplicates();

@@ -65,9 +65,9 @@ Later<http::Response> AnswerVerdict(gate::Existence& existence, const http::Rout
   });
 }
 
-// Of one entity, everything that was verified about it becomes void, in all processes: its
-// generation is raised. The id is checked first, because the number of a generation is kept for
-// ever and must not be made for a misspelt id.
+// Raises the generation of one entity. So everything that was verified about the entity becomes
+// invalid, in all processes. The id is checked first: the row of a generation is kept for ever, and
+// must not be made for a misspelt id.
 Status InvalidateOne(gate::Existence& existence, const Query& query) {
   const auto& [name, id] = *query.begin();
   if (name == "team") {
@@ -86,8 +86,8 @@ Result<std::string> Invalidate(gate::Existence& existence, const http::RoutedReq
   const Query query = TRY(ParseIds(routed.request.query));
   if (query.empty())
     return Invalid("give the parameter team, user or channel, or all three for a triple");
-  // One id means that entity, with all triples it is part of. Several mean one triple: there the
-  // generation of the team is left alone, or every triple of the team would become void.
+  // One id means that entity, with all triples that contain it. Several ids mean one triple. Then
+  // the generation of the team is not raised: every triple of the team would become invalid.
   if (query.size() == 1) {
     TRY(InvalidateOne(existence, query));
   } else {
@@ -115,7 +115,7 @@ std::string ToJson(const gate::QuarantinePage& page) {
     writer.Int(event.received_at);
     writer.Key("checks");
     writer.Int(event.checks);
-    // An event is either still checked or given up. Which of the two names is there tells it.
+    // Only one of these two fields is present: the event is still checked, or it is given up.
     writer.Key(event.given_up_at == 0 ? "next_check" : "given_up_at");
     writer.Int(event.given_up_at == 0 ? event.next_check : event.given_up_at);
     writer.EndObject();
@@ -129,8 +129,8 @@ std::string ToJson(const gate::QuarantinePage& page) {
   return text;
 }
 
-// Without the bytes of the events: what people wrote is for the archive, and only once it is
-// verified.
+// The list does not contain the bytes of the events: only the archive shows what people wrote, and
+// only after it was verified.
 Result<std::string> List(gate::Quarantine& quarantine, const http::RoutedRequest& routed) {
   const PageRequest page = TRY(ParsePage(routed.request.query));
   return ToJson(TRY(quarantine.List(page.cursor, page.limit)));
@@ -138,8 +138,8 @@ Result<std::string> List(gate::Quarantine& quarantine, const http::RoutedRequest
 
 }  // namespace
 
-// On workers: the table is read first, which waits for the disk. The wait for Slack then holds no
-// worker (AnswerVerdict).
+// The routes run on workers, because reading the table waits for the disk. Waiting for Slack holds
+// no worker (AnswerVerdict).
 void AddExistenceRoutes(http::Router* router, gate::Existence* existence, TokenFile* tokens) {
   const auto add = [&](http::Method method, http::RouteHandler handler) {
     router->Add({.method = method,
