@@ -172,15 +172,15 @@ Result<Move> Migration::CopyFirst(const PhaseRecord& record, Slice slice) {
                fmt::format("{}: {}", what_to_do, DescribeChanging(*copied))};
 }
 
-template <typename Visit>
-Status Migration::ForAll(Side side, const Visit& visit) {
+template <typename Action>
+Status Migration::ForAll(Side side, const Action& action) {
   std::optional<std::string> cursor;
   do {
     SubjectPage page = TRY(stores_.StoreOf(side).ListSubjects(cursor));
     const std::set<attempts::Subject> subjects(page.subjects.begin(), page.subjects.end());
     for (const attempts::Subject& subject : subjects) {
       if (is_stopping_) return Stopped();
-      TRY(visit(subject));
+      TRY(action(subject));
     }
     cursor = std::move(page.next);
   } while (cursor);

@@ -117,8 +117,8 @@ class Migration {
     EpochSeconds last_step = 0;
   };
 
-  template <typename Visit>
-  Status ForAll(Side side, const Visit& visit);
+  template <typename Action>
+  Status ForAll(Side side, const Action& action);
   // Continues the tour of this phase, or begins one.
   Status Continue(const PhaseRecord& record, Copying copying, Slice slice);
   // The kind of the tour that a call with a slice would go on with; nullopt: none. kInUse when
