@@ -285,7 +285,7 @@ TEST_F(ArchiveCommandsTest, AnUnclearChannelIsAskedFor) {
   EXPECT_THAT(none.err, HasSubstr("nowhere"));
   const Outcome no_team = Archive({"messages", "general", "--team", "T9X"});
   EXPECT_EQ(no_team.exit_code, kInvalid);
-  EXPECT_THAT(no_team.err, HasSubstr("nothing of team T9X; it has: T1X"));
+  EXPECT_THAT(no_team.err, HasSubstr("nothing of team T9X: choose one of T1X"));
 }
 
 TEST_F(ArchiveCommandsTest, AnUnknownChannelIdIsAnError) {

@@ -191,7 +191,7 @@ TEST_F(BackupCopyTest, KeepsFoldersThatAreNotLeftovers) {
   const auto refused = Maker().Make(path("theirs"), &progress);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
-  EXPECT_THAT(refused.error().message, HasSubstr("another process makes the same copy"));
+  EXPECT_THAT(refused.error().message, HasSubstr("another process is making this copy"));
 }
 
 // The folder may be the root of another disk, which cannot be replaced and has lost+found.
