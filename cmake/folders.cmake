@@ -119,7 +119,11 @@ function(tidemark_reuse_headers target name)
   endif()
 endfunction()
 
+# Tests have no debug lines: a failed expectation says where it stands, and a report of a sanitizer
+# shows the lines of the libraries. `cmake -DTIDEMARK_TEST_OPTIONS=-g` is for a debugger.
+set(TIDEMARK_TEST_OPTIONS -g0 CACHE STRING "Options of the compiler for test programs")
 tidemark_headers(test_headers THIRD_PARTY GTest::gtest GTest::gmock
+                 OPTIONS ${TIDEMARK_TEST_OPTIONS}
                  HEADERS <future> <random> <gmock/gmock.h> <gtest/gtest.h>)
 tidemark_headers(library_headers OPTIONS ${library_options})
 tidemark_headers(hot_library_headers OPTIONS ${library_options} -O1)
@@ -207,6 +211,7 @@ function(tidemark_test name)
   list(REMOVE_DUPLICATES labels)
   add_executable(${name} ${ARG_SOURCES})
   tidemark_unity(${name})
+  target_compile_options(${name} PRIVATE ${TIDEMARK_TEST_OPTIONS})
   target_link_libraries(${name} PRIVATE tidemark_flags ${ARG_DEPENDS}
     GTest::gtest GTest::gmock GTest::gtest_main)
   tidemark_reuse_headers(${name} test_headers)

@@ -191,6 +191,23 @@ TEST(JsonWriterTest, EscapesEveryByteThatNeedsIt) {
   EXPECT_EQ(MustParse(text).root().AsString(), all);
 }
 
+// Long texts are measured in blocks, and what is left byte by byte.
+TEST(JsonWriterTest, WritesNotMoreThanTextsWereMeasuredFor) {
+  for (size_t length = 0; length <= 100; ++length) {
+    for (int byte = 0; byte < 0x80; ++byte) {
+      std::string text(length, 'a');
+      text += static_cast<char>(byte);
+      text += std::string(length, static_cast<char>(byte));
+      std::string written;
+      JsonWriter(&written).String(text);
+      const bool is_control = byte < 0x20;
+      const size_t most = is_control ? 2 + length + 6 * (length + 1) : written.size();
+      ASSERT_EQ(JsonTextBytes(text), most) << "length " << length << ", byte " << byte;
+      ASSERT_LE(written.size(), most);
+    }
+  }
+}
+
 TEST(JsonWriterTest, WritesNumbersThatParseToThemselves) {
   for (double value : {0.0, -0.0, 1.0, 0.1, -2.5e-300, 1e22, 1.7976931348623157e308, 5e-324}) {
     std::string text;
