@@ -30,6 +30,9 @@ using item::String;
 using item::Type;
 
 constexpr int kInFlight = 64;
+// At the largest size of --grow.
+constexpr int kGetsGoal = 120'000;
+constexpr int kIncrementsGoal = 50'000;
 constexpr int kSmallItems = 100'000;
 constexpr int kLargeItems = 27'000;
 constexpr size_t kLargeBytes = 10'000;
@@ -105,18 +108,24 @@ std::function<double()> Blocking(EmbeddedTables* tables, const Settings& setting
   };
 }
 
+// 64 updates are submitted, and each that ends is followed by the next.
+double InFlightUpdates(EmbeddedTables* tables, double seconds,
+                       const std::function<tables::UpdateRequest(uint64_t number)>& next) {
+  return InFlightRate(seconds, kInFlight, [&](uint64_t number, std::function<void()> done) {
+    tables->Submit(next(number), std::nullopt)
+        .Then([done = std::move(done)](Result<tables::WriteReply> reply) {
+          Must(std::move(reply));
+          done();
+        });
+  });
+}
+
 std::function<double()> InFlight(EmbeddedTables* tables, const Settings& settings) {
-  std::vector<EmbeddedTables::WriteRequest> requests;
-  for (int client = 0; client < kInFlight; ++client) requests.emplace_back(Increment(client));
+  std::vector<tables::UpdateRequest> requests;
+  for (int client = 0; client < kInFlight; ++client) requests.push_back(Increment(client));
   return [=] {
-    return InFlightRate(settings.seconds, kInFlight,
-                        [&](uint64_t number, std::function<void()> done) {
-                          tables->Submit(requests[number % kInFlight], std::nullopt)
-                              .Then([done = std::move(done)](Result<tables::WriteReply> reply) {
-                                Must(std::move(reply));
-                                done();
-                              });
-                        });
+    return InFlightUpdates(tables, settings.seconds,
+                           [&](uint64_t number) { return requests[number % kInFlight]; });
   };
 }
 
@@ -368,50 +377,90 @@ uint64_t AwaitCompaction(const EmbeddedTables& tables) {
   return tables.Shape().sorted_runs;
 }
 
-void PrintCurve(const Settings& settings, uint64_t most) {
+// The rates of one size of the table, at items chosen at random.
+class SizedTable {
+ public:
+  SizedTable(EmbeddedTables* tables, uint64_t items, double seconds)
+      : tables_(tables), items_(items), seconds_(seconds) {}
+
+  double Gets() {
+    return Rate(seconds_, [&] {
+      Must(tables_->Get({.table = "items", .key = AnyKey()}));
+      return uint64_t{1};
+    });
+  }
+  double QueriesOfTen() {
+    return Rate(seconds_, [&] {
+      Must(tables_->Query({.table = "items",
+                           .key_condition = "id = :id",
+                           .values = {{":id", *AnyKey().Find("id")}}}));
+      return uint64_t{1};
+    });
+  }
+  double IncrementsOneByOne() {
+    return Rate(seconds_, [&] {
+      Must(tables_->Update(AnyIncrement()));
+      return uint64_t{1};
+    });
+  }
+  double IncrementsInFlight() {
+    return InFlightUpdates(tables_, seconds_, [&](uint64_t) { return AnyIncrement(); });
+  }
+  // The same few partitions again and again, as for people who sign in.
+  double Partitions() {
+    return Rate(seconds_, [&] {
+      const Item key = KeyOf(random_.Below(1'000), 0);
+      Must(tables_->Query({.table = "items", .partition = item::Attribute{"id", *key.Find("id")}}));
+      return uint64_t{1};
+    });
+  }
+
+ private:
+  Item AnyKey() {
+    const uint64_t i = random_.Below(items_);
+    return KeyOf(i / 10, static_cast<int64_t>(i % 10));
+  }
+  tables::UpdateRequest AnyIncrement() {
+    return {.table = "items",
+            .key = AnyKey(),
+            .update = "ADD n :one",
+            .values = {{":one", Number::FromInt(1)}}};
+  }
+
+  EmbeddedTables* const tables_;
+  const uint64_t items_;
+  const double seconds_;
+  SeededRandom random_{3};
+};
+
+bool PrintCurve(const Settings& settings, uint64_t most) {
   Folder folder("growing");
   auto tables = OpenTables(folder.path(), Durability::kEverySecond);
   CreateTable(tables.get(), "items");
-  SeededRandom random(3);
-  fmt::print("{:>12} {:>14} {:>14} {:>14} {:>14} {:>14} {:>12}\n", "items", "load/s", "get/s",
-             "query of 10/s", "increment/s", "partition/s", "sorted runs");
+  fmt::print("{:>10} {:>10} {:>10} {:>14} {:>12} {:>16} {:>13} {:>12}\n", "items", "load/s",
+             "get/s", "query of 10/s", "increment/s", "64 in flight/s", "partition/s",
+             "sorted runs");
   uint64_t loaded = 0;
+  bool met = true;
   for (uint64_t items = 10'000; items <= most; items *= 10) {
     const double start = Seconds();
     Load(tables.get(), "items", loaded, items);
     const double load_rate = static_cast<double>(items - loaded) / (Seconds() - start);
     loaded = items;
     const uint64_t sorted_runs = AwaitCompaction(*tables);
-    const auto get = [&] {
-      const uint64_t i = random.Below(items);
-      Must(tables->Get({.table = "items", .key = KeyOf(i / 10, static_cast<int64_t>(i % 10))}));
-      return uint64_t{1};
-    };
-    const auto query = [&] {
-      const Item key = KeyOf(random.Below(items / 10), 0);
-      Must(tables->Query(
-          {.table = "items", .key_condition = "id = :id", .values = {{":id", *key.Find("id")}}}));
-      return uint64_t{1};
-    };
-    const auto increment = [&] {
-      const uint64_t i = random.Below(items);
-      Must(tables->Update({.table = "items",
-                           .key = KeyOf(i / 10, static_cast<int64_t>(i % 10)),
-                           .update = "ADD n :one",
-                           .values = {{":one", Number::FromInt(1)}}}));
-      return uint64_t{1};
-    };
-    // The same few partitions again and again, as for people who sign in.
-    const auto partition = [&] {
-      const Item key = KeyOf(random.Below(1'000), 0);
-      Must(tables->Query({.table = "items", .partition = item::Attribute{"id", *key.Find("id")}}));
-      return uint64_t{1};
-    };
-    fmt::print("{:>12} {:>14.0f} {:>14.0f} {:>14.0f} {:>14.0f} {:>14.0f} {:>12}\n", items,
-               load_rate, Rate(settings.seconds, get), Rate(settings.seconds, query),
-               Rate(settings.seconds, increment), Rate(settings.seconds, partition), sorted_runs);
+    SizedTable table(tables.get(), items, settings.seconds);
+    const double gets = table.Gets();
+    const double queries = table.QueriesOfTen();
+    const double one_by_one = table.IncrementsOneByOne();
+    const double in_flight = table.IncrementsInFlight();
+    fmt::print("{:>10} {:>10.0f} {:>10.0f} {:>14.0f} {:>12.0f} {:>16.0f} {:>13.0f} {:>12}\n", items,
+               load_rate, gets, queries, one_by_one, in_flight, table.Partitions(), sorted_runs);
     std::fflush(stdout);
+    met = gets >= kGetsGoal && in_flight >= kIncrementsGoal;
   }
+  fmt::print("get >= {}/s and increments, 64 in flight, >= {}/s at the largest size: {}\n",
+             kGetsGoal, kIncrementsGoal, met ? "met" : "MISSED");
+  return met;
 }
 
 constexpr char kHelp[] =
@@ -425,8 +474,7 @@ int Main(int argc, char** argv) {
   const Flags flags(argc, argv, kHelp, {"--seconds", "--rounds", "--grow"});
   const Settings settings = flags.MeasuredFor();
   if (const uint64_t grow = flags.Count("--grow", 0); grow > 0) {
-    PrintCurve(settings, grow);
-    return 0;
+    return PrintCurve(settings, grow) ? 0 : 1;
   }
   PrintHead();
   // This is measured first, while the process is still small.
