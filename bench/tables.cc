@@ -449,10 +449,15 @@ bool PrintCurve(const Settings& settings, uint64_t most) {
     loaded = items;
     const uint64_t sorted_runs = AwaitCompaction(*tables);
     SizedTable table(tables.get(), items, settings.seconds);
-    const double gets = table.Gets();
+    const auto median = [&](auto measure) {
+      std::vector<double> rates;
+      for (int round = 0; round < settings.rounds; ++round) rates.push_back(measure());
+      return Median(std::move(rates));
+    };
+    const double gets = median([&] { return table.Gets(); });
     const double queries = table.QueriesOfTen();
     const double one_by_one = table.IncrementsOneByOne();
-    const double in_flight = table.IncrementsInFlight();
+    const double in_flight = median([&] { return table.IncrementsInFlight(); });
     fmt::print("{:>10} {:>10.0f} {:>10.0f} {:>14.0f} {:>12.0f} {:>16.0f} {:>13.0f} {:>12}\n", items,
                load_rate, gets, queries, one_by_one, in_flight, table.Partitions(), sorted_runs);
     std::fflush(stdout);
