@@ -11,16 +11,38 @@ namespace tidemark::tables {
 
 namespace {
 
-// The store did not look at the conditions, and nothing was written.
-std::optional<Error> WhyUndecided(const std::vector<CancellationReason>& reasons) {
-  for (const CancellationReason& reason : reasons) {
-    if (reason.code == CancellationCode::kValidationError) return Invalid(reason.message);
-    if (reason.code == CancellationCode::kTransactionConflict) {
-      return Error{ErrorCode::kUnavailable,
-                   "another transaction is writing the same rows; nothing was written, try later"};
-    }
+const CancellationReason* FindReason(const std::vector<CancellationReason>& reasons,
+                                     CancellationCode code) {
+  const auto found = std::ranges::find(reasons, code, &CancellationReason::code);
+  return found == reasons.end() ? nullptr : &*found;
+}
+
+// What the reply to one try says. kConflict, as from a store that answers so itself: another
+// transaction is writing one of the rows, so the store did not look at the conditions.
+Result<ConditionalReply> Judge(Result<WriteReply> result) {
+  WriteReply reply = TRY(std::move(result));
+  if (reply.applied) return ConditionalReply{};
+  return ConditionalReply{.result = WriteResult::kRefused,
+                          .refusals = {{.refused = true, .item = std::move(reply.failed_on)}}};
+}
+
+Result<ConditionalReply> Judge(Result<TransactWriteReply> result) {
+  TransactWriteReply reply = TRY(std::move(result));
+  if (reply.outcome == TransactOutcome::kApplied) return ConditionalReply{};
+  // Looked for first: an action that is invalid stays so, however often it is sent or planned.
+  if (const auto* invalid = FindReason(reply.reasons, CancellationCode::kValidationError)) {
+    return Invalid(invalid->message);
   }
-  return std::nullopt;
+  if (FindReason(reply.reasons, CancellationCode::kTransactionConflict) != nullptr) {
+    return Error{ErrorCode::kConflict,
+                 "another transaction is writing the same rows; nothing was written, try later"};
+  }
+  ConditionalReply refused{.result = WriteResult::kRefused};
+  for (CancellationReason& reason : reply.reasons) {
+    refused.refusals.push_back({.refused = reason.code == CancellationCode::kConditionalCheckFailed,
+                                .item = std::move(reason.item)});
+  }
+  return refused;
 }
 
 bool IsOurs(const ConditionalWrite& write, const ConditionalReply& reply) {
@@ -37,27 +59,23 @@ bool IsOurs(const ConditionalWrite& write, const ConditionalReply& reply) {
                      });
 }
 
-ConditionalReply RefusedReply(const ConditionalWrite& write,
-                              std::vector<ConditionalReply::Refusal> refusals) {
-  ConditionalReply reply{.result = WriteResult::kRefused, .refusals = std::move(refusals)};
-  if (IsOurs(write, reply)) reply.result = WriteResult::kOurs;
+// The reply to one of several tries. A conflict is a reason to try the same write again, because
+// the conditions may still hold when the other transaction has ended.
+template <typename Reply>
+Result<ConditionalReply> ReplyOf(const ConditionalWrite& write, Result<Reply> result) {
+  Result<ConditionalReply> reply = Judge(std::move(result));
+  if (!reply && reply.error().code == ErrorCode::kConflict) {
+    reply.error().code = ErrorCode::kUnavailable;
+  }
+  if (reply && !reply->IsWritten() && IsOurs(write, *reply)) reply->result = WriteResult::kOurs;
   return reply;
 }
 
-ConditionalReply ReplyOf(const ConditionalWrite& write, WriteReply reply) {
-  if (reply.applied) return {};
-  return RefusedReply(write, {{.refused = true, .item = std::move(reply.failed_on)}});
-}
-
-Result<ConditionalReply> ReplyOf(const ConditionalWrite& write, TransactWriteReply reply) {
-  if (reply.outcome == TransactOutcome::kApplied) return ConditionalReply{};
-  if (auto error = WhyUndecided(reply.reasons)) return *std::move(error);
-  std::vector<ConditionalReply::Refusal> refusals;
-  for (CancellationReason& reason : reply.reasons) {
-    refusals.push_back({.refused = reason.code == CancellationCode::kConditionalCheckFailed,
-                        .item = std::move(reason.item)});
-  }
-  return RefusedReply(write, std::move(refusals));
+template <typename Reply>
+Result<ConditionalReply> JudgeOnceOf(Result<Reply> result) {
+  Result<ConditionalReply> reply = Judge(std::move(result));
+  if (reply || reply.error().code != ErrorCode::kConflict) return reply;
+  return ConditionalReply{.result = WriteResult::kRefused};
 }
 
 // A single row needs no transaction, which costs a store more than a write.
@@ -79,10 +97,10 @@ Tables::WriteRequest AsWriteRequest(const TransactAction& action) {
 }
 
 Result<ConditionalReply> TryOnce(Tables& tables, const ConditionalWrite& write) {
-  if (IsAlone(write)) return ReplyOf(write, TRY(WriteAlone(tables, write.actions.front())));
+  if (IsAlone(write)) return ReplyOf(write, WriteAlone(tables, write.actions.front()));
   // No token is used: what matters is whose rows are stored now, not whether this request was
   // applied once.
-  return ReplyOf(write, TRY(tables.TransactWrite({.actions = write.actions})));
+  return ReplyOf(write, tables.TransactWrite({.actions = write.actions}));
 }
 
 // The tries of one write: whether there is another one, and what the last one proves.
@@ -117,8 +135,8 @@ struct Submitted {
 };
 
 Later<ConditionalReply> SubmitOnce(const std::shared_ptr<Submitted>& submitted) {
-  const auto judge = [submitted](auto reply) -> Result<ConditionalReply> {
-    return ReplyOf(submitted->write, TRY(std::move(reply)));
+  const auto judge = [submitted](auto reply) {
+    return ReplyOf(submitted->write, std::move(reply));
   };
   const std::vector<TransactAction>& actions = submitted->write.actions;
   if (IsAlone(submitted->write)) {
@@ -144,6 +162,19 @@ Later<ConditionalReply> SubmitUntilAnswered(const std::shared_ptr<Submitted>& su
 }
 
 }  // namespace
+
+bool ConditionalReply::IsAnyRefused(size_t count) const {
+  const size_t judged = std::min(count, refusals.size());
+  return std::any_of(refusals.begin(), refusals.begin() + static_cast<ptrdiff_t>(judged),
+                     [](const Refusal& refusal) { return refusal.refused; });
+}
+
+Result<ConditionalReply> JudgeOnce(Result<WriteReply> reply) {
+  return JudgeOnceOf(std::move(reply));
+}
+Result<ConditionalReply> JudgeOnce(Result<TransactWriteReply> reply) {
+  return JudgeOnceOf(std::move(reply));
+}
 
 bool IsAway(ErrorCode code) {
   return code == ErrorCode::kUnavailable || code == ErrorCode::kThrottled ||

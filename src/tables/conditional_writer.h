@@ -66,7 +66,16 @@ struct ConditionalReply {
 
   // The rows are as the write made them: now, or by an earlier copy of it.
   bool IsWritten() const { return result != WriteResult::kRefused; }
+  // Whether the condition of one of the first `count` actions did not hold.
+  bool IsAnyRefused(size_t count) const;
 };
+
+// What the reply to a write says that was sent once, by a caller that plans again after every
+// refusal and therefore uses no writer (docs/decisions/0023-conditional-writes.md). A conflict with
+// another transaction counts as a refusal too; then there are no items. kInvalid when the store
+// calls an action invalid: planning again would not help.
+Result<ConditionalReply> JudgeOnce(Result<WriteReply> reply);
+Result<ConditionalReply> JudgeOnce(Result<TransactWriteReply> reply);
 
 class ConditionalWriter {
  public:

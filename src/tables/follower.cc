@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/deadline.h"
 #include "base/expiry.h"
+#include "base/retry.h"
 #include "item/attributes.h"
 #include "tables/ensure_table.h"
 #include "tables/limits.h"
@@ -14,8 +16,10 @@ namespace tidemark::tables {
 
 namespace {
 
-// How often one step tries a write whose outcome is unknown.
-constexpr int kMaxStoreAttempts = 3;
+// Of a write of the consumer's row. The pauses are short, because they take from the lease.
+constexpr RetryPolicy kStoreRetry = {.max_retries = 2,
+                                     .first_wait = std::chrono::milliseconds(5),
+                                     .longest_wait = std::chrono::milliseconds(10)};
 constexpr size_t kNonceBytes = 16;
 
 item::KeySchema StateKeys() { return {.partition = {.name = "consumer"}}; }
@@ -31,20 +35,20 @@ Status VerifyOptions(const FollowerOptions& options) {
 
 }  // namespace
 
-Result<Follower> Follower::Open(Tables& tables, const Clock& clock, Random& random,
-                                FollowerOptions options) {
+Result<Follower> Follower::Open(Tables& tables, const Runtime& runtime, FollowerOptions options) {
   TRY(VerifyOptions(options));
   TRY(EnsureTable(tables, {.table = options.state_table, .keys = StateKeys()}, std::nullopt));
-  return Follower(tables, clock, random, std::move(options));
+  return Follower(tables, runtime, std::move(options));
 }
 
-Follower::Follower(Tables& tables, const Clock& clock, Random& random, FollowerOptions options)
+Follower::Follower(Tables& tables, const Runtime& runtime, FollowerOptions options)
     : tables_(&tables),
-      clock_(&clock),
+      clock_(&runtime.clock),
+      writer_(std::make_unique<ConditionalWriter>(&tables, kStoreRetry, runtime)),
       options_(std::move(options)),
-      nonce_(random.Hex(kNonceBytes)),
+      nonce_(runtime.random.Hex(kNonceBytes)),
       reader_(tables, options_.table),
-      reached_(clock.NowSeconds()) {}
+      reached_(runtime.clock.NowSeconds()) {}
 
 Result<FollowReply> Follower::Step(const Handler& handler) {
   FollowReply reply;
@@ -140,8 +144,8 @@ Result<Follower::State> Follower::Load() const {
 // Replaces the row if it is still `current`. False when another follower wrote it in the meantime.
 //
 // Every write raises the generation, on the condition that the row has the previous one. So a write
-// whose reply was lost can simply be tried again: at most one of the attempts is applied. The
-// others are refused and return our own row, and an attempt that arrives late changes nothing.
+// whose reply was lost can simply be tried again: at most one of the tries is applied. The others
+// are refused and return our own row, and a try that arrives late changes nothing.
 Result<bool> Follower::Store(const State& current, State next) {
   next.owner = nonce_;
   next.generation = current.generation + 1;
@@ -157,22 +161,20 @@ Result<bool> Follower::Store(const State& current, State next) {
   }
   // The lease is counted from before the write, as `lease_end` in the row is. A slow reply must not
   // make it longer for us than it is for other followers.
-  std::chrono::nanoseconds started = clock_->Monotonic();
-  for (int attempt = 1;; ++attempt) {
-    Result<WriteReply> reply = tables_->Put(request);
-    if (reply) {
-      bool applied = reply->applied || reply->failed_on == request.item;
-      state_.reset();
-      if (applied) state_ = std::move(next);
-      lease_deadline_ = started + std::chrono::seconds(options_.lease_seconds);
-      return applied;
-    }
-    bool is_unknown = reply.error().code == ErrorCode::kUnknown;
-    if (is_unknown && attempt < kMaxStoreAttempts) continue;
-    // An earlier try may have been applied; the next step reads the row to find out.
-    if (is_unknown || attempt > 1) state_.reset();
-    return std::move(reply).error();
+  const std::chrono::nanoseconds lease = std::chrono::seconds(options_.lease_seconds);
+  const std::chrono::nanoseconds started = clock_->Monotonic();
+  const auto is_ours = [row = request.item](const item::Item& stored) { return stored == row; };
+  const auto reply = writer_->Write({.actions = {std::move(request)}, .is_ours = is_ours},
+                                    Deadline::After(*clock_, lease / 2));
+  if (!reply) {
+    // One of the tries may have been applied; the next step reads the row to find out.
+    if (reply.error().code == ErrorCode::kUnknown) state_.reset();
+    return reply.error();
   }
+  state_.reset();
+  if (reply->IsWritten()) state_ = std::move(next);
+  lease_deadline_ = started + lease;
+  return reply->IsWritten();
 }
 
 // Both clocks must agree. The wall clock is the one that other followers compare with; the

@@ -2,7 +2,7 @@
 // at least once. It stores its position in a table, so that another process can continue where this
 // one stopped.
 //
-//   Follower follower = TRY(Follower::Open(tables, clock, random,
+//   Follower follower = TRY(Follower::Open(tables, runtime,
 //                                          {.consumer = "search", .table = "messages"}));
 //   while (running) {
 //     const auto index = [&](const StreamRecord& record) { return Index(record); };
@@ -16,19 +16,22 @@
 // position after it was not stored, so handlers must be idempotent. The row that keeps lease and
 // position is described in docs/formats/consumers.md.
 //
-// A follower belongs to one thread. It has no thread of its own and never waits. It never skips a
-// record that its handler refused, and never begins a record without a valid lease.
+// A follower belongs to one thread. It has no thread of its own, and waits only for the few
+// milliseconds between two tries of a write. It never skips a record that its handler refused, and
+// never begins a record without a valid lease.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/clock.h"
-#include "base/random.h"
 #include "base/result.h"
+#include "base/runtime.h"
+#include "tables/conditional_writer.h"
 #include "tables/stream_reader.h"
 #include "tables/tables.h"
 
@@ -55,10 +58,8 @@ class Follower {
  public:
   using Handler = std::function<Status(const StreamRecord&)>;
 
-  // Creates the state table if it is missing. Takes no lease yet. Everything that is passed by
-  // reference must outlive the follower.
-  static Result<Follower> Open(Tables& tables, const Clock& clock, Random& random,
-                               FollowerOptions options);
+  // Creates the state table if it is missing. Takes no lease yet. The tables outlive the follower.
+  static Result<Follower> Open(Tables& tables, const Runtime& runtime, FollowerOptions options);
 
   // Takes or keeps the lease, handles up to a page of records, and stores the position. Fails
   // with the handler's error, naming the record, when it refuses one: that record is the first
@@ -84,7 +85,7 @@ class Follower {
     int64_t gaps = 0;
   };
 
-  Follower(Tables& tables, const Clock& clock, Random& random, FollowerOptions options);
+  Follower(Tables& tables, const Runtime& runtime, FollowerOptions options);
 
   Result<bool> HoldLease();
   Result<State> Load() const;
@@ -100,6 +101,7 @@ class Follower {
 
   Tables* tables_;
   const Clock* clock_;
+  std::unique_ptr<ConditionalWriter> writer_;  // A follower can be moved, and a writer cannot.
   FollowerOptions options_;
   std::string nonce_;  // Identifies this follower; never used by another one.
   StreamReader reader_;

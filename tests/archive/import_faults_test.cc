@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/archive/import_world.h"
+#include "tests/support/faulty_tables.h"
 
 namespace tidemark::archive {
 namespace {
@@ -54,6 +55,23 @@ TEST(ImportFaultsTest, BadRowsAreReportedAndSkipped) {
       EXPECT_EQ(TextIn(world.MessageRow("1622500001.000100"), "text"), "good") << one.row;
     }
   }
+}
+
+// Nothing is gained by storing the rows of such a transaction one by one.
+TEST(ImportFaultsTest, ARowThatTheStoreCallsInvalidEndsTheImport) {
+  const TempFolder folder;
+  WriteFolder(SmallExport(), folder.path());
+  ImportWorld world;
+  testing::FaultyTables faulty(&world.tables_);
+  faulty.cancel = [] { return tables::CancellationCode::kValidationError; };
+  ImportParts parts = world.parts();
+  parts.tables = &faulty;
+  ImportProgress progress;
+  const auto report = ImportExport(folder.path(), {}, parts, &progress);
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error().code, ErrorCode::kInternal);
+  EXPECT_THAT(report.error().message, HasSubstr("the store refused a row of the archive"));
+  EXPECT_EQ(world.MessageRow("1620000000.000100"), item::Item());
 }
 
 // Some programs for Windows write backslashes between the folders of a zip file.

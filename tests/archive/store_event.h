@@ -19,7 +19,7 @@ inline Result<ArchiveOutcome> StoreEvent(Archive& archive, tables::Tables& table
   const ArchiveTable table(&tables, archive.options().table);
   while (true) {
     Plan plan = TRY(archive.PlanEvent(callback, told));
-    if (!plan.actions.empty() && !TRY(table.Write(std::move(plan.actions)))) continue;
+    if (!plan.actions.empty() && !TRY(table.Write({.actions = std::move(plan.actions)}))) continue;
     archive.Count(plan.outcome);
     return plan.outcome;
   }

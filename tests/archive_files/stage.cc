@@ -32,17 +32,17 @@ FilesStage::FilesStage() : workspace(MakeSmallWorkspace()) {
        .keys = {.partition = {.name = "itemId"}, .sort = item::KeyAttribute{.name = "timestamp"}},
        .stream = tables::StreamView::kNewAndOldImages}));
   EXPECT_TRUE(state.CreateTable());
+  const Runtime runtime{.clock = clock,
+                        .random = random,
+                        .sleeper = sleeper,
+                        .logger = logger,
+                        .metrics = web_api_metrics};
   web_api = std::make_unique<slack::WebApi>(slack::WebApiOptions{.url = slack->api_url()}, &client,
-                                            Runtime{.clock = clock,
-                                                    .random = random,
-                                                    .sleeper = sleeper,
-                                                    .logger = logger,
-                                                    .metrics = web_api_metrics});
+                                            runtime);
   downloader = std::make_unique<slack::Downloader>(
       slack::DownloadOptions{.origins = {"http://" + slack->address()}}, &client);
-  follower =
-      tables::Follower::Open(tables, clock, random, {.consumer = "files", .table = kArchiveTable})
-          .value();
+  follower = tables::Follower::Open(tables, runtime, {.consumer = "files", .table = kArchiveTable})
+                 .value();
   Rebuild({});
 }
 

@@ -13,6 +13,7 @@
 namespace tidemark::contract {
 namespace {
 
+using tables::CancellationCode;
 using tables::ConditionalReply;
 using tables::ConditionalWrite;
 using tables::ConditionalWriter;
@@ -193,6 +194,49 @@ TEST_P(ConditionalWriteContract, AnInvalidActionIsAnErrorAndNoRefusal) {
   invalid.item.Erase("id");
   EXPECT_THAT(Write({.actions = {Take("a", "n1"), invalid}}), FailsWith(ErrorCode::kInvalid));
   EXPECT_THAT(Write({.actions = {invalid}}), FailsWith(ErrorCode::kInvalid));
+}
+
+// Another transaction is writing one of the rows, so the store has not looked at the conditions.
+// For a single row the store says so with an error.
+TEST_P(ConditionalWriteContract, TriesAgainAfterAConflictWithAnotherTransaction) {
+  faulty_.cancel = [conflicts = 2]() mutable {
+    return conflicts-- > 0 ? std::optional(CancellationCode::kTransactionConflict) : std::nullopt;
+  };
+  EXPECT_EQ(Must(Write({.actions = {Take("a", "n1"), Take("b", "n1")}})).result,
+            WriteResult::kApplied);
+  Fail({Fault{{ErrorCode::kConflict, "for the test"}}});
+  EXPECT_EQ(Must(Write({.actions = {Take("c", "n1")}})).result, WriteResult::kApplied);
+  EXPECT_THAT(sleeper_.slept(), SizeIs(3));
+}
+
+// ---- Without the writer ----
+
+TEST_P(ConditionalWriteContract, JudgesATransactionThatIsSentOnce) {
+  const auto write = [&](std::vector<tables::TransactAction> actions) {
+    return tables::JudgeOnce(faulty_.TransactWrite({.actions = std::move(actions)}));
+  };
+  EXPECT_EQ(Must(write({Take("a", "n1"), Take("b", "n1")})).result, WriteResult::kApplied);
+  const auto refused = Must(write({Take("c", "n2"), Take("a", "n2")}));
+  EXPECT_EQ(refused.result, WriteResult::kRefused);
+  EXPECT_FALSE(refused.IsAnyRefused(1));
+  EXPECT_TRUE(refused.IsAnyRefused(2));
+  EXPECT_TRUE(refused.IsAnyRefused(9));
+  // The caller plans again after a conflict. An invalid action would be in the next plan too.
+  faulty_.cancel = [] { return CancellationCode::kTransactionConflict; };
+  const auto conflict = Must(write({Take("c", "n1")}));
+  EXPECT_EQ(conflict.result, WriteResult::kRefused);
+  EXPECT_FALSE(conflict.IsAnyRefused(1));
+  faulty_.cancel = [] { return CancellationCode::kValidationError; };
+  EXPECT_THAT(write({Take("c", "n1")}), FailsWith(ErrorCode::kInvalid));
+}
+
+TEST_P(ConditionalWriteContract, JudgesASingleWriteThatIsSentOnce) {
+  const auto put = [&] { return tables::JudgeOnce(faulty_.Put(Take("a", "n1"))); };
+  Fail({Fault{{ErrorCode::kConflict, "for the test"}}, testing::Throttled()});
+  EXPECT_EQ(Must(put()).result, WriteResult::kRefused);
+  EXPECT_THAT(put(), FailsWith(ErrorCode::kUnavailable));
+  EXPECT_EQ(Must(put()).result, WriteResult::kApplied);
+  EXPECT_EQ(Must(put()).result, WriteResult::kRefused);
 }
 
 // ---- Without waiting ----

@@ -21,6 +21,7 @@ namespace {
 class FollowerChaos : public FollowerStage {
  protected:
   struct Member {
+    std::unique_ptr<testing::ProcessRuntime> process;
     std::unique_ptr<Follower> follower;
     std::string nonce;
   };
@@ -51,12 +52,12 @@ class FollowerChaos : public FollowerStage {
     // Uses the same seed twice, so that the test knows the nonce of the follower.
     uint64_t seed = chance_->Next();
     std::string nonce = SeededRandom(seed).Hex(16);
-    SeededRandom random(seed);
+    auto process = std::make_unique<testing::ProcessRuntime>(clock_, &clock_, seed);
     auto opened = Follower::Open(
-        tables_, clock_, random,
+        tables_, process->runtime(),
         {.consumer = "reader", .table = kTable, .lease_seconds = kLeaseSeconds, .page = 3});
     CHECK(opened.has_value());
-    return {std::make_unique<Follower>(*std::move(opened)), nonce};
+    return {std::move(process), std::make_unique<Follower>(*std::move(opened)), nonce};
   }
 
   Result<WriteReply> PutWithLuck(const PutRequest& request) {

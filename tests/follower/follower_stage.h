@@ -20,6 +20,7 @@
 #include "tests/follower/hooked_tables.h"
 #include "tests/model/model_tables.h"
 #include "tests/support/manual_time.h"
+#include "tests/support/process_runtime.h"
 #include "tests/support/temp_folder.h"
 
 namespace tidemark::tables {
@@ -74,7 +75,7 @@ class FollowerStage : public ::testing::TestWithParam<StoreKind> {
     options.consumer = "reader";
     if (options.table.empty()) options.table = kTable;
     options.lease_seconds = kLeaseSeconds;
-    auto follower = Follower::Open(tables_, clock_, random_, options);
+    auto follower = Follower::Open(tables_, process_.runtime(), options);
     CHECK(follower.has_value());
     return *std::move(follower);
   }
@@ -140,7 +141,7 @@ class FollowerStage : public ::testing::TestWithParam<StoreKind> {
 
   TempFolder folder_;
   ManualClock clock_;
-  SeededRandom random_{7};
+  testing::ProcessRuntime process_{clock_, &clock_, 7};
   Store store_;
   testing::HookedTables tables_;
   Handled handled_;

@@ -526,7 +526,7 @@ TEST_P(FollowerTest, RefusesARowThatIsNotOfAConsumer) {
 
 TEST_P(FollowerTest, RefusesOptionsThatMakeNoSense) {
   auto code = [&](FollowerOptions options) {
-    auto follower = Follower::Open(tables_, clock_, random_, options);
+    auto follower = Follower::Open(tables_, process_.runtime(), options);
     return follower ? std::nullopt : std::optional(follower.error().code);
   };
   EXPECT_EQ(code({.consumer = "", .table = kTable}), ErrorCode::kInvalid);

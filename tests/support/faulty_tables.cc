@@ -16,6 +16,16 @@ Decide RandomFaults(const RandomFaultsOptions& options) {
   };
 }
 
+Result<tables::TransactWriteReply> FaultyTables::TransactWrite(
+    const tables::TransactWriteRequest& request) {
+  const auto code = cancel ? cancel() : std::nullopt;
+  if (!code) return ForwardingTables::TransactWrite(request);
+  tables::TransactWriteReply reply{.outcome = tables::TransactOutcome::kCancelled};
+  reply.reasons.resize(request.actions.size());
+  reply.reasons.front() = {.code = *code, .message = "cancelled, for the test"};
+  return reply;
+}
+
 std::optional<Fault> FaultyTables::FaultIn(Operation operation) {
   return decide ? decide(operation) : std::nullopt;
 }

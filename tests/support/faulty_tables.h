@@ -1,5 +1,6 @@
 // FaultyTables passes every call on to other tables, unless the test decides that the call fails:
-// before it is applied (throttling, no access), or afterwards (the reply is lost).
+// before it is applied (throttling, no access), or afterwards (the reply is lost). A transaction
+// can also be cancelled for a reason that the tables beneath would not find.
 //
 //   FaultyTables tables(&model);
 //   tables.decide = RandomFaults({.seed = 7, .throttled_percent = 20, .lost_percent = 5});
@@ -37,6 +38,13 @@ class FaultyTables final : public ForwardingTables {
   using ForwardingTables::ForwardingTables;
 
   Decide decide;  // Unset: nothing fails.
+
+  // Called before each transaction, when set. A code cancels the transaction for this reason, which
+  // its first action then has; nothing is written.
+  std::function<std::optional<tables::CancellationCode>()> cancel;
+
+  Result<tables::TransactWriteReply> TransactWrite(
+      const tables::TransactWriteRequest& request) override;
 
  protected:
   std::optional<Fault> FaultIn(Operation operation) override;

@@ -112,7 +112,8 @@ Result<bool> Archive::WasPublic(const Place& place) {
 Result<ArchiveOutcome> Archive::StoreNews(const slack::TeamId& team, const News& news) {
   const auto round = [&]() -> Result<std::optional<ArchiveOutcome>> {
     Plan plan = TRY(PlanNews(team, news));
-    if (!plan.actions.empty() && !TRY(table_.Write(std::move(plan.actions)))) return std::nullopt;
+    if (!plan.actions.empty() && !TRY(table_.Write({.actions = std::move(plan.actions)})))
+      return std::nullopt;
     return plan.outcome;
   };
   const auto outcome = TRY(tables::PlanAgain<ArchiveOutcome>(tables::kPlanAgain, runtime_, round));

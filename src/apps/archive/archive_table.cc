@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/archive/attributes.h"
+#include "tables/conditional_writer.h"
 #include "tables/pages.h"
 
 namespace tidemark::archive {
@@ -107,15 +108,13 @@ Result<std::optional<slack::ChannelId>> ArchiveTable::NextIdOf(const Place& plac
   return next ? std::optional(*std::move(next)) : std::nullopt;
 }
 
-Result<bool> ArchiveTable::Write(std::vector<tables::TransactAction> actions) const {
-  const auto reply = TRY(tables_.TransactWrite({.actions = std::move(actions)}));
-  if (reply.outcome == tables::TransactOutcome::kApplied) return true;
-  // A conflict with another transaction counts like a failed condition: the caller plans again.
-  for (const tables::CancellationReason& reason : reply.reasons) {
-    if (reason.code != tables::CancellationCode::kValidationError) continue;
-    return Error{ErrorCode::kInternal, "the store refused a row of the archive: " + reason.message};
-  }
-  return false;
+Result<bool> ArchiveTable::Write(const tables::TransactWriteRequest& request) const {
+  const auto reply = tables::JudgeOnce(tables_.TransactWrite(request));
+  if (reply) return reply->IsWritten();
+  // The rows are made by this program, so no caller can mend them.
+  if (reply.error().code != ErrorCode::kInvalid) return reply.error();
+  return Error{ErrorCode::kInternal,
+               "the store refused a row of the archive: " + reply.error().message};
 }
 
 }  // namespace tidemark::archive

@@ -53,10 +53,10 @@ class ArchiveTable {
   // The id that took the place of this one; nullopt when it has not changed.
   Result<std::optional<slack::ChannelId>> NextIdOf(const Place& place) const;
 
-  // Writes the actions as one transaction. False: a condition did not hold, because another writer
-  // changed a row after it was read. Nothing was written then, and the caller plans again.
+  // Makes the transaction. False: another writer changed a row after it was read,
+  // or is changing it now. Nothing was written then, and the caller plans again.
   // kInternal when the store refuses an action as invalid, which is a fault of the program.
-  Result<bool> Write(std::vector<tables::TransactAction> actions) const;
+  Result<bool> Write(const tables::TransactWriteRequest& request) const;
 
  private:
   Result<bool> HasRows(const std::string& item_id) const;

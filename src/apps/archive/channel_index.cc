@@ -46,7 +46,7 @@ Status ChannelIndex::Enter(const Place& place, const std::string& name, IfHeld i
   const auto round = [&]() -> Result<std::optional<Done>> {
     Step step = TRY(PlanEntry(place, name, if_held));
     if (!step) return std::nullopt;
-    if (!step->empty() && !TRY(table_.Write(std::move(*step)))) return std::nullopt;
+    if (!step->empty() && !TRY(table_.Write({.actions = std::move(*step)}))) return std::nullopt;
     return Done{};
   };
   if (TRY(tables::PlanAgain<Done>(kEntryRounds, runtime_, round))) return Done{};

@@ -163,14 +163,14 @@ Result<bool> ChannelIndex::WriteRebuilt(const Shards& before, const Shards& afte
       actions.push_back(ReplaceShard(options_.table, shard));
       if (i + 1 == before.size()) actions.push_back(CheckNewest(options_.table, shard));
     }
-    if (!TRY(table_.Write(std::move(actions)))) return false;
+    if (!TRY(table_.Write({.actions = std::move(actions)}))) return false;
     shard.revision = is_new ? 1 : shard.revision.value_or(1) + 1;
     report->changed += different;
   }
   for (; !written.empty() && written.back().names.empty(); written.pop_back()) {
     const IndexShard& last = written.back();
-    if (!TRY(
-            table_.Write({DeleteShard(options_.table, last), CheckNewest(options_.table, last)}))) {
+    if (!TRY(table_.Write(
+            {.actions = {DeleteShard(options_.table, last), CheckNewest(options_.table, last)}}))) {
       return false;
     }
     --report->shards;

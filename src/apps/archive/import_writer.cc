@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "apps/archive/archive_table.h"
 #include "apps/archive/attributes.h"
 #include "item/limits.h"
 #include "item/size.h"
+#include "tables/conditional_writer.h"
 #include "tables/limits.h"
 #include "tables/pages.h"
 
@@ -206,7 +208,8 @@ Result<StoreCounts> ImportWriter::StoreFresh(const Place& place,
 Result<StoreCounts> ImportWriter::Flush(const Place& place, Batch* batch) {
   StoreCounts counts;
   if (batch->units().empty()) return counts;
-  const bool applied = TRY(Write(batch->request()));
+  const ArchiveTable table(tables_, archive_->options().table);
+  const bool applied = TRY(table.Write(batch->request()));
   for (const Unit& unit : batch->units()) {
     if (!applied) {
       counts += TRY(StoreUnit(place, unit));
@@ -218,11 +221,6 @@ Result<StoreCounts> ImportWriter::Flush(const Place& place, Batch* batch) {
   }
   batch->Clear();
   return counts;
-}
-
-Result<bool> ImportWriter::Write(const tables::TransactWriteRequest& request) {
-  const auto reply = TRY(tables_->TransactWrite(request));
-  return reply.outcome == tables::TransactOutcome::kApplied;
 }
 
 Result<StoreCounts> ImportWriter::StoreUnit(const Place& place, const Unit& unit) {
@@ -301,11 +299,13 @@ Result<StoreCounts> ImportWriter::StoreNews(const slack::TeamId& team,
   const auto flush = [&]() -> Status {
     if (together.empty()) return Done{};
     // Two news may be about one row, which a transaction refuses. Then each is written on its own.
-    const Result<bool> applied = Write({.actions = std::exchange(actions, {})});
-    if (!applied && applied.error().code != ErrorCode::kInvalid) return applied.error();
+    const auto reply =
+        tables::JudgeOnce(tables_->TransactWrite({.actions = std::exchange(actions, {})}));
+    if (!reply && reply.error().code != ErrorCode::kInvalid) return reply.error();
+    const bool applied = reply && reply->IsWritten();
     for (const News* one : std::exchange(together, {})) {
       const bool stored =
-          (applied && *applied) || TRY(archive_->StoreNews(team, *one)) == ArchiveOutcome::kStored;
+          applied || TRY(archive_->StoreNews(team, *one)) == ArchiveOutcome::kStored;
       ++(stored ? counts.updated : counts.unchanged);
     }
     return Done{};

@@ -66,8 +66,6 @@ class ImportWriter {
   // What storing the message would do, if no other row of the export were about it.
   Result<StoreCounts> CountAlone(const Place& place, const ImportedMessage& message);
   Result<bool> IsThere(const Place& place, const slack::Timestamp& ts);
-  // False: the transaction was cancelled, and nothing was written.
-  Result<bool> Write(const tables::TransactWriteRequest& request);
 
   Archive* const archive_;
   tables::Tables* const tables_;

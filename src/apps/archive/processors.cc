@@ -112,8 +112,8 @@ Processors::Impl::~Impl() {
 
 Result<bool> Processors::Impl::Drain(Consumer* consumer, const tables::Follower::Handler& handler) {
   if (!consumer->follower) {
-    consumer->follower.emplace(TRY(tables::Follower::Open(
-        *parts_.tables, parts_.runtime.clock, parts_.runtime.random, consumer->options)));
+    consumer->follower.emplace(
+        TRY(tables::Follower::Open(*parts_.tables, parts_.runtime, consumer->options)));
   }
   const auto until_stopped = [&](const tables::StreamRecord& record) -> Status {
     if (stopping_) return Error{ErrorCode::kUnavailable, "stopping"};

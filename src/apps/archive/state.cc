@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "apps/archive/attributes.h"
+#include "tables/conditional_writer.h"
 #include "tables/ensure_table.h"
 #include "tables/pages.h"
 
@@ -122,8 +123,8 @@ Status State::Schedule(const PendingFetch& fetch, const std::optional<PendingFet
     return Done{};
   }
   const tables::DeleteRequest remove = {.table = table_, .key = KeyOfState(kFile, NameOf(*before))};
-  const auto reply = TRY(tables_.TransactWrite({.actions = {remove, put}}));
-  if (reply.outcome == tables::TransactOutcome::kApplied) return Done{};
+  const auto reply = TRY(tables::JudgeOnce(tables_.TransactWrite({.actions = {remove, put}})));
+  if (reply.IsWritten()) return Done{};
   return Error{ErrorCode::kConflict, "another process is postponing the same fetch"};
 }
 

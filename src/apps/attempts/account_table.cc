@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "item/attributes.h"
+#include "tables/conditional_writer.h"
 #include "tables/ensure_table.h"
 #include "tables/pages.h"
 
@@ -30,21 +31,10 @@ void RequireVersion(const std::optional<std::string>& version, Request* request)
   request->values = {{":version", *version}};
 }
 
-// kConflict: another transaction holds the row at this moment. For the caller that is the same as
-// another version: load again and decide again.
-Result<bool> AppliedBy(const Result<tables::WriteReply>& reply) {
-  if (reply) return reply->applied;
-  if (reply.error().code == ErrorCode::kConflict) return false;
-  return reply.error();
-}
-
-Result<bool> AppliedBy(const Result<tables::TransactWriteReply>& reply) {
-  if (!reply && reply.error().code == ErrorCode::kConflict) return false;
-  if (!reply) return reply.error();
-  for (const tables::CancellationReason& reason : reply->reasons) {
-    if (reason.code == tables::CancellationCode::kValidationError) return Invalid(reason.message);
-  }
-  return reply->outcome == tables::TransactOutcome::kApplied;
+// False: load again and decide again.
+template <typename Reply>
+Result<bool> AppliedBy(Result<Reply> reply) {
+  return TRY(tables::JudgeOnce(std::move(reply))).IsWritten();
 }
 
 }  // namespace
@@ -108,7 +98,7 @@ Result<bool> AccountTable::Write(const AccountChange& change) {
 }
 
 Later<bool> AccountTable::Submit(const AccountChange& change) {
-  const auto is_applied = [](const auto& reply) { return AppliedBy(reply); };
+  const auto is_applied = [](auto reply) { return AppliedBy(std::move(reply)); };
   if (IsHeadAlone(change)) {
     return tables_.Submit(tables::Tables::WriteRequest(PutHead(change)), std::nullopt)
         .Then(is_applied);

@@ -11,6 +11,7 @@
 #include "item/validate.h"
 #include "tables/ensure_table.h"
 #include "tables/plan_again.h"
+#include "tables/require_absent.h"
 
 namespace tidemark::dedup {
 
@@ -37,12 +38,6 @@ Found Refreshed(Found found, const ConditionalReply& reply, EpochSeconds now) {
     if (!IsExpired(row, now)) found[i] = std::move(row);
   }
   return found;
-}
-
-// Whether one of the first `count` actions was refused.
-bool IsAnyRefused(const ConditionalReply& reply, size_t count) {
-  return std::any_of(reply.refusals.begin(), reply.refusals.begin() + static_cast<ptrdiff_t>(count),
-                     [](const ConditionalReply::Refusal& refusal) { return refusal.refused; });
 }
 
 }  // namespace
@@ -86,7 +81,7 @@ Result<std::optional<ClaimReply>> Claims::TakeAs(ClaimRequest request, RowStatus
     found = Refreshed(std::move(found), reply, attempt.now);
     if (Answer answer = AnswerOf(attempt, found)) return std::optional<Answer>(std::move(answer));
     // The claim's own rows are free, so a condition of the effect was the one that failed.
-    if (!IsAnyRefused(reply, attempt.keys.size())) return std::optional<Answer>(Answer());
+    if (!reply.IsAnyRefused(attempt.keys.size())) return std::optional<Answer>(Answer());
     return std::optional<Answer>();
   };
   std::optional<Answer> answer =
@@ -143,9 +138,7 @@ tables::PutRequest Claims::PutFor(const ClaimAttempt& attempt, size_t index,
                          .on_failure = tables::OnConditionFailure::kAllOld};
   const std::optional<Row>& old = found[index];
   if (!old) {
-    put.condition = "attribute_not_exists(event_key) OR #ttl <= :now";
-    put.names = {{"#ttl", "ttl"}};
-    put.values = {{":now", Number::FromInt(attempt.now)}};
+    tables::RequireAbsent("event_key", attempt.now, &put);
     return put;
   }
   // Take over exactly the row that was judged. If its owner renewed or settled it in the meantime,

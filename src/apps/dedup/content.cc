@@ -10,6 +10,7 @@
 #include "base/expiry.h"
 #include "base/hashing.h"
 #include "item/number.h"
+#include "tables/require_absent.h"
 
 namespace tidemark::dedup {
 
@@ -96,15 +97,13 @@ Result<std::optional<std::string>> Contents::NoteExact(const ContentNote& note) 
   const EpochSeconds now = clock_.NowSeconds();
   const std::string key =
       fmt::format("{}{}#{}", kExactPrefix, note.team, ToHex(Sha256(note.content)));
-  const tables::WriteReply reply =
-      TRY(tables_.Put({.table = options_.table,
-                       .item = {{"event_key", key},
-                                {"main_key", note.key},
-                                {"ttl", Number::FromInt(now + options_.window.count())}},
-                       .condition = "attribute_not_exists(event_key) OR #ttl <= :now",
-                       .names = {{"#ttl", "ttl"}},
-                       .values = {{":now", Number::FromInt(now)}},
-                       .on_failure = tables::OnConditionFailure::kAllOld}));
+  tables::PutRequest put{.table = options_.table,
+                         .item = {{"event_key", key},
+                                  {"main_key", note.key},
+                                  {"ttl", Number::FromInt(now + options_.window.count())}},
+                         .on_failure = tables::OnConditionFailure::kAllOld};
+  tables::RequireAbsent("event_key", now, &put);
+  const tables::WriteReply reply = TRY(tables_.Put(put));
   const item::Value* first = reply.failed_on ? reply.failed_on->Find("main_key") : nullptr;
   const std::string* first_key = first ? first->As<std::string>() : nullptr;
   // The same key means that the same event came again, or that the reply to our own write was lost:

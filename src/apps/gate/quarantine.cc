@@ -12,6 +12,7 @@
 #include "item/number.h"
 #include "tables/ensure_table.h"
 #include "tables/pages.h"
+#include "tables/require_absent.h"
 
 namespace tidemark::gate {
 
@@ -64,21 +65,18 @@ Status Quarantine::CreateTable() {
 Status Quarantine::Keep(const slack::EventCallback& callback, std::string_view body,
                         const Verdict& verdict) {
   const EpochSeconds now = clock_.NowSeconds();
-  tables::WriteReply reply = TRY(
-      tables_.Put({.table = options_.table,
-                   .item = {{"event_key", EventKey(callback, body)},
-                            {"body", item::Binary{std::string(body)}},
-                            {"team_id", callback.team_id},
-                            {"reason", std::string(ToString(verdict.reason))},
-                            {"received_at", Number::FromInt(now)},
-                            {"checks", Number::FromInt(0)},
-                            {"next_check", Number::FromInt(now + options_.first_recheck.count())},
-                            {"give_up_at", Number::FromInt(now + options_.life.count())}},
-                   // A row that has expired counts as absent, also before the sweeper deletes it.
-                   .condition = "attribute_not_exists(event_key) OR #ttl <= :now",
-                   .names = {{"#ttl", "ttl"}},
-                   .values = {{":now", Number::FromInt(now)}}}));
-  if (reply.applied) metrics_.quarantined.Add();
+  tables::PutRequest put{
+      .table = options_.table,
+      .item = {{"event_key", EventKey(callback, body)},
+               {"body", item::Binary{std::string(body)}},
+               {"team_id", callback.team_id},
+               {"reason", std::string(ToString(verdict.reason))},
+               {"received_at", Number::FromInt(now)},
+               {"checks", Number::FromInt(0)},
+               {"next_check", Number::FromInt(now + options_.first_recheck.count())},
+               {"give_up_at", Number::FromInt(now + options_.life.count())}}};
+  tables::RequireAbsent("event_key", now, &put);
+  if (TRY(tables_.Put(put)).applied) metrics_.quarantined.Add();
   return Done{};
 }
 

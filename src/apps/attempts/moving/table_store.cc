@@ -9,6 +9,7 @@
 #include "apps/attempts/account.h"
 #include "apps/attempts/moving/rows.h"
 #include "item/attributes.h"
+#include "tables/conditional_writer.h"
 #include "tables/pages.h"
 
 namespace tidemark::moving {
@@ -58,11 +59,6 @@ tables::ConditionCheck CheckEpoch(const std::string& table, uint64_t epoch) {
           .values = {{":epoch", NumberOf(epoch)}}};
 }
 
-bool Failed(const std::vector<tables::CancellationReason>& reasons, size_t action) {
-  return action < reasons.size() &&
-         reasons[action].code == tables::CancellationCode::kConditionalCheckFailed;
-}
-
 }  // namespace
 
 Result<StoredAccount> TableStore::Load(const attempts::Subject& subject) {
@@ -104,14 +100,10 @@ std::vector<tables::TransactAction> TableStore::ActionsFor(const Replacement& re
 Result<ReplaceOutcome> TableStore::Replace(const Replacement& replacement) {
   auto actions = ActionsFor(replacement);
   if (actions.size() <= (replacement.epoch ? 1u : 0u)) return ReplaceOutcome::kApplied;
-  const auto reply = tables_.TransactWrite({.actions = std::move(actions)});
-  if (!reply && reply.error().code == ErrorCode::kConflict) return ReplaceOutcome::kChanged;
-  if (!reply) return reply.error();
-  if (reply->outcome == tables::TransactOutcome::kApplied) return ReplaceOutcome::kApplied;
-  for (const tables::CancellationReason& reason : reply->reasons) {
-    if (reason.code == tables::CancellationCode::kValidationError) return Invalid(reason.message);
-  }
-  const bool is_other_epoch = replacement.epoch && Failed(reply->reasons, 0);
+  const auto reply = TRY(tables::JudgeOnce(tables_.TransactWrite({.actions = std::move(actions)})));
+  if (reply.IsWritten()) return ReplaceOutcome::kApplied;
+  // The check of the epoch is the first action.
+  const bool is_other_epoch = replacement.epoch && reply.IsAnyRefused(1);
   return is_other_epoch ? ReplaceOutcome::kOtherEpoch : ReplaceOutcome::kChanged;
 }
 

@@ -116,7 +116,7 @@ Status InboxWorker::Step() {
 Status InboxWorker::Open() {
   if (follower_) return Done{};
   TRY(deferred_.CreateTable());
-  follower_ = TRY(tables::Follower::Open(*parts_.tables, runtime_.clock, runtime_.random,
+  follower_ = TRY(tables::Follower::Open(*parts_.tables, runtime_,
                                          {.consumer = "inbox-worker",
                                           .table = options_.inbox_table,
                                           .lease_seconds = 2 * kDeliveryTimeout.count()}));
