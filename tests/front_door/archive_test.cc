@@ -326,6 +326,47 @@ TEST_F(ArchiveTest, StoresAnEventOnceAfterALostReply) {
   EXPECT_EQ(door_.CounterOf("tidemark_events_total{result=\"duplicate\"}"), 1);
 }
 
+// Memory alone claims the events, as while the table of claims is away.
+class ClaimedInMemoryTest : public ArchiveTest {
+ protected:
+  ClaimedInMemoryTest()
+      : ArchiveTest([](api::ServiceOptions* options) {
+          FrontDoor::WithArchive(options);
+          options->dedup.rollout_percent = 0;
+        }) {}
+};
+
+// The transaction has no row of a claim. A store that is away for a moment is asked again all the
+// same.
+TEST_F(ClaimedInMemoryTest, AnEventIsStoredWhenTheStoreIsAwayForAMoment) {
+  ASSERT_EQ(Post(NewMessage("Ev0")), 200);
+  int writes = 0;
+  door_.faults().decide = [&](Operation operation) -> std::optional<Fault> {
+    if (operation != Operation::kTransact) return std::nullopt;
+    const int write = ++writes;
+    if (write == 1) return Throttled();
+    return write == 2 ? std::optional(LostReply()) : std::nullopt;
+  };
+  EXPECT_EQ(Post(Edit("Ev1", "1700000005", "changed")), 200);
+  door_.faults().decide = nullptr;
+  EXPECT_EQ(writes, 3) << "the third try is refused, and the next plan finds nothing to write";
+  EXPECT_EQ(item::TextIn(RowsOfType("message")[0], "text"), "changed");
+  EXPECT_THAT(RowsOfType("version"), SizeIs(1));
+}
+
+// Planning it again would give the same row.
+TEST_F(ClaimedInMemoryTest, ARowThatTheStoreCallsInvalidIsNotPlannedAgain) {
+  ASSERT_EQ(Post(NewMessage("Ev0")), 200);
+  int plans = 0;
+  door_.faults().cancel = [&] {
+    ++plans;
+    return tables::CancellationCode::kValidationError;
+  };
+  EXPECT_EQ(Post(Edit("Ev1", "1700000005", "changed")), 500);
+  EXPECT_EQ(plans, 1);
+  EXPECT_THAT(door_.log(), HasSubstr("writing its rows: cancelled, for the test"));
+}
+
 // All edits change the same row. Each is planned again until no other edit came between its read
 // and its write. An edit that loses a round loses it to one that is stored, so it loses at most
 // fifteen.

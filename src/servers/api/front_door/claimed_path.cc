@@ -1,6 +1,5 @@
 #include "servers/api/front_door/claimed_path.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "apps/dedup/claim_rules.h"
@@ -53,12 +52,6 @@ bool SaysPublic(const gate::Verdict& verdict) {
 // Whether a later delivery of an event that could not be checked may be decided.
 bool IsWorthARetry(const IncomingEvent& event, const gate::Verdict& verdict) {
   return !event.is_last_delivery && verdict.reason != gate::Reason::kNoToken;
-}
-
-// Whether one of the first `count` actions is a reason that nothing was written.
-bool IsAnyRefused(const tables::ConditionalReply& reply, size_t count) {
-  return std::any_of(reply.refusals.begin(), reply.refusals.begin() + static_cast<ptrdiff_t>(count),
-                     [](const auto& refusal) { return refusal.refused; });
 }
 
 // Whether the row of a claim says that this very claim was completed. After a lost reply it shows
@@ -233,19 +226,22 @@ Result<std::optional<EventOutcome>> ClaimedPath::TryToStore(const IncomingEvent&
     return EventOutcome::kAccepted;
   }
   // The claim has expired and another delivery has taken it over.
-  if (IsAnyRefused(reply, completions)) return EventOutcome::kUnderWay;
+  if (reply.IsAnyRefused(completions)) return EventOutcome::kUnderWay;
   return std::nullopt;
 }
 
 // The claim is only in the memory of this process, because the table of claims is away or its
 // rollout leaves the key out. So there is no row of a claim to complete in the same transaction.
-// When the event comes a second time, storing it again changes nothing.
+// Nothing tells our own rows from those of another delivery, so after a lost reply the plan is made
+// again: it finds that nothing is left to store. A copy of the event's row in the inbox changes
+// nothing.
 Result<std::optional<EventOutcome>> ClaimedPath::TryToStoreLocally(const EventPlan& plan,
                                                                    const dedup::Claim& claim) {
   if (!plan.actions.empty()) {
     const auto reply = TRY(
-        parts_.tables->TransactWrite({.actions = plan.actions}).WithContext("writing its rows"));
-    if (reply.outcome != tables::TransactOutcome::kApplied) return std::nullopt;
+        writer_.Write({.actions = plan.actions}, Deadline::After(runtime_.clock, kStoreDeadline))
+            .WithContext("writing its rows"));
+    if (!reply.IsWritten()) return std::nullopt;
   }
   (void)parts_.dedup->Complete(claim);
   parts_.planner->CountStored(plan.archived);
