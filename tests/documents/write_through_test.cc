@@ -428,6 +428,33 @@ TEST(WriteThroughTest, SettlesARowLaterThatCouldNotBePromoted) {
   EXPECT_TRUE(world.IsEqual(kId));
 }
 
+// The same when the row keeps changing and keeps its intent, which no writer of ours does. The
+// write does not try to end its intent for ever.
+TEST(WriteThroughTest, GivesUpOnARowThatKeepsChanging) {
+  WriteWorld world;
+  ASSERT_TRUE(world.Write(kFirst).has_value());
+  int changes = 0;
+  world.objects.after = [&](ObjectOperation operation) {
+    if (operation != ObjectOperation::kPut) return;
+    world.tables.decide = [&](testing::Operation called) -> std::optional<testing::Fault> {
+      if (!testing::Writes(called) || changes >= 1000) return std::nullopt;
+      item::Item row = *world.Stored(kId);
+      row.Set("revision", std::to_string(++changes));
+      world.Store(std::move(row));
+      return std::nullopt;
+    };
+  };
+  const auto written = world.Write(kSecond);
+  ASSERT_TRUE(written.has_value()) << written.error().message;
+  EXPECT_FALSE(written->cached);
+  EXPECT_LT(changes, 1000);
+  world.tables.decide = nullptr;
+  world.objects.after = nullptr;
+  world.PassLease();
+  EXPECT_EQ(world.MustRead(kId).document.json(), JsonOf(kSecond));
+  EXPECT_TRUE(world.IsEqual(kId));
+}
+
 // A writer whose reply to the intent is lost finds its own intent, or withdraws it.
 TEST(WriteThroughTest, LostRepliesOfTheTableDoNoHarm) {
   WriteWorld world;

@@ -244,19 +244,27 @@ class WriteThrough::Writing {
   }
 
   // Changes the row while it still has our intent. `change` returns nullopt to remove the row.
-  // False when our intent is not there any more. The loop ends soon, because every other writer
-  // that changes a row with an intent also removes the intent.
+  // False when our intent is not there any more. Few rounds are needed, because every other writer
+  // that changes a row with an intent also removes the intent. The bound is for a store that
+  // refuses every write: the intent then stays, and is settled after its lease.
   template <typename Change>
   Result<bool> EndIntent(const Change& change) {
     const Context finishing = ContextToFinish();
-    while (true) {
+    const auto round = [&]() -> Result<std::optional<bool>> {
       const std::optional<Row> row = TRY(writer_.rows_.Load(finishing, task_.id));
-      if (!row || !row->intent || row->intent->txn != txn_) return false;
+      if (!row || !row->intent || row->intent->txn != txn_) return std::optional(false);
       std::optional<Row> next = change(*row);
       const bool done = next ? TRY(writer_.rows_.Replace(finishing, row, *std::move(next)))
                              : TRY(writer_.rows_.Remove(finishing, *row));
-      if (done) return true;
-    }
+      return done ? std::optional(true) : std::nullopt;
+    };
+    const std::optional<bool> ended = TRY(tables::PlanAgain<bool>(
+        tables::kPlanAgain, writer_.runtime_, round, finishing.deadline, finishing.stop));
+    if (ended) return *ended;
+    return Error{ErrorCode::kUnavailable,
+                 fmt::format("the row of '{}' keeps changing, so the intent of a write stays in it "
+                             "until it is settled: try again",
+                             task_.id)};
   }
 
   // The table failed before the object was written.
