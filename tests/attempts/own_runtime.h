@@ -2,7 +2,9 @@
 // waits between two rounds of a decision take no time, and do not move the clock of the test.
 #pragma once
 
+#include <chrono>
 #include <sstream>
+#include <vector>
 
 #include "base/runtime.h"
 #include "tests/support/manual_time.h"
@@ -21,6 +23,8 @@ class OwnRuntime {
             .logger = logger,
             .metrics = metrics};
   }
+
+  std::vector<std::chrono::milliseconds> slept() const { return sleeper_.slept(); }
 
  private:
   const Clock& clock_;

@@ -427,5 +427,19 @@ TEST(StartTest, CopiesBeforeTheTableDecides) {
   EXPECT_EQ(stage.VerdictOf(&process), Verdict::kTemporarilyLocked);
 }
 
+// Between two rounds it waits, so that it does not lose each of them to the same writer.
+TEST(BackTest, WaitsBetweenItsRoundsWhenAnotherProgramWrites) {
+  MoveStage stage(Phase::kNew);
+  stage.old_store.Store(stage.person, LockFor(&stage, 900));
+  stage.old_store.decide = [&](MemoryStore::Call call) -> std::optional<Error> {
+    if (call == MemoryStore::Call::kWrite) stage.old_store.Store(stage.person, {{"sk", "x"}});
+    return std::nullopt;
+  };
+  const auto moved = stage.process.migration.Back(Force::kNo);
+  ASSERT_FALSE(moved.has_value());
+  EXPECT_THAT(moved.error().message, HasSubstr("another program keeps writing to the old store"));
+  EXPECT_THAT(stage.process.own.slept(), Not(::testing::IsEmpty()));
+}
+
 }  // namespace
 }  // namespace tidemark::moving

@@ -7,6 +7,7 @@
 
 #include "apps/attempts/account.h"
 #include "item/attributes.h"
+#include "tables/plan_again.h"
 
 namespace tidemark::moving {
 
@@ -14,7 +15,6 @@ namespace {
 
 // How often a load is repeated because the phase changed under it. A change of the phase is rare.
 constexpr int kMaxPhaseRounds = 4;
-constexpr int kMaxJoinRounds = 16;
 constexpr size_t kVersionBytes = 8;
 // A writer updates the store that decides, then the other one. For so long after a write, different
 // versions are taken for a writer between the two; after that they are a difference.
@@ -340,23 +340,29 @@ void TwoStores::Mirror(const attempts::Subject& subject, const View& view, const
 Result<ReplaceOutcome> TwoStores::JoinIntoStore(Side side, const attempts::Subject& subject,
                                                 StoredAccount before, const Rows& rows,
                                                 PhaseRecord phase) {
-  for (int round = 0; round < kMaxJoinRounds; ++round) {
-    const EpochSeconds now = LatestOf(before.items, Now());
+  std::optional<StoredAccount> known = std::move(before);
+  const auto round = [&]() -> Result<std::optional<ReplaceOutcome>> {
+    if (!known) known = TRY(StoreOf(side).Load(subject));
+    const EpochSeconds now = LatestOf(known->items, Now());
     // The table may be joined into in every phase, because it is the store that stays. The old
     // store may be out of use by now and must not be written then, so there the epoch counts.
     const auto epoch = side == Side::kOld ? std::optional(phase.epoch) : std::nullopt;
     const ReplaceOutcome outcome =
         TRY(StoreOf(side).Replace({.subject = subject,
-                                   .before = before,
-                                   .items = JoinWith(before, rows, subject, now),
+                                   .before = *known,
+                                   .items = JoinWith(*known, rows, subject, now),
                                    .epoch = epoch,
                                    .now = now}));
-    if (outcome == ReplaceOutcome::kApplied) return outcome;
+    if (outcome == ReplaceOutcome::kApplied) return std::optional(outcome);
     if (outcome == ReplaceOutcome::kOtherEpoch) phase = TRY(RefreshPhase());
-    if (side == Side::kOld && !IsWritten(phase.phase, side)) return ReplaceOutcome::kOtherEpoch;
-    before = TRY(StoreOf(side).Load(subject));
-  }
-  return ReplaceOutcome::kChanged;
+    if (side == Side::kOld && !IsWritten(phase.phase, side)) {
+      return std::optional(ReplaceOutcome::kOtherEpoch);
+    }
+    known.reset();
+    return std::optional<ReplaceOutcome>();
+  };
+  return TRY(tables::PlanAgain<ReplaceOutcome>(tables::kPlanAgain, runtime_, round))
+      .value_or(ReplaceOutcome::kChanged);
 }
 
 std::vector<item::Item> TwoStores::JoinWith(const StoredAccount& before, const Rows& rows,
@@ -414,12 +420,13 @@ Result<bool> TwoStores::Copy(const attempts::Subject& subject) {
 }
 
 Status TwoStores::ForgetOld(const attempts::Subject& subject) {
-  for (int round = 0; round < kMaxJoinRounds; ++round) {
+  const auto round = [&]() -> Result<std::optional<Done>> {
     const StoredAccount before = TRY(old_.Load(subject));
     const ReplaceOutcome outcome = TRY(old_.Replace(
         {.subject = subject, .before = before, .items = {}, .epoch = std::nullopt, .now = Now()}));
-    if (outcome == ReplaceOutcome::kApplied) return Done{};
-  }
+    return outcome == ReplaceOutcome::kApplied ? std::optional(Done{}) : std::nullopt;
+  };
+  if (TRY(tables::PlanAgain<Done>(tables::kPlanAgain, runtime_, round))) return Done{};
   return Error{ErrorCode::kUnavailable,
                "another program keeps writing to the old store; stop it and try again"};
 }
