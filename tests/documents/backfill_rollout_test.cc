@@ -53,7 +53,7 @@ struct RolloutWorld : WriteWorld {
     EXPECT_EQ(Found(ranges), ids);
     EXPECT_EQ(Found(old_ranges), ids);
     for (const std::string& id : ids) {
-      const auto read = old_reader.Get(NewContext(), id);
+      const auto read = ReadNow(old_reader, NewContext(), id);
       EXPECT_TRUE(read && *read) << id;
     }
   }
@@ -85,7 +85,7 @@ TEST(BackfillRolloutTest, ARangeSaysSinceWhenItDependsOnEvents) {
   EXPECT_EQ(early->documents.front().id(), "BEFORE");
   EXPECT_EQ(early->coverage.as_of, backfilled_at);
   EXPECT_EQ(world.Found(world.old_ranges), (std::set<std::string>{"BEFORE", "LATE"}));
-  EXPECT_TRUE(world.old_reader.Get(world.NewContext(), "LATE")->has_value());
+  EXPECT_TRUE(ReadNow(world.old_reader, world.NewContext(), "LATE")->has_value());
   world.HearOf("LATE");
   EXPECT_EQ(world.Found(world.ranges), (std::set<std::string>{"BEFORE", "LATE"}));
   world.Upload({.id = "UNHEARD"});

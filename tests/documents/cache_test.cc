@@ -45,7 +45,7 @@ class CacheTest : public ::testing::TestWithParam<Engine> {
     return written ? *written : WriteResult{};
   }
   std::optional<ReadReply> Get(const std::string& id) {
-    auto read = documents->Get(NewContext(), id);
+    auto read = ReadNow(*documents, NewContext(), id);
     EXPECT_TRUE(read.has_value()) << read.error().message;
     return read ? *std::move(read) : std::nullopt;
   }

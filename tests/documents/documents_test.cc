@@ -29,7 +29,7 @@ class DocumentsTest : public ::testing::Test {
     return ids;
   }
   static ReadReply MustGet(Documents& documents, const std::string& id) {
-    auto read = documents.Get(documents.NewContext(), id);
+    auto read = ReadNow(documents, documents.NewContext(), id);
     CHECK(read && *read);
     return **std::move(read);
   }
@@ -80,7 +80,7 @@ TEST_F(DocumentsTest, UsesOnlyTheObjectStoreWithoutTheCache) {
   EXPECT_TRUE(documents->HandleEvents(documents->NewContext(), "{}").records.empty());
   ASSERT_TRUE(documents->Delete(documents->NewContext(), {.id = draft.id}));
   EXPECT_EQ(world_.ObjectOf(draft.id), std::nullopt);
-  EXPECT_EQ(documents->Get(documents->NewContext(), draft.id)->has_value(), false);
+  EXPECT_EQ(ReadNow(*documents, documents->NewContext(), draft.id)->has_value(), false);
 }
 
 // Housekeeping settles a first write whose writer died.

@@ -267,7 +267,7 @@ TEST_F(FallbackTest, ACallerThatGivesUpDoesNotStopOthers) {
   world.Upload(kFirst);
   std::stop_source source;
   source.request_stop();
-  const auto given_up = world.reader.Get(world.NewContext(source.get_token()), kId);
+  const auto given_up = ReadNow(world.reader, world.NewContext(source.get_token()), kId);
   ASSERT_FALSE(given_up.has_value());
   EXPECT_EQ(given_up.error().code, ErrorCode::kCancelled);
   EXPECT_TRUE(world.IsFound(kId));

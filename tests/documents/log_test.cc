@@ -36,9 +36,9 @@ std::vector<std::string> LinesIn(LogFormat format) {
   };
   world.Upload({.id = "CHG-2"});
   EXPECT_TRUE(documents->Write(documents->NewContext(), {.document = DocumentOf({.id = "CHG-1"})}));
-  EXPECT_TRUE(*documents->Get(documents->NewContext(), "CHG-2"));
-  EXPECT_TRUE(*documents->Get(documents->NewContext(), "CHG-2"));
-  EXPECT_FALSE(*documents->Get(documents->NewContext(), "CHG-3"));
+  EXPECT_TRUE(*ReadNow(*documents, documents->NewContext(), "CHG-2"));
+  EXPECT_TRUE(*ReadNow(*documents, documents->NewContext(), "CHG-2"));
+  EXPECT_FALSE(*ReadNow(*documents, documents->NewContext(), "CHG-3"));
   std::vector<std::string> lines;
   std::istringstream text(log.str());
   for (std::string line; std::getline(text, line);) lines.push_back(line);

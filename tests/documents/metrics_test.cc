@@ -43,7 +43,7 @@ struct MetricsTest : ::testing::Test {
     return report.records.front().fate;
   }
   bool IsFound(const std::string& id) {
-    const auto read = documents->Get(documents->NewContext(), id);
+    const auto read = ReadNow(*documents, documents->NewContext(), id);
     return read && *read;
   }
   void Write(const std::string& id) {

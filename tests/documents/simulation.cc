@@ -192,7 +192,7 @@ class Simulation::Process {
 
   void Read(const std::string& id) {
     const size_t floor = simulation_.floors_[id];
-    const Result<std::optional<ReadReply>> read = parts_->reader.Get(NewContext(), id);
+    const Result<std::optional<ReadReply>> read = ReadNow(parts_->reader, NewContext(), id);
     ObjectHistory& history = simulation_.histories_[id];
     if (!read && read.error().code != ErrorCode::kNotFound) return;
     if (!read || !*read) {

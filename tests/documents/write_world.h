@@ -13,6 +13,7 @@
 #include "apps/documents/repairs.h"
 #include "apps/documents/synchronizer.h"
 #include "apps/documents/write_through.h"
+#include "tests/documents/read_now.h"
 #include "tests/documents/world.h"
 
 namespace tidemark::documents {
@@ -60,7 +61,7 @@ struct WriteWorld : World {
     return writer.Delete(NewContext(), {.id = id});
   }
   Result<std::optional<ReadReply>> Read(const std::string& id) {
-    return reader.Get(NewContext(), id);
+    return ReadNow(reader, NewContext(), id);
   }
   ReadReply MustRead(const std::string& id) {
     Result<std::optional<ReadReply>> read = Read(id);

@@ -23,6 +23,7 @@
 #include "base/runtime.h"
 #include "objects/directory/directory_objects.h"
 #include "tables/embedded/embedded_tables.h"
+#include "tests/documents/read_now.h"
 #include "tests/support/faulty_objects.h"
 #include "tests/support/faulty_tables.h"
 #include "tests/support/temp_folder.h"
@@ -197,7 +198,7 @@ TEST_F(DocumentsLoadTest, NinetyDaysAreReadFromTheCacheAlone) {
   counting.table_calls = 0;
   for (int get = 0; get < 1'000; ++get) {
     const int number = static_cast<int>(stores_->random.Next() % kCount);
-    const ReadReply reply = *Must(documents->Get(stores_->Forever(), IdOf(number)));
+    const ReadReply reply = *Must(ReadNow(*documents, stores_->Forever(), IdOf(number)));
     EXPECT_EQ(reply.source, ReadSource::kCache);
     EXPECT_EQ(reply.document.json(), stores_->Json(number, 1));
   }
@@ -230,7 +231,7 @@ class CallTimes {
 // other error.
 bool AddOne(Documents& documents, const Stores& stores, int number) {
   for (;;) {
-    const auto read = documents.Get(stores.Forever(), IdOf(number));
+    const auto read = ReadNow(documents, stores.Forever(), IdOf(number));
     if (!read || !*read) return false;
     auto next =
         Document::Parse(stores.Json(number, static_cast<int>((*read)->document.version()) + 1));
@@ -256,12 +257,12 @@ TEST_F(DocumentsLoadTest, ManyCallersGetNoErrorLoseNoUpdateAndKeepTheRate) {
     const bool is_well =
         thread < kWriters
             ? AddOne(*documents, *stores_, thread % kEdited)
-            : documents->Get(stores_->Forever(), IdOf(thread % (2 * kEdited)))->has_value();
+            : ReadNow(*documents, stores_->Forever(), IdOf(thread % (2 * kEdited)))->has_value();
     if (!is_well) ++errors;
   });
   EXPECT_EQ(errors, 0);
   for (int number = 0; number < kEdited; ++number) {
-    const ReadReply reply = *Must(documents->Get(stores_->Forever(), IdOf(number)));
+    const ReadReply reply = *Must(ReadNow(*documents, stores_->Forever(), IdOf(number)));
     EXPECT_EQ(reply.source, ReadSource::kCache);
     EXPECT_EQ(reply.document.version(), 1 + kWriters / kEdited) << IdOf(number);
     EXPECT_EQ(reply.document.json(), stores_->ObjectOf(number));

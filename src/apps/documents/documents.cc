@@ -67,10 +67,6 @@ Result<WriteResult> Documents::Delete(const Context& context, const DeleteReques
   return parts_->writer.Delete(context, request);
 }
 
-Result<std::optional<ReadReply>> Documents::Get(const Context& context, const std::string& id) {
-  return parts_->reader.Get(context, id);
-}
-
 Later<std::optional<ReadReply>> Documents::GetLater(const Context& context, const std::string& id,
                                                     const FallbackReader::RunElsewhere& run) {
   return parts_->reader.GetLater(context, id, run);

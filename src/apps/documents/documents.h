@@ -2,7 +2,8 @@
 // table caches it and makes ranges fast. docs/flows/documents.md follows a document through it.
 //
 //   auto documents = TRY(Documents::Open(options, &tables, &objects, runtime));
-//   std::optional<ReadReply> reply = TRY(documents->Get(documents->NewContext(), id));
+//   documents->GetLater(documents->NewContext(), id, run_on_a_worker)
+//       .Then([](Result<std::optional<ReadReply>> reply) { … });
 //
 // When the cache is disabled, reads, ranges and writes use the object store only. Errors are those
 // that retrier.h lists. May be called from any thread.
@@ -55,8 +56,7 @@ class Documents {
 
   Result<WriteResult> Write(const Context& context, const WriteRequest& request);
   Result<WriteResult> Delete(const Context& context, const DeleteRequest& request);
-  // Returns nullopt when there is no such document.
-  Result<std::optional<ReadReply>> Get(const Context& context, const std::string& id);
+  // Answers nullopt when there is no such document. `run` gets what may block (fallback_reader.h).
   Later<std::optional<ReadReply>> GetLater(const Context& context, const std::string& id,
                                            const FallbackReader::RunElsewhere& run);
   Result<RangeReply> Range(const Context& context, const RangeQuery& query, Beyond beyond);

@@ -91,16 +91,6 @@ class FallbackReader::Impl {
         observer_(*observer),
         absent_(std::min(options.negative_life, kLongestNegativeLife)) {}
 
-  Result<MaybeReply> Get(const Context& context, const std::string& id) {
-    TRY(ValidateId(id));
-    if (!options_.enabled) return ReadObject(context, id);
-    Result<std::optional<Row>> row = rows_.Load(context, id);
-    if (!row) return Share(context, id, [&] { return ReadPastCache(context, id, row.error()); });
-    if (MayBeServed(*row)) return MaybeReply(ReplyFrom(**std::move(row)));
-    if (absent_.Contains(id, RevisionOf(*row), Monotonic())) return MaybeReply();
-    return Share(context, id, [&] { return Fill(context, id); });
-  }
-
   Later<MaybeReply> GetLater(const Context& context, const std::string& id,
                              const RunElsewhere& run) {
     TRY(ValidateId(id));
@@ -112,8 +102,8 @@ class FallbackReader::Impl {
     if (!row) {
       read = [this, context, id, why = row.error()] { return ReadPastCache(context, id, why); };
     }
-    return ShareLater(std::make_shared<const Sharing>(Sharing{context, id, std::move(read), run}),
-                      Turn::kFirst);
+    return Share(std::make_shared<const Sharing>(Sharing{context, id, std::move(read), run}),
+                 Turn::kFirst);
   }
 
  private:
@@ -126,8 +116,10 @@ class FallbackReader::Impl {
   };
   enum class Turn { kFirst, kLater };
 
-  // The same as Share, without a thread that waits.
-  Later<MaybeReply> ShareLater(const std::shared_ptr<const Sharing>& sharing, Turn turn) {
+  // One caller reads for all. A read that was already running when this caller came may be older
+  // than a write that was answered before. So this caller waits for it and takes the next one,
+  // which began after the caller asked. When the reading caller gives up, the others read again.
+  Later<MaybeReply> Share(const std::shared_ptr<const Sharing>& sharing, Turn turn) {
     // A read of a later turn began after the caller asked, and so does one that starts now.
     const auto is_fresh = std::make_shared<bool>(turn == Turn::kLater);
     const auto start = [&] {
@@ -140,26 +132,8 @@ class FallbackReader::Impl {
         .Then([this, sharing, is_fresh](Result<MaybeReply> reply) -> Later<MaybeReply> {
           const bool given_up = !reply && reply.error().code == ErrorCode::kCancelled;
           if (*is_fresh && (!given_up || sharing->context.IsOver())) return reply;
-          return ShareLater(sharing, Turn::kLater);
+          return Share(sharing, Turn::kLater);
         });
-  }
-
-  // One caller reads for all. A read that was already running when this caller came may be older
-  // than a write that was answered before. So this caller waits for it and takes the next one,
-  // which began after the caller asked. When the reading caller gives up, the others read again.
-  Result<MaybeReply> Share(const Context& context, const std::string& id,
-                           const std::function<Result<MaybeReply>()>& read) {
-    bool began_after_us = false;
-    while (true) {
-      auto read_for_all = [&] {
-        began_after_us = true;
-        flights_.Land(id, read());
-      };
-      Result<MaybeReply> reply = flights_.Join(id, read_for_all).Wait();
-      const bool given_up = !reply && reply.error().code == ErrorCode::kCancelled;
-      if (began_after_us && (!given_up || context.IsOver())) return reply;
-      began_after_us = true;
-    }
   }
 
   // A row whose writer must have given up may be older than its object, and so may every row while
@@ -245,16 +219,6 @@ FallbackReader::FallbackReader(const DocumentsOptions& options, RowStore* rows,
       impl_(std::make_unique<Impl>(options, rows, store, synchronizer, observer)) {}
 
 FallbackReader::~FallbackReader() = default;
-
-Result<std::optional<ReadReply>> FallbackReader::Get(const Context& context,
-                                                     const std::string& id) {
-  return observer_.Observe<MaybeReply>(context, {.name = "read", .key = id},
-                                       [&](const Context& counted, Operation& operation) {
-                                         Result<MaybeReply> reply = impl_->Get(counted, id);
-                                         Describe(reply, operation);
-                                         return reply;
-                                       });
-}
 
 Later<std::optional<ReadReply>> FallbackReader::GetLater(const Context& context,
                                                          const std::string& id,

@@ -38,16 +38,15 @@ class FallbackReader {
                  Synchronizer* synchronizer, const Observer* observer);
   ~FallbackReader();
 
-  // Returns nullopt when there is no object, and kNotFound, saying why, when the object is not a
-  // document. kUnavailable when the cache does not have it and the object store cannot be asked;
-  // the message names both stores when the cache is away too. A failed fill is only a warning.
-  Result<std::optional<ReadReply>> Get(const Context& context, const std::string& id);
-
   // Does work that may block on another thread. False: it cannot, and the work is dropped.
   using RunElsewhere = std::function<bool(std::function<void()>)>;
-  // The same for a caller that does not wait. Only the row is read on the calling thread; `run`
-  // gets the read of the object, once for all callers that share it. Callers that wait hold no
-  // thread. kUnavailable when `run` cannot take it.
+  // Answers nullopt when there is no object, and kNotFound, saying why, when the object is not a
+  // document. kUnavailable when the cache does not have it and the object store cannot be asked;
+  // the message names both stores when the cache is away too. A failed fill is only a warning.
+  //
+  // Only the row is read on the calling thread; `run` gets the read of the object, once for all
+  // callers that share it. Callers that wait hold no thread. kUnavailable when `run` cannot take
+  // it.
   Later<std::optional<ReadReply>> GetLater(const Context& context, const std::string& id,
                                            const RunElsewhere& run);
 
