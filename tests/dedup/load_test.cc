@@ -10,6 +10,7 @@
 
 #include "apps/dedup/deduplicator.h"
 #include "tables/embedded/embedded_tables.h"
+#include "tests/dedup/mark_now.h"
 #include "tests/dedup/stage.h"
 #include "tests/support/manual_time.h"
 #include "tests/support/offset_clock.h"
@@ -48,7 +49,7 @@ int Winners(tables::Tables* tables, ManualClock* clock, const std::string& key) 
   }
   std::atomic<int> winners = 0;
   RunThreads(50, [&](int i) {
-    const auto reply = processes[static_cast<size_t>(i)]->dedup.Mark({.keys = {key}});
+    const auto reply = MarkNow(processes[static_cast<size_t>(i)]->dedup, {.keys = {key}});
     ASSERT_TRUE(reply.has_value());
     if (reply->outcome == ClaimOutcome::kNew) ++winners;
   });
@@ -127,7 +128,7 @@ void Deliver(LoadProcess* process, ManualClock* clock, const std::string& key, R
 void LiveOn(LoadProcess* process, ManualClock* clock) {
   for (int i = 0; i < 20; ++i) {
     clock->Advance(60s);
-    EXPECT_TRUE(process->dedup.Mark({.keys = {"after" + std::to_string(i)}}));
+    EXPECT_TRUE(MarkNow(process->dedup, {.keys = {"after" + std::to_string(i)}}));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "apps/dedup/deduplicator.h"
+#include "tests/dedup/mark_now.h"
 #include "tests/dedup/stage.h"
 #include "tests/support/long_run.h"
 #include "tests/support/manual_time.h"
@@ -63,7 +64,7 @@ class OutageWorld {
   void Heal() {
     tables_.decide = nullptr;
     for (const auto& process : processes_) {
-      EXPECT_TRUE(process->dedup.Mark({.keys = {"after"}}));
+      EXPECT_TRUE(MarkNow(process->dedup, {.keys = {"after"}}));
       told += process->dedup.PossibleDuplicates().size();
     }
   }

@@ -51,41 +51,31 @@ Claims::Claims(ClaimsOptions options, tables::Tables* tables, const Runtime& run
 // ---- Taking ----
 
 Result<ClaimReply> Claims::Take(const ClaimRequest& request) {
-  return *TRY(TakeAs(request, RowStatus::kClaimed, {}));
+  return TakeAs(request, RowStatus::kClaimed);
 }
 
 Result<ClaimReply> Claims::Mark(const ClaimRequest& request) {
-  return *TRY(TakeAs(request, RowStatus::kDone, {}));
-}
-
-Result<std::optional<ClaimReply>> Claims::MarkWith(const ClaimRequest& request,
-                                                   const Effect& effect) {
-  return TakeAs(request, RowStatus::kDone, effect);
+  return TakeAs(request, RowStatus::kDone);
 }
 
 // Nothing is read first. The first write assumes that all keys are free: usually they are, and one
 // write is all it takes. When it is refused it brings the stored rows back. These give the answer,
 // or the next write takes over exactly these rows.
-Result<std::optional<ClaimReply>> Claims::TakeAs(ClaimRequest request, RowStatus status,
-                                                 const Effect& effect) {
-  using Answer = std::optional<ClaimReply>;
+Result<ClaimReply> Claims::TakeAs(ClaimRequest request, RowStatus status) {
   if (request.nonce.empty()) request.nonce = runtime_.random.Hex(kNonceBytes);
   const EpochSeconds now = runtime_.clock.NowSeconds();
   const ClaimAttempt attempt = TRY(PrepareAttempt(request, status, terms(), now));
   const Deadline deadline = Deadline::After(runtime_.clock, options_.deadline);
   Found found(attempt.keys.size());
-  const auto round = [&]() -> Result<std::optional<Answer>> {
+  const auto round = [&]() -> Result<std::optional<ClaimReply>> {
     const ConditionalReply reply =
-        TRY(writer_.Write({.actions = ActionsFor(attempt, found, effect)}, deadline));
-    if (reply.IsWritten()) return Answer(Granted(attempt, RowFor(attempt, 0, found)));
+        TRY(writer_.Write({.actions = ActionsFor(attempt, found, {})}, deadline));
+    if (reply.IsWritten()) return std::optional(Granted(attempt, RowFor(attempt, 0, found)));
     found = Refreshed(std::move(found), reply, attempt.now);
-    if (Answer answer = AnswerOf(attempt, found)) return std::optional<Answer>(std::move(answer));
-    // The claim's own rows are free, so a condition of the effect was the one that failed.
-    if (!reply.IsAnyRefused(attempt.keys.size())) return std::optional<Answer>(Answer());
-    return std::optional<Answer>();
+    return AnswerOf(attempt, found);
   };
-  std::optional<Answer> answer =
-      TRY(tables::PlanAgain<Answer>(kTakeRounds, runtime_, round, deadline));
+  std::optional<ClaimReply> answer =
+      TRY(tables::PlanAgain<ClaimReply>(kTakeRounds, runtime_, round, deadline));
   if (answer) return *std::move(answer);
   return ClaimReply{.outcome = ClaimOutcome::kRunning,
                     .reason = "Other callers are claiming it at the same time"};

@@ -71,13 +71,10 @@ class Claims {
   Result<ClaimReply> Take(const ClaimRequest& request);
   // The seed's single call: claims and completes at once. kNew, or why not.
   Result<ClaimReply> Mark(const ClaimRequest& request);
-  // Like Mark, in one transaction with an effect: both are applied or neither. nullopt when a
-  // condition of the effect did not hold; nothing was written then, and the caller may try another
-  // effect.
-  Result<std::optional<ClaimReply>> MarkWith(const ClaimRequest& request, const Effect& effect);
-  // MarkWith for the usual case, without blocking: the key is new and the conditions of the effect
-  // hold. Answers kNew, also after a lost reply. nullopt means that it was another case or is not
-  // certain: call MarkWith with the same nonce, which finds out.
+  // Like Mark, in one transaction with an effect, without blocking: both are applied or neither.
+  // Answers kNew when the key was new and the conditions of the effect held, also after a lost
+  // reply. nullopt means that it was another case or is not certain: call Take with the same nonce,
+  // which finds out.
   Later<std::optional<ClaimReply>> TryMarkWith(const ClaimRequest& request, const Effect& effect) {
     return TryTakeAs(request, RowStatus::kDone, effect, OnRefusal::kUndecided);
   }
@@ -118,8 +115,7 @@ class Claims {
   struct Change;
 
   Terms terms() const { return {options_.window, options_.lease, options_.skew}; }
-  Result<std::optional<ClaimReply>> TakeAs(ClaimRequest request, RowStatus status,
-                                           const Effect& effect);
+  Result<ClaimReply> TakeAs(ClaimRequest request, RowStatus status);
   // Whether the rows that refused the write of a try give its answer.
   enum class OnRefusal { kUndecided, kJudge };
   Later<std::optional<ClaimReply>> TryTakeAs(const ClaimRequest& request, RowStatus status,

@@ -53,36 +53,13 @@ class Deduplicator::State {
         pending_(options.max_memory),
         outage_(options.outage, &clock_) {}
 
-  // nullopt: a condition of the effect did not hold.
-  using Answer = Result<std::optional<ClaimReply>>;
-  // How Take, Mark and MarkWith differ: the call of the store, and the status that a new key gets
-  // in the store and in memory. With MarkWith a key is done in the store, but only claimed in
-  // memory, because memory cannot write the effect.
-  struct CheckKind {
-    std::function<Answer(Claims&, const ClaimRequest&)> ask;
-    RowStatus in_store;
-    RowStatus in_memory;
-  };
-
-  static Answer AskToTake(Claims& claims, const ClaimRequest& request) {
-    return TRY(claims.Take(request));
-  }
-  static Answer AskToMark(Claims& claims, const ClaimRequest& request) {
-    return TRY(claims.Mark(request));
-  }
-  static CheckKind Taking() {
-    return {.ask = AskToTake, .in_store = RowStatus::kClaimed, .in_memory = RowStatus::kClaimed};
-  }
-  static CheckKind Marking() {
-    return {.ask = AskToMark, .in_store = RowStatus::kDone, .in_memory = RowStatus::kDone};
-  }
-
-  Answer Check(ClaimRequest request, const CheckKind& kind);
+  // The status is what a new key gets: kClaimed to take it, kDone to mark it.
+  Result<ClaimReply> Check(ClaimRequest request, RowStatus status);
   Later<std::optional<ClaimReply>> TryMarkWith(ClaimRequest request, const Effect& effect) {
     return Try(std::move(request), RowStatus::kDone,
                [&](const ClaimRequest& own) { return claims_.TryMarkWith(own, effect); });
   }
-  Later<ClaimReply> Begin(ClaimRequest request, const CheckKind& kind, WorkerPool* workers);
+  Later<ClaimReply> Begin(ClaimRequest request, RowStatus status, WorkerPool* workers);
   bool BeginsWithoutBlocking() const { return claims_.TriesWithoutBlocking(); }
   Result<SettleOutcome> Settle(Claim* claim, Settlement settlement, std::string_view text = {});
 
@@ -105,8 +82,8 @@ class Deduplicator::State {
  private:
   template <typename Ask>
   Later<std::optional<ClaimReply>> Try(ClaimRequest request, RowStatus status, const Ask& ask);
-  Answer Decide(const ClaimRequest& request, const CheckKind& kind);
-  Answer DecideAlone(const ClaimRequest& request, const CheckKind& kind);
+  Result<ClaimReply> Decide(const ClaimRequest& request, RowStatus status);
+  Result<ClaimReply> DecideAlone(const ClaimRequest& request, RowStatus status);
   Result<ClaimReply> DecideInMemory(const ClaimRequest& request, RowStatus status);
   bool Reserve(const std::vector<std::string>& keys);
   void Unreserve(const std::vector<std::string>& keys);
@@ -146,27 +123,22 @@ class Deduplicator::State {
 
 // ---- Checks ----
 
-Deduplicator::State::Answer Deduplicator::State::Check(ClaimRequest request,
-                                                       const CheckKind& kind) {
+Result<ClaimReply> Deduplicator::State::Check(ClaimRequest request, RowStatus status) {
   const auto start = clock_.Monotonic();
   // The nonce is chosen here and not in Claims: memory and the store must know the claim by the
   // same one.
   if (request.nonce.empty()) request.nonce = random_.Hex(kNonceBytes);
-  Answer answer = Decide(request, kind);
-  if (answer && !*answer)
-    return answer;  // The caller comes again with another effect; count it then.
+  Result<ClaimReply> answer = Decide(request, status);
   const std::string_view key = request.keys.empty() ? std::string_view() : request.keys.front();
-  observer_.RecordCheck(key, answer ? Result<ClaimReply>(**answer) : answer.error(),
-                        clock_.Monotonic() - start);
+  observer_.RecordCheck(key, answer, clock_.Monotonic() - start);
   return answer;
 }
 
-Deduplicator::State::Answer Deduplicator::State::Decide(const ClaimRequest& request,
-                                                        const CheckKind& kind) {
+Result<ClaimReply> Deduplicator::State::Decide(const ClaimRequest& request, RowStatus status) {
   TRY(VerifyKeys(request.keys));
   if (!UsesStore(request.keys)) {
     const std::lock_guard lock(mutex_);
-    return TRY(DecideInMemory(request, kind.in_memory));
+    return DecideInMemory(request, status);
   }
   // One check of a key at a time. Otherwise the store could answer the first one, while the second
   // one does not reach it and is answered by memory: both would get "new".
@@ -174,7 +146,7 @@ Deduplicator::State::Answer Deduplicator::State::Decide(const ClaimRequest& requ
     return ClaimReply{.outcome = ClaimOutcome::kRunning,
                       .reason = "Another delivery of the event is being checked in this process"};
   }
-  Answer answer = DecideAlone(request, kind);
+  Result<ClaimReply> answer = DecideAlone(request, status);
   Unreserve(request.keys);
   return answer;
 }
@@ -205,17 +177,15 @@ Later<std::optional<ClaimReply>> Deduplicator::State::Try(ClaimRequest request, 
       });
 }
 
-Later<ClaimReply> Deduplicator::State::Begin(ClaimRequest request, const CheckKind& kind,
+Later<ClaimReply> Deduplicator::State::Begin(ClaimRequest request, RowStatus status,
                                              WorkerPool* workers) {
   // The nonce tells Check that a write of the try whose reply was lost is this request's own.
   if (request.nonce.empty()) request.nonce = random_.Hex(kNonceBytes);
-  const RowStatus status = kind.in_store;
   return Try(request, status, [&](const ClaimRequest& own) { return claims_.TryTake(own, status); })
-      .Then([this, request, kind,
+      .Then([this, request, status,
              workers](Result<std::optional<ClaimReply>> reply) -> Later<ClaimReply> {
         if (reply && *reply) return **std::move(reply);
-        return workers->Run(
-            [this, request, kind]() -> Result<ClaimReply> { return *TRY(Check(request, kind)); });
+        return workers->Run([this, request, status] { return Check(request, status); });
       });
 }
 
@@ -227,14 +197,14 @@ bool Deduplicator::State::IsStoreCurrent() const {
 
 // The store decides when it is there. Only when it does not answer does memory decide, and what it
 // decides is kept to be written back.
-Deduplicator::State::Answer Deduplicator::State::DecideAlone(const ClaimRequest& request,
-                                                             const CheckKind& kind) {
+Result<ClaimReply> Deduplicator::State::DecideAlone(const ClaimRequest& request, RowStatus status) {
   // What memory decided about these keys in an outage is written first. Otherwise the store would
   // call the same event new again.
   if (!in_fallback() && WriteBack(request.keys)) {
-    Answer answer = kind.ask(claims_, request);
+    Result<ClaimReply> answer =
+        status == RowStatus::kDone ? claims_.Mark(request) : claims_.Take(request);
     if (Answered(answer)) {
-      if (answer && *answer) Remember(request, kind.in_store, **answer);
+      if (answer) Remember(request, status, *answer);
       return answer;
     }
   }
@@ -242,10 +212,10 @@ Deduplicator::State::Answer Deduplicator::State::DecideAlone(const ClaimRequest&
     return ClaimReply{.outcome = ClaimOutcome::kRefused, .reason = "The store is not available"};
   }
   const std::lock_guard lock(mutex_);
-  ClaimReply reply = TRY(DecideInMemory(request, kind.in_memory));
+  ClaimReply reply = TRY(DecideInMemory(request, status));
   if (!reply.claim) return reply;
   PendingWrite pending{.request = request};
-  if (kind.in_memory == RowStatus::kDone) pending.settlement = Settlement::kCompleted;
+  if (status == RowStatus::kDone) pending.settlement = Settlement::kCompleted;
   Keep(std::move(pending));
   return reply;
 }
@@ -446,26 +416,15 @@ Deduplicator::Deduplicator(DeduplicatorOptions options, Claims* claims, const Ru
 Deduplicator::~Deduplicator() = default;
 
 Result<ClaimReply> Deduplicator::Take(const ClaimRequest& request) {
-  return *TRY(state_->Check(request, State::Taking()));
-}
-Result<ClaimReply> Deduplicator::Mark(const ClaimRequest& request) {
-  return *TRY(state_->Check(request, State::Marking()));
+  return state_->Check(request, RowStatus::kClaimed);
 }
 Later<ClaimReply> Deduplicator::Take(ClaimRequest request, WorkerPool* workers) {
-  return state_->Begin(std::move(request), State::Taking(), workers);
+  return state_->Begin(std::move(request), RowStatus::kClaimed, workers);
 }
 Later<ClaimReply> Deduplicator::Mark(ClaimRequest request, WorkerPool* workers) {
-  return state_->Begin(std::move(request), State::Marking(), workers);
+  return state_->Begin(std::move(request), RowStatus::kDone, workers);
 }
 bool Deduplicator::BeginsWithoutBlocking() const { return state_->BeginsWithoutBlocking(); }
-Result<std::optional<ClaimReply>> Deduplicator::MarkWith(const ClaimRequest& request,
-                                                         const Effect& effect) {
-  return state_->Check(
-      request, {.ask = [&](Claims& claims,
-                           const ClaimRequest& asked) { return claims.MarkWith(asked, effect); },
-                .in_store = RowStatus::kDone,
-                .in_memory = RowStatus::kClaimed});
-}
 Later<std::optional<ClaimReply>> Deduplicator::TryMarkWith(ClaimRequest request,
                                                            const Effect& effect) {
   return state_->TryMarkWith(std::move(request), effect);

@@ -54,15 +54,11 @@ class Deduplicator {
 
   // As in Claims.
   Result<ClaimReply> Take(const ClaimRequest& request);
-  Result<ClaimReply> Mark(const ClaimRequest& request);
-  // As in Claims. When memory decided, the reply's claim is local and not completed: the caller
-  // writes the effect and then completes the claim.
-  Result<std::optional<ClaimReply>> MarkWith(const ClaimRequest& request, const Effect& effect);
   // As in Claims. Also nullopt while the store is not available, and until everything that memory
   // decided is written back.
   Later<std::optional<ClaimReply>> TryMarkWith(ClaimRequest request, const Effect& effect);
-  // The same as Take and Mark for a caller that does not wait. If one write to the store does not
-  // decide, one of the workers makes the blocking call. The deduplicator must live until the
+  // Take, and Mark as in Claims, for a caller that does not wait. If one write to the store does
+  // not decide, one of the workers makes the blocking call. The deduplicator must live until the
   // answer.
   Later<ClaimReply> Take(ClaimRequest request, WorkerPool* workers);
   Later<ClaimReply> Mark(ClaimRequest request, WorkerPool* workers);
