@@ -495,7 +495,7 @@ TEST_F(FilesTest, ARotatedTokenIsUsedAtTheNextTry) {
   ExpectComplete(message, {files[0].id});
 }
 
-// While our own store is away, no file is given up.
+// While our own store is unavailable, no file is given up.
 TEST_F(FilesTest, AFetchWaitsForAStoreThatIsUnavailable) {
   const Message message = MessageWith({files[0].id});
   Put(message);

@@ -75,7 +75,7 @@ class Switch {
   Stage& stage_;
 };
 
-// ---- The store is away ----
+// ---- The store is unavailable ----
 
 // A short throttling is not an outage.
 // Spec: 004-25

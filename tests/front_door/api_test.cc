@@ -161,7 +161,7 @@ TEST_F(ApiTest, ReportsPossibleDuplicates) {
   EXPECT_EQ(report.body, R"({"possible_duplicates":[]})");
 }
 
-// While the store is away, memory grants a key that another process has marked in the store.
+// While the store is unavailable, memory grants a key that another process has marked in the store.
 TEST(PossibleDuplicatesTest, ListsWhatMemoryGrantedAndTheStoreHad) {
   FrontDoor door([](api::ServiceOptions*) {}, FrontDoor::Time::kManual);
   const auto mark = [&](const std::string& key) {

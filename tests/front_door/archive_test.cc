@@ -326,7 +326,7 @@ TEST_F(ArchiveTest, StoresAnEventOnceAfterALostReply) {
   EXPECT_EQ(door_.CounterOf("tidemark_events_total{result=\"duplicate\"}"), 1);
 }
 
-// Memory alone claims the events, as while the table of claims is away.
+// Memory alone claims the events, as while the table of claims is unavailable.
 class ClaimedInMemoryTest : public ArchiveTest {
  protected:
   ClaimedInMemoryTest()
@@ -336,8 +336,8 @@ class ClaimedInMemoryTest : public ArchiveTest {
         }) {}
 };
 
-// The transaction has no row of a claim. A store that is away for a moment is asked again all the
-// same.
+// The transaction has no row of a claim. A store that is unavailable for a moment is asked again
+// all the same.
 TEST_F(ClaimedInMemoryTest, AnEventIsStoredWhenTheStoreIsAwayForAMoment) {
   ASSERT_EQ(Post(NewMessage("Ev0")), 200);
   int writes = 0;

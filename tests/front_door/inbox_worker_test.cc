@@ -1,5 +1,5 @@
 // The inbox worker over model tables, with a scripted receiver: what it reports while the receiver
-// is away, and how it stops.
+// is unavailable, and how it stops.
 #include "servers/api/front_door/inbox_worker.h"
 
 #include <sstream>

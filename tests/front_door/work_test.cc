@@ -1,5 +1,5 @@
 // Work that takes longer than Slack waits: it is done after the acknowledgement, once, and waits
-// while the receiver is away.
+// while the receiver is unavailable.
 #include <algorithm>
 #include <condition_variable>
 #include <future>

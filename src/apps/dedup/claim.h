@@ -58,7 +58,7 @@ struct Claim {
   int64_t generation = 0;
   EpochSeconds lease_until = 0;
   EpochSeconds expires = 0;
-  bool local = false;  // Only in the memory of this process: the store was away.
+  bool local = false;  // Only in the memory of this process: the store was unavailable.
 };
 
 enum class ClaimOutcome {
@@ -68,7 +68,7 @@ enum class ClaimOutcome {
   kFailed,           // It failed too often and will not run again.
   kPayloadMismatch,  // The key was claimed with another payload.
   kOutcomeUnknown,  // The lease of another caller ended, and OnLapse::kReport forbids to take over.
-  kRefused,         // The store is away, and the policy is to refuse.
+  kRefused,         // The store is unavailable, and the policy is to refuse.
 };
 
 std::string_view ToString(ClaimOutcome outcome);

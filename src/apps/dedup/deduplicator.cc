@@ -284,9 +284,9 @@ Result<SettleOutcome> Deduplicator::State::Settle(Claim* claim, Settlement settl
   return SettleAway(claim, settled, std::move(error));
 }
 
-// Settles while the store is away. A local claim is settled in memory. For a claim that the store
-// granted, only the store knows whether it still holds: the settlement is kept for later, and the
-// caller gets an error that says so.
+// Settles while the store is unavailable. A local claim is settled in memory. For a claim that the
+// store granted, only the store knows whether it still holds: the settlement is kept for later, and
+// the caller gets an error that says so.
 Result<SettleOutcome> Deduplicator::State::SettleAway(Claim* claim, const PendingWrite& settled,
                                                       Error error) {
   const std::lock_guard lock(mutex_);
@@ -327,7 +327,7 @@ Result<SettleOutcome> Deduplicator::State::SettleInStore(Claim* claim, Settlemen
 // ---- Writing back ----
 
 // Before the store is asked about the keys, it must know what memory decided about them. Writes
-// that, and a few others. False when the store is away (again).
+// that, and a few others. False when the store is unavailable (again).
 bool Deduplicator::State::WriteBack(const std::vector<std::string>& keys,
                                     std::string_view except_nonce) {
   std::vector<PendingWrite> chosen;

@@ -1,6 +1,6 @@
-// A Deduplicator is Claims that go on working while the store is away. During an outage the memory
-// of this process decides, by the same rules, for a minute at a time. Afterwards its decisions are
-// written into the table, and keys that may have been handled twice are reported.
+// A Deduplicator is Claims that go on working while the store is unavailable. During an outage the
+// memory of this process decides, by the same rules, for a minute at a time. Afterwards its
+// decisions are written into the table, and keys that may have been handled twice are reported.
 //
 // "Away" means kUnavailable or kUnknown after the retries. Any other error is the store's decision
 // and is passed on. Memory is bounded in age and number. The memories of two processes know nothing
@@ -71,7 +71,7 @@ class Deduplicator {
   // As in Claims, for a claim that is not local.
   std::vector<tables::TransactAction> Completion(const Claim& claim);
   // Call this when a transaction with the Completion was applied, so that memory knows that the
-  // claim is completed in case the store goes away.
+  // claim is completed in case the store becomes unavailable.
   void NoteCompletion(const Claim& claim);
 
   bool in_fallback() const;

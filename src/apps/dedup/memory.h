@@ -1,7 +1,7 @@
-// Memory holds claims in this process, for the time while the table is away. It has the same rows
-// and follows the same rules as the table (claim_rules.h), but is bounded in age and number. It
-// also remembers what the table decided lately, so that an outage does not make the process forget
-// it.
+// Memory holds claims in this process, for the time while the table is unavailable. It has the same
+// rows and follows the same rules as the table (claim_rules.h), but is bounded in age and number.
+// It also remembers what the table decided lately, so that an outage does not make the process
+// forget it.
 //
 // Guarded by its owner's lock. Other processes do not see it, and it ends with the process.
 #pragma once

@@ -18,18 +18,18 @@
 
 namespace tidemark::dedup {
 
-// Whether the store is away, and when to try it again. This is a comparison of clocks and not a
-// timer, because a timer would stop while the process is frozen.
+// Whether the store is unavailable, and when to try it again. This is a comparison of clocks and
+// not a timer, because a timer would stop while the process is frozen.
 class Outage {
  public:
   // The clock outlives this.
   Outage(std::chrono::seconds period, const Clock* clock) : period_(period), clock_(*clock) {}
 
-  // Whether the store is away and should not be tried yet.
+  // Whether the store is unavailable and should not be tried yet.
   bool InEffect() const;
   // The store did not answer. True when this starts a new period.
   bool Begin();
-  // The store answered. True when it had been away.
+  // The store answered. True when it had been unavailable.
   bool End();
 
  private:

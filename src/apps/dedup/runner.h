@@ -44,7 +44,7 @@ struct RunReport {
   size_t given_up = 0;    // Those of the duplicates that failed permanently.
   size_t running = 0;     // Another worker has the claim.
   size_t failed = 0;      // The work failed and may be tried again.
-  size_t refused = 0;     // The store is away, and the policy is to refuse.
+  size_t refused = 0;     // The store is unavailable, and the policy is to refuse.
   size_t superseded = 0;  // Done, but another worker had taken the claim over.
 
   // Whether the event need not be delivered again.

@@ -36,8 +36,8 @@ class Backfill {
            Synchronizer* synchronizer, const Observer* observer);
 
   // Runs to the end, or until the deadline or a stop; `finished` says which. Fails when a store
-  // stays away; then the next run continues from the last progress that was reported. Only a run
-  // that began at the beginning leaves a mark, also when it was done in several pieces.
+  // stays unavailable; then the next run continues from the last progress that was reported. Only a
+  // run that began at the beginning leaves a mark, also when it was done in several pieces.
   Result<BackfillReport> Run(const Context& context, const WalkOptions& walk);
 
  private:

@@ -1,5 +1,5 @@
-// FallbackReader gets a document from the cache. When the cache does not have it or is away, it
-// reads the object, and fills the cache with what it found.
+// FallbackReader gets a document from the cache. When the cache does not have it or is unavailable,
+// it reads the object, and fills the cache with what it found.
 //
 // Callers that miss the same document at the same time share one read of the object, but no caller
 // gets the result of a read that began before its request. A fill is written only when the row has
@@ -42,7 +42,8 @@ class FallbackReader {
   using RunElsewhere = std::function<bool(std::function<void()>)>;
   // Answers nullopt when there is no object, and kNotFound, saying why, when the object is not a
   // document. kUnavailable when the cache does not have it and the object store cannot be asked;
-  // the message names both stores when the cache is away too. A failed fill is only a warning.
+  // the message names both stores when the cache is unavailable too. A failed fill is only a
+  // warning.
   //
   // Only the row is read on the calling thread; `run` gets the read of the object, once for all
   // callers that share it. Callers that wait hold no thread. kUnavailable when `run` cannot take

@@ -51,8 +51,8 @@ class Fsck {
        Synchronizer* synchronizer, const Observer* observer);
 
   // Runs to the end, or until the deadline or a stop; `finished` says which. Fails when a store
-  // stays away. kInvalid when the checkpoint is not one. `tell` gets each difference; it may be
-  // empty.
+  // stays unavailable. kInvalid when the checkpoint is not one. `tell` gets each difference; it may
+  // be empty.
   Result<FsckReport> Run(const Context& context, const WalkOptions& walk,
                          const std::function<void(const FsckFinding&)>& tell);
 

@@ -10,8 +10,8 @@
 
 namespace tidemark::documents {
 
-// What a write does when the table is away. Strict: it fails before the object is written. Lenient:
-// it writes the object, and leaves a note that the row must be repaired.
+// What a write does when the table is unavailable. Strict: it fails before the object is written.
+// Lenient: it writes the object, and leaves a note that the row must be repaired.
 enum class WriteMode { kStrict, kLenient };
 
 struct DocumentsOptions {

@@ -124,7 +124,7 @@ class RangeReader::Reading {
                            fmt::format("{}..{}", filter_.from, edge), why);
   }
 
-  // The table is away, or has gone away midway. The objects have everything.
+  // The table is unavailable, or has become unavailable midway. The objects have everything.
   Result<RangeReply> ReadObjectsAlone(Beyond beyond, const Error& why) {
     if (beyond == Beyond::kFlag || context_.IsOver()) return why;
     reader_.observer_.Warn("the cache could not answer a range: its objects are read",

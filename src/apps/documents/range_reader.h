@@ -5,8 +5,8 @@
 //   if (!reply.coverage.complete) ...
 //
 // The cache has all documents since its coverage mark, as far back as its rows live. Documents that
-// are older, or all of them when the table is away or has no mark, are read from the object store,
-// or are left out and the reply says so. May be called from any thread.
+// are older, or all of them when the table is unavailable or has no mark, are read from the object
+// store, or are left out and the reply says so. May be called from any thread.
 #pragma once
 
 #include <chrono>
@@ -53,7 +53,7 @@ class RangeReader {
               Synchronizer* synchronizer, const Observer* observer);
 
   // kInvalid when the query is not valid. kUnavailable, naming both stores, when neither can
-  // answer. When only the object store is away, the reply is what the cache has, and is not
+  // answer. When only the object store is unavailable, the reply is what the cache has, and is not
   // complete.
   Result<RangeReply> Read(const Context& context, const RangeQuery& query, Beyond beyond);
 

@@ -1,5 +1,6 @@
-// Repairs keeps notes about documents whose rows may be wrong, because the table was away when the
-// object was written. A note is itself an object: the object store works when it is needed.
+// Repairs keeps notes about documents whose rows may be wrong, because the table was unavailable
+// when the object was written. A note is itself an object: the object store works when it is
+// needed.
 //
 //   TRY(repairs.Note(context, id));  // Before the object is written.
 //   RepairReport report = TRY(repairs.Run(context));

@@ -12,7 +12,7 @@ namespace tidemark::documents {
 namespace {
 
 constexpr size_t kObjectsPage = 500;
-// When this many fail in a row, it is not the documents: a store is away.
+// When this many fail in a row, it is not the documents: a store is unavailable.
 constexpr int kMaxFailuresInARow = 10;
 
 // Takes the text up to the next comma; nullopt when there is no comma.

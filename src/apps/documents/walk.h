@@ -3,8 +3,8 @@
 //
 // A run ends early at the deadline, a stop or a pause, and another run continues from its
 // checkpoint. A document that fails does not stop the run. Many failures in a row mean that a store
-// is away, and end the run with the error. A walk belongs to one thread; the functions may be
-// called from any.
+// is unavailable, and end the run with the error. A walk belongs to one thread; the functions may
+// be called from any.
 #pragma once
 
 #include <chrono>

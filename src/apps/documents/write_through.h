@@ -36,7 +36,7 @@ struct WriteResult {
   std::string etag;     // Of the object; empty in a dry run.
   bool changed = true;  // False: the object was like this already, and nothing was written.
   // False: the row does not have the document, because it is too old or too large, or because the
-  // table is away. In the last case a note for a repair was left.
+  // table is unavailable. In the last case a note for a repair was left.
   bool cached = true;
   bool dry_run = false;
 };

@@ -8,10 +8,10 @@
 //   POST /api/v1/claims/fail
 //   GET  /api/v1/claims           the stored claims, page by page: ?limit=&cursor=
 //   GET  /api/v1/claims/possible-duplicates
-//                                 what may have been handled twice while the store was away
+//                                 what may have been handled twice while the store was unavailable
 //
 // A duplicate is not an error: the answer is 200 with its outcome. A claim that was superseded
-// gives 409, and a store that is away gives 503.
+// gives 409, and a store that is unavailable gives 503.
 #pragma once
 
 #include "apps/dedup/deduplicator.h"

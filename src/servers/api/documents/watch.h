@@ -3,9 +3,9 @@
 // not watched. Afterwards a change that the store's watcher notices is handled like an event from
 // S3. When the watcher has missed something, all documents are compared again.
 //
-// It works on its own thread between Run and Stop. A change that fails because a store is away is
-// tried again. A change that can never succeed is dropped with a warning in the log. The comparison
-// at the next start finds changes that were not handled when it stopped.
+// It works on its own thread between Run and Stop. A change that fails because a store is
+// unavailable is tried again. A change that can never succeed is dropped with a warning in the log.
+// The comparison at the next start finds changes that were not handled when it stopped.
 #pragma once
 
 #include <chrono>

@@ -230,11 +230,11 @@ Result<std::optional<EventOutcome>> ClaimedPath::TryToStore(const IncomingEvent&
   return std::nullopt;
 }
 
-// The claim is only in the memory of this process, because the table of claims is away or its
-// rollout leaves the key out. So there is no row of a claim to complete in the same transaction.
-// Nothing tells our own rows from those of another delivery, so after a lost reply the plan is made
-// again: it finds that nothing is left to store. A copy of the event's row in the inbox changes
-// nothing.
+// The claim is only in the memory of this process, because the table of claims is unavailable or
+// its rollout leaves the key out. So there is no row of a claim to complete in the same
+// transaction. Nothing tells our own rows from those of another delivery, so after a lost reply the
+// plan is made again: it finds that nothing is left to store. A copy of the event's row in the
+// inbox changes nothing.
 Result<std::optional<EventOutcome>> ClaimedPath::TryToStoreLocally(const EventPlan& plan,
                                                                    const dedup::Claim& claim) {
   if (!plan.actions.empty()) {

@@ -1,7 +1,7 @@
 // The claimed path of an event: for every event that the fast path (fast_path.h) did not store.
 // That is one whose team, user or channel the gate has to ask Slack about, one that ends one of
 // them, one that was delivered before, one whose rows another event changes, and every event while
-// the table of claims is away.
+// the table of claims is unavailable.
 //
 //   1. Take             one write: this delivery has the claim of the event for 30 s
 //   2. Gate::Notice     what the event ends is not trusted any more

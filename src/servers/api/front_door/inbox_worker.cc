@@ -220,7 +220,7 @@ Result<InboxWorker::Progress> InboxWorker::HandOut(const slack::EventCallback& c
   bool away = false;
   bool counted = false;
   const auto report = runner_.Handle(callback, [&](const dedup::Work& work, dedup::Lease&) {
-    Status delivered = away ? Status(Error{ErrorCode::kUnavailable, "the receiver is away"})
+    Status delivered = away ? Status(Error{ErrorCode::kUnavailable, "the receiver is unavailable"})
                             : Deliver(work, body, &away);
     counted |= !delivered && delivered.error().code != ErrorCode::kUnavailable;
     return delivered;
