@@ -41,6 +41,14 @@ class SubmittedReadsTest : public ::testing::Test {
  protected:
   // One reading thread, and room for one waiting read.
   SubmittedReadsTest() {
+    Open();
+    CHECK(tables_->CreateTable({.table = "users", .keys = {{"id"}}}).has_value());
+    CHECK(tables_->Put({.table = "users", .item = {{"id", "a"}}}).has_value());
+  }
+
+  // The first call makes the folder; another one begins with nothing in memory.
+  void Open() {
+    tables_.reset();
     auto opened = EmbeddedTables::Open({.folder = folder_.path() + "/data",
                                         .durability = Durability::kEverySecond,
                                         .background = false,
@@ -49,12 +57,15 @@ class SubmittedReadsTest : public ::testing::Test {
                                         .max_waiting_reads = 1});
     CHECK(opened.has_value());
     tables_ = *std::move(opened);
-    CHECK(tables_->CreateTable({.table = "users", .keys = {{"id"}}}).has_value());
-    CHECK(tables_->Put({.table = "users", .item = {{"id", "a"}}}).has_value());
   }
 
   Later<std::optional<item::Item>> Read(std::optional<Deadline> deadline = std::nullopt) {
     return tables_->Submit(tables::GetRequest{.table = "users", .key = {{"id", "a"}}}, deadline);
+  }
+  Later<tables::Page> QueryPartition() {
+    return tables_->Submit(
+        tables::QueryRequest{.table = "users", .partition = item::Attribute{"id", "a"}},
+        std::nullopt);
   }
   // Keeps the only reading thread busy until Release, and returns once it is.
   void Occupy() {
@@ -90,6 +101,31 @@ TEST_F(SubmittedReadsTest, RefusesMoreThanMayWait) {
   EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
   Release();
   EXPECT_TRUE(waiting.Wait().has_value());
+}
+
+// A partition in memory is read without the threads, so the read does not wait for the busy one.
+TEST_F(SubmittedReadsTest, APartitionInMemoryIsReadAtOnce) {
+  Occupy();
+  std::optional<size_t> items;
+  QueryPartition().Then([&](const Result<tables::Page>& page) { items = page->items.size(); });
+  EXPECT_EQ(items, 1u);
+  Release();
+}
+
+// The caller must not block, so a thread reads what is only on the disk. It is not taken for an
+// empty partition.
+TEST_F(SubmittedReadsTest, APartitionOnTheDiskIsReadByAThread) {
+  Open();
+  Occupy();
+  std::atomic<bool> answered = false;
+  std::promise<size_t> items;
+  QueryPartition().Then([&](const Result<tables::Page>& page) {
+    answered = true;
+    items.set_value(page ? page->items.size() : 0);
+  });
+  EXPECT_FALSE(answered);
+  Release();
+  EXPECT_EQ(items.get_future().get(), 1u);
 }
 
 // A batch takes as long as hundreds of small reads.
