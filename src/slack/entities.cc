@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/json_members.h"
 #include "slack/ids.h"
 
 namespace tidemark::slack {
@@ -14,13 +15,9 @@ namespace {
 constexpr std::array<std::string_view, 5> kAvatars = {"image_512", "image_192", "image_original",
                                                       "image_72", "image_48"};
 
-std::string TextWithin(const std::optional<Json>& object, std::string_view name) {
-  return object ? TextIn(*object, name) : "";
-}
-
-std::string AvatarIn(const std::optional<Json>& profile) {
+std::string AvatarIn(const MaybeJson& profile) {
   for (const std::string_view name : kAvatars) {
-    std::string url = TextWithin(profile, name);
+    std::string url = TextIn(profile, name);
     if (!url.empty()) return url;
   }
   return "";
@@ -40,11 +37,11 @@ std::optional<Person> ReadPerson(const Json& user) {
   if (!UserId::Parse(id)) return std::nullopt;
   const auto profile = user.Find("profile");
   std::string real_name = TextIn(user, "real_name");
-  if (real_name.empty()) real_name = TextWithin(profile, "real_name");
+  if (real_name.empty()) real_name = TextIn(profile, "real_name");
   return Person{.id = std::move(id),
                 .name = TextIn(user, "name"),
                 .real_name = std::move(real_name),
-                .display_name = TextWithin(profile, "display_name"),
+                .display_name = TextIn(profile, "display_name"),
                 .avatar = AvatarIn(profile),
                 .is_bot = IsTrueIn(user, "is_bot"),
                 .is_deactivated = IsTrueIn(user, "deleted")};
@@ -55,8 +52,8 @@ std::optional<Conversation> ReadConversation(const Json& channel) {
   if (!ChannelId::Parse(id)) return std::nullopt;
   return Conversation{.id = std::move(id),
                       .name = TextIn(channel, "name"),
-                      .topic = TextWithin(channel.Find("topic"), "value"),
-                      .purpose = TextWithin(channel.Find("purpose"), "value"),
+                      .topic = TextIn(channel.Find("topic"), "value"),
+                      .purpose = TextIn(channel.Find("purpose"), "value"),
                       .is_public = IsPublic(channel),
                       .is_archived = IsTrueIn(channel, "is_archived")};
 }

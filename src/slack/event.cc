@@ -6,15 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "base/json_members.h"
+
 namespace tidemark::slack {
 
 namespace {
-
-using MaybeJson = std::optional<Json>;
-
-MaybeJson Find(const MaybeJson& json, std::string_view name) {
-  return json ? json->Find(name) : std::nullopt;
-}
 
 MaybeJson First(const MaybeJson& array) {
   if (!array) return std::nullopt;
@@ -22,15 +18,10 @@ MaybeJson First(const MaybeJson& array) {
   return std::nullopt;
 }
 
-// As TextIn, for an object that may be missing.
-std::string Text(const MaybeJson& json, std::string_view name) {
-  return json ? TextIn(*json, name) : "";
-}
-
 // Some events give a user or channel as its id, others as an object with the member "id".
 std::string Id(const MaybeJson& json, std::string_view name) {
-  const auto value = Find(json, name);
-  return value && value->IsObject() ? Text(value, "id") : Text(json, name);
+  const auto value = FindIn(json, name);
+  return value && value->IsObject() ? TextIn(value, "id") : TextIn(json, name);
 }
 
 std::string FirstOf(std::initializer_list<std::string> texts) {
@@ -41,10 +32,10 @@ std::string FirstOf(std::initializer_list<std::string> texts) {
 }
 
 File ParseFile(Json json) {
-  return {.id = Text(json, "id"),
-          .name = Text(json, "name"),
-          .mode = Text(json, "mode"),
-          .mimetype = Text(json, "mimetype"),
+  return {.id = TextIn(json, "id"),
+          .name = TextIn(json, "name"),
+          .mode = TextIn(json, "mode"),
+          .mimetype = TextIn(json, "mimetype"),
           .size = IntegerIn(json, "size"),
           .is_external = IsTrueIn(json, "is_external")};
 }
@@ -53,12 +44,12 @@ File ParseFile(Json json) {
 // file_id in file_deleted.
 std::vector<File> ParseFiles(const MaybeJson& event) {
   std::vector<File> files;
-  if (const auto list = Find(event, "files")) {
+  if (const auto list = FindIn(event, "files")) {
     for (Json file : list->Elements()) files.push_back(ParseFile(file));
   }
   if (!files.empty()) return files;
-  if (const auto file = Find(event, "file"); file && file->IsObject()) return {ParseFile(*file)};
-  const std::string id = FirstOf({Text(event, "file_id"), Text(event, "file")});
+  if (const auto file = FindIn(event, "file"); file && file->IsObject()) return {ParseFile(*file)};
+  const std::string id = FirstOf({TextIn(event, "file_id"), TextIn(event, "file")});
   if (!id.empty()) files.push_back({.id = id});
   return files;
 }
@@ -66,41 +57,41 @@ std::vector<File> ParseFiles(const MaybeJson& event) {
 // Who edited the message. Empty when the change is no edit: a link preview, a reply, an update by a
 // bot. Then `edited`, if any, is of an earlier change.
 std::string ParseEditor(const MaybeJson& event, const MaybeJson& message) {
-  const auto edited = Find(message, "edited");
-  const auto previous = Find(Find(event, "previous_message"), "edited");
-  return Text(edited, "ts") == Text(previous, "ts") ? "" : Text(edited, "user");
+  const auto edited = FindIn(message, "edited");
+  const auto previous = FindIn(FindIn(event, "previous_message"), "edited");
+  return TextIn(edited, "ts") == TextIn(previous, "ts") ? "" : TextIn(edited, "user");
 }
 
 std::string ParseUser(const MaybeJson& event, const MaybeJson& message) {
-  return FirstOf({Id(event, "user"), Text(event, "user_id"), Text(event, "actor_id"),
+  return FirstOf({Id(event, "user"), TextIn(event, "user_id"), TextIn(event, "actor_id"),
                   ParseEditor(event, message)});
 }
 
 std::string ParseChannel(const MaybeJson& event) {
-  return FirstOf({Id(event, "channel"), Text(event, "channel_id"), Text(event, "new_channel_id"),
-                  Id(Find(event, "item"), "channel")});
+  return FirstOf({Id(event, "channel"), TextIn(event, "channel_id"),
+                  TextIn(event, "new_channel_id"), Id(FindIn(event, "item"), "channel")});
 }
 
 Event ParseEvent(Json json) {
   // message_changed and message_deleted have the message itself in an inner object.
-  const auto message = Find(json, "message");
-  const auto user = Find(json, "user");
-  Event event{.type = Text(json, "type"),
-              .subtype = Text(json, "subtype"),
+  const auto message = FindIn(json, "message");
+  const auto user = FindIn(json, "user");
+  Event event{.type = TextIn(json, "type"),
+              .subtype = TextIn(json, "subtype"),
               .user = ParseUser(json, message),
-              .user_team = FirstOf({Text(json, "user_team"), Text(json, "source_team"),
-                                    Text(json, "team"), Text(json, "team_id")}),
+              .user_team = FirstOf({TextIn(json, "user_team"), TextIn(json, "source_team"),
+                                    TextIn(json, "team"), TextIn(json, "team_id")}),
               .channel = ParseChannel(json),
-              .ts = Text(json, "ts"),
-              .event_ts = Text(json, "event_ts"),
-              .thread_ts = FirstOf({Text(json, "thread_ts"), Text(message, "thread_ts")}),
-              .bot_id = FirstOf({Text(json, "bot_id"), Text(message, "bot_id"),
-                                 Text(Find(json, "previous_message"), "bot_id")}),
-              .text = FirstOf({Text(json, "text"), Text(message, "text")}),
-              .channel_type = Text(json, "channel_type"),
+              .ts = TextIn(json, "ts"),
+              .event_ts = TextIn(json, "event_ts"),
+              .thread_ts = FirstOf({TextIn(json, "thread_ts"), TextIn(message, "thread_ts")}),
+              .bot_id = FirstOf({TextIn(json, "bot_id"), TextIn(message, "bot_id"),
+                                 TextIn(FindIn(json, "previous_message"), "bot_id")}),
+              .text = FirstOf({TextIn(json, "text"), TextIn(message, "text")}),
+              .channel_type = TextIn(json, "channel_type"),
               .hidden = IsTrueIn(json, "hidden"),
               .user_deleted = user && IsTrueIn(*user, "deleted"),
-              .old_channel = Text(json, "old_channel_id"),
+              .old_channel = TextIn(json, "old_channel_id"),
               .files = ParseFiles(json)};
   if (event.files.empty()) event.files = ParseFiles(message);
   return event;
@@ -150,17 +141,18 @@ std::string ReplaceHalfPairs(std::string_view body) {
 Result<Envelope> ParseCallback(JsonDocument document) {
   const Json root = document.root();
   const auto event = root.Find("event");
-  if (Text(event, "type").empty()) {
+  if (TextIn(event, "type").empty()) {
     return Invalid("an event_callback must have an object \"event\" with a string \"type\"");
   }
   const auto authorization = First(root.Find("authorizations"));
   return EventCallback{
-      .team_id = FirstOf({Text(authorization, "team_id"), Text(root, "team_id")}),
-      .event_team_id = Text(root, "team_id"),
+      .team_id = FirstOf({TextIn(authorization, "team_id"), TextIn(root, "team_id")}),
+      .event_team_id = TextIn(root, "team_id"),
       .is_ext_shared_channel = IsTrueIn(root, "is_ext_shared_channel"),
-      .enterprise_id = FirstOf({Text(authorization, "enterprise_id"), Text(root, "enterprise_id")}),
-      .api_app_id = Text(root, "api_app_id"),
-      .event_id = Text(root, "event_id"),
+      .enterprise_id =
+          FirstOf({TextIn(authorization, "enterprise_id"), TextIn(root, "enterprise_id")}),
+      .api_app_id = TextIn(root, "api_app_id"),
+      .event_id = TextIn(root, "event_id"),
       .event_time = IntegerIn(root, "event_time"),
       .event = ParseEvent(*event),
       .document = std::make_shared<const JsonDocument>(std::move(document))};
@@ -177,13 +169,13 @@ Result<JsonDocument> ParseBody(std::string_view body) {
 Result<Envelope> ParseEnvelope(std::string_view body) {
   JsonDocument document = TRY(ParseBody(body));
   const Json root = document.root();
-  std::string type = Text(root, "type");
+  std::string type = TextIn(root, "type");
   if (type.empty()) return Invalid("the body must be a JSON object with a string \"type\"");
   if (type == "event_callback") return ParseCallback(std::move(document));
-  if (type == "url_verification") return UrlVerification{.challenge = Text(root, "challenge")};
+  if (type == "url_verification") return UrlVerification{.challenge = TextIn(root, "challenge")};
   if (type == "app_rate_limited") {
-    return AppRateLimited{.team_id = Text(root, "team_id"),
-                          .api_app_id = Text(root, "api_app_id"),
+    return AppRateLimited{.team_id = TextIn(root, "team_id"),
+                          .api_app_id = TextIn(root, "api_app_id"),
                           .minute = IntegerIn(root, "minute_rate_limited")};
   }
   return UnknownEnvelope{.type = std::move(type)};

@@ -80,7 +80,7 @@ bool IsAttachment(std::string_view path) {
 DatedText Dated(const Json& json, std::string_view name) {
   const auto value = json.Find(name);
   if (!value) return {};
-  return {.text = TextIn(*value, "value"), .set = IntIn(*value, "last_set")};
+  return {.text = TextIn(*value, "value"), .set = IntegerIn(*value, "last_set")};
 }
 
 // The flags of the entry count more than the list it is in, but never make a conversation public
@@ -102,7 +102,7 @@ std::vector<ExportPin> ReadPins(const Json& json) {
     auto ts = TimestampIn(pin, "id");
     if (!ts) continue;
     pins.push_back(
-        {.ts = *std::move(ts), .user = TextIn(pin, "user"), .pinned = IntIn(pin, "created")});
+        {.ts = *std::move(ts), .user = TextIn(pin, "user"), .pinned = IntegerIn(pin, "created")});
   }
   return pins;
 }
@@ -111,7 +111,7 @@ Result<ExportConversation> ReadConversation(const Json& json, ConversationKind l
   return ExportConversation{.channel = TRY(slack::ChannelId::Parse(TextIn(json, "id"))),
                             .kind = KindOf(json, listed),
                             .name = TextIn(json, "name"),
-                            .created = IntIn(json, "created"),
+                            .created = IntegerIn(json, "created"),
                             .archived = IsTrueIn(json, "is_archived"),
                             .topic = Dated(json, "topic"),
                             .purpose = Dated(json, "purpose"),

@@ -99,7 +99,7 @@ void AddReactions(const Json& row, const slack::ChannelId& channel, const slack:
     const auto users = reaction.Find("users");
     if (!IsReactionName(name) || !users) continue;
     // Slack names only some of the people when there are many.
-    const int64_t count = IntIn(reaction, "count");
+    const int64_t count = IntegerIn(reaction, "count");
     if (count > static_cast<int64_t>(users->Size())) {
       reactions->push_back({.channel = channel,
                             .ts = ts,

@@ -23,11 +23,11 @@ FileMeta ReadFile(const Json& file) {
           .title = TextIn(file, "title"),
           .mimetype = TextIn(file, "mimetype"),
           .filetype = TextIn(file, "filetype"),
-          .size = IntIn(file, "size"),
+          .size = IntegerIn(file, "size"),
           .url_private = TextIn(file, "url_private"),
           .mode = TextIn(file, "mode"),
           .is_external = IsTrueIn(file, "is_external"),
-          .created = IntIn(file, "created"),
+          .created = IntegerIn(file, "created"),
           .user = TextIn(file, "user")};
 }
 

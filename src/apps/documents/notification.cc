@@ -5,23 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "base/json.h"
+#include "base/json_members.h"
 #include "base/rfc3339.h"
 #include "base/utf8.h"
 
 namespace tidemark::documents {
 
 namespace {
-
-using MaybeJson = std::optional<Json>;
-
-MaybeJson Find(const MaybeJson& json, std::string_view name) {
-  return json ? json->Find(name) : std::nullopt;
-}
-
-std::string TextAt(const MaybeJson& json, std::string_view name) {
-  return json ? TextIn(*json, name) : "";
-}
 
 std::optional<unsigned> HexDigit(char digit) {
   if (digit >= '0' && digit <= '9') return static_cast<unsigned>(digit - '0');
@@ -85,19 +75,19 @@ NotificationRecord ParseRecord(Json json) {
   std::string name = TextIn(json, "eventName");
   if (name.starts_with("s3:")) name.erase(0, 3);
   if (name.empty()) return Problem("it has no eventName");
-  const MaybeJson s3 = Find(json, "s3");
-  const MaybeJson object = Find(s3, "object");
-  std::string bucket = TextAt(Find(s3, "bucket"), "name");
+  const MaybeJson s3 = FindIn(json, "s3");
+  const MaybeJson object = FindIn(s3, "object");
+  std::string bucket = TextIn(FindIn(s3, "bucket"), "name");
   if (bucket.empty()) return Problem("it has no s3.bucket.name");
-  std::optional<std::string> key = DecodeKey(TextAt(object, "key"));
+  std::optional<std::string> key = DecodeKey(TextIn(object, "key"));
   if (!key || !IsUtf8(*key)) return Problem("its s3.object.key is not encoded correctly");
   if (key->empty()) return Problem("it has no s3.object.key");
   ObjectEvent event{.change = ChangeOf(name),
                     .name = std::move(name),
                     .bucket = std::move(bucket),
                     .key = *std::move(key),
-                    .etag = TextAt(object, "eTag"),
-                    .principal = TextAt(Find(json, "userIdentity"), "principalId"),
+                    .etag = TextIn(object, "eTag"),
+                    .principal = TextIn(FindIn(json, "userIdentity"), "principalId"),
                     .time = ParseTime(TextIn(json, "eventTime"))};
   return {.event = std::move(event)};
 }
@@ -106,16 +96,16 @@ NotificationRecord ParseRecord(Json json) {
 // encoded.
 NotificationRecord ParseEventBridge(Json root) {
   const std::string type = TextIn(root, "detail-type");
-  const MaybeJson detail = Find(root, "detail");
-  const MaybeJson object = Find(detail, "object");
+  const MaybeJson detail = FindIn(root, "detail");
+  const MaybeJson object = FindIn(detail, "object");
   ObjectEvent event{.change = type == "Object Created"   ? ChangeOfObject::kWritten
                               : type == "Object Deleted" ? ChangeOfObject::kDeleted
                                                          : ChangeOfObject::kOther,
                     .name = type,
-                    .bucket = TextAt(Find(detail, "bucket"), "name"),
-                    .key = TextAt(object, "key"),
-                    .etag = TextAt(object, "etag"),
-                    .principal = TextAt(detail, "requester"),
+                    .bucket = TextIn(FindIn(detail, "bucket"), "name"),
+                    .key = TextIn(object, "key"),
+                    .etag = TextIn(object, "etag"),
+                    .principal = TextIn(detail, "requester"),
                     .time = ParseTime(TextIn(root, "time"))};
   if (type.empty()) return Problem("it has no detail-type");
   if (event.bucket.empty()) return Problem("it has no detail.bucket.name");
@@ -137,7 +127,7 @@ Status ParseMessage(const MaybeJson& text, int envelopes, Notification& notifica
 Status ParseRecords(Json records, int envelopes, Notification& notification) {
   for (const Json record : records.Elements()) {
     if (TextIn(record, "eventSource") == "aws:sqs") {
-      TRY(ParseMessage(Find(record, "body"), envelopes, notification));
+      TRY(ParseMessage(FindIn(record, "body"), envelopes, notification));
     } else {
       notification.records.push_back(ParseRecord(record));
     }
@@ -156,7 +146,7 @@ Status ParseRoot(Json root, int envelopes, Notification& notification) {
   const MaybeJson messages = root.Find("Messages");
   if (messages && messages->IsArray()) {
     for (const Json message : messages->Elements()) {
-      TRY(ParseMessage(Find(message, "Body"), envelopes, notification));
+      TRY(ParseMessage(FindIn(message, "Body"), envelopes, notification));
     }
     return Done{};
   }
