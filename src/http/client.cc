@@ -18,7 +18,7 @@
 #include "base/check.h"
 #include "base/retry.h"
 #include "http/address.h"
-#include "http/rounds.h"
+#include "http/retry_schedule.h"
 
 namespace tidemark::http {
 
@@ -563,14 +563,14 @@ std::vector<Exchange> CurlClient::SendAll(std::span<const OutgoingRequest> reque
   std::vector<Exchange> exchanges(requests.size());
   std::vector<Backoff> backoffs;
   for (const OutgoingRequest& request : requests) backoffs.emplace_back(PolicyOf(request), nullptr);
-  Rounds rounds(requests.size(), &clock_, &sleeper_);
-  for (auto due = rounds.Next(); !due.empty(); due = rounds.Next()) {
+  RetrySchedule schedule(requests.size(), &clock_, &sleeper_);
+  for (auto due = schedule.Next(); !due.empty(); due = schedule.Next()) {
     Attempt(requests, due, deadline, &exchanges);
     for (const size_t index : due) {
       const Exchange& exchange = exchanges[index];
       if (!IsTransient(exchange)) continue;
       const auto wait = backoffs[index].Next(deadline, RetryAfter(exchange.response.headers));
-      if (wait) rounds.Again(index, *wait);
+      if (wait) schedule.Again(index, *wait);
     }
   }
   return exchanges;

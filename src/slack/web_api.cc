@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/json.h"
-#include "http/rounds.h"
+#include "base/json_members.h"
+#include "http/retry_schedule.h"
 #include "http/url.h"
 #include "slack/call_budgets.h"
 
@@ -45,11 +45,6 @@ struct ApiAnswer {
   http::Headers headers = {};
   uint32_t attempts = 0;
 };
-
-// As TextIn, for an object that may be missing.
-std::string TextOf(const std::optional<Json>& json, std::string_view name) {
-  return json ? TextIn(*json, name) : "";
-}
 
 bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -175,11 +170,11 @@ class WebApi::Caller {
                                  const Deadline& deadline) {
     std::vector<ApiAnswer> answers(calls.size());
     std::vector<Backoff> backoffs(calls.size(), Backoff(options_.retry, nullptr));
-    http::Rounds rounds(calls.size(), &runtime_.clock, &runtime_.sleeper);
-    for (auto due = rounds.Next(); !due.empty(); due = rounds.Next()) {
+    http::RetrySchedule schedule(calls.size(), &runtime_.clock, &runtime_.sleeper);
+    for (auto due = schedule.Next(); !due.empty(); due = schedule.Next()) {
       const auto limited = CallOnce(token, calls, due, deadline, &answers);
       for (const auto& [index, pause] : limited) {
-        if (const auto wait = backoffs[index].Next(deadline, pause)) rounds.Again(index, *wait);
+        if (const auto wait = backoffs[index].Next(deadline, pause)) schedule.Again(index, *wait);
       }
     }
     return answers;
@@ -322,7 +317,7 @@ LookupReply ReplyTo(const Lookup& lookup, const ApiAnswer& answer) {
   }
   const LookupMethod method = MethodFor(lookup.kind);
   const auto entity = answer.body->root().Find(method.name);
-  const std::string id = TextOf(entity, "id");
+  const std::string id = TextIn(entity, "id");
   if (id.empty()) {
     reply.error = "no_id";  // An answer without an id says nothing: neither active nor absent.
   } else if (id != lookup.id) {
@@ -385,7 +380,7 @@ CallResult<ListPage<T>> ReadPage(const ApiAnswer& answer, std::string_view membe
   const auto entries = root.Find(member);
   if (!entries || !entries->IsArray()) return CallError{CallFailure::kOther, "no_list"};
   ListPage<T> page{.entries = {},
-                   .next_cursor = TextOf(root.Find("response_metadata"), "next_cursor")};
+                   .next_cursor = TextIn(root.Find("response_metadata"), "next_cursor")};
   for (const Json entry : entries->Elements()) {
     if (auto known = read(entry)) page.entries.push_back(*std::move(known));
   }
@@ -417,9 +412,9 @@ CallResult<AuthTest> WebApi::TestAuth(const Secret& token, const Deadline& deadl
   const ApiAnswer answer = std::move(caller_->CallAll(token, {&call, 1}, deadline).front());
   if (answer.error) return *answer.error;
   const Json root = answer.body->root();
-  return AuthTest{.team_id = TextOf(root, "team_id"),
-                  .user_id = TextOf(root, "user_id"),
-                  .bot_id = TextOf(root, "bot_id"),
+  return AuthTest{.team_id = TextIn(root, "team_id"),
+                  .user_id = TextIn(root, "user_id"),
+                  .bot_id = TextIn(root, "bot_id"),
                   .scopes = SplitScopes(answer.headers.Find("X-OAuth-Scopes").value_or(""))};
 }
 
@@ -429,15 +424,15 @@ CallResult<FileInfo> WebApi::GetFile(const Secret& token, const std::string& fil
   const ApiAnswer answer = std::move(caller_->CallAll(token, {&call, 1}, deadline).front());
   if (answer.error) return *answer.error;
   const auto info = answer.body->root().Find("file");
-  const std::string id = TextOf(info, "id");
+  const std::string id = TextIn(info, "id");
   if (id.empty()) return CallError{CallFailure::kOther, "no_id"};
   if (id != file) return CallError{CallFailure::kNotFound, "id_mismatch"};
-  std::string url = TextOf(info, "url_private_download");
-  if (url.empty()) url = TextOf(info, "url_private");
+  std::string url = TextIn(info, "url_private_download");
+  if (url.empty()) url = TextIn(info, "url_private");
   return FileInfo{.id = file,
-                  .name = TextOf(info, "name"),
-                  .mode = TextOf(info, "mode"),
-                  .mimetype = TextOf(info, "mimetype"),
+                  .name = TextIn(info, "name"),
+                  .mode = TextIn(info, "mode"),
+                  .mimetype = TextIn(info, "mimetype"),
                   .url_private_download = std::move(url),
                   .size = IntegerIn(*info, "size"),
                   .is_external = IsTrueIn(*info, "is_external")};
@@ -454,8 +449,8 @@ CallResult<RefreshedToken> WebApi::RefreshToken(const TokenRefresh& refresh,
       std::move(caller_->CallAll(refresh.refresh_token, {&call, 1}, deadline).front());
   if (answer.error) return *answer.error;
   const Json root = answer.body->root();
-  RefreshedToken token{.access_token = Secret(TextOf(root, "access_token")),
-                       .refresh_token = Secret(TextOf(root, "refresh_token")),
+  RefreshedToken token{.access_token = Secret(TextIn(root, "access_token")),
+                       .refresh_token = Secret(TextIn(root, "refresh_token")),
                        .expires_in = std::chrono::seconds(IntegerIn(root, "expires_in"))};
   const bool is_whole = !token.access_token.empty() && !token.refresh_token.empty() &&
                         token.expires_in > std::chrono::seconds(0);

@@ -1,16 +1,16 @@
-#include "http/rounds.h"
+#include "http/retry_schedule.h"
 
 #include <algorithm>
 
 namespace tidemark::http {
 
-Rounds::Rounds(size_t count, const Clock* clock, Sleeper* sleeper)
+RetrySchedule::RetrySchedule(size_t count, const Clock* clock, Sleeper* sleeper)
     : clock_(*clock), sleeper_(*sleeper) {
   const auto now = clock_.Monotonic();
   for (size_t index = 0; index < count; ++index) waiting_.push_back({index, now});
 }
 
-std::vector<size_t> Rounds::Next() {
+std::vector<size_t> RetrySchedule::Next() {
   if (waiting_.empty()) return {};
   const auto by_due = [](const Waiting& a, const Waiting& b) { return a.due < b.due; };
   const auto first = std::min_element(waiting_.begin(), waiting_.end(), by_due)->due;
@@ -29,7 +29,7 @@ std::vector<size_t> Rounds::Next() {
   return due;
 }
 
-void Rounds::Again(size_t index, std::chrono::nanoseconds wait) {
+void RetrySchedule::Again(size_t index, std::chrono::nanoseconds wait) {
   waiting_.push_back({index, clock_.Monotonic() + wait});
 }
 

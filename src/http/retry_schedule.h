@@ -1,9 +1,9 @@
-// Rounds decides what to try next, when several things are tried together and each has its own wait
-// before the next try.
+// A RetrySchedule decides what to try next, when several things are tried together and each has its
+// own wait before the next try.
 //
-//   Rounds rounds(count, clock, sleeper);
-//   for (auto due = rounds.Next(); !due.empty(); due = rounds.Next()) {
-//     ... try each of `due`; for what failed: rounds.Again(index, wait);
+//   RetrySchedule schedule(count, clock, sleeper);
+//   for (auto due = schedule.Next(); !due.empty(); due = schedule.Next()) {
+//     ... try each of `due`; for what failed: schedule.Again(index, wait);
 //   }
 //
 // One thread at a time. It has no deadline: the caller must not ask for a wait that ends after its
@@ -19,10 +19,10 @@
 
 namespace tidemark::http {
 
-class Rounds {
+class RetrySchedule {
  public:
   // All of 0 … count − 1 are due at once. Clock and sleeper outlive this.
-  Rounds(size_t count, const Clock* clock, Sleeper* sleeper);
+  RetrySchedule(size_t count, const Clock* clock, Sleeper* sleeper);
 
   // Waits until something is due, and returns everything that is due, in order. Empty when nothing
   // is left.
