@@ -20,7 +20,10 @@ namespace tidemark::slack {
 
 namespace {
 
+// Every event asks for the token. Without this pause each one would cost a call of the file system.
 constexpr std::chrono::seconds kBetweenLooks(1);
+// Much more than a pair of tokens. The path may be wrong and name a file that is huge or, like a
+// device, has no end; only so much of it is read.
 constexpr size_t kMaxFileBytes = 64 << 10;
 
 Error Unreadable(const std::string& path) {
@@ -48,6 +51,7 @@ Result<std::string> ReadAll(const Descriptor& file, const std::string& path) {
   return text;
 }
 
+// A token becomes a part of a header of a request. A line break in it would begin another header.
 bool IsToken(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
 }
@@ -71,6 +75,11 @@ std::string Encode(const TokenPair& pair) {
 FileWatch::FileWatch(std::string path, const Clock* clock)
     : path_(std::move(path)), clock_(*clock) {}
 
+// The inode is compared because a file is usually replaced by renaming a new one over it. The new
+// file may have the same size and, on a file system with coarse times, the same time.
+//
+// What was seen is noted before the caller reads the file. If somebody writes it in between, it
+// looks different again at the next look, and is read once more. The other order would miss that.
 bool FileWatch::HasChanged() {
   const auto now = clock_.Monotonic();
   if (looked_at_ && now - *looked_at_ < kBetweenLooks) return false;
@@ -97,6 +106,7 @@ Result<Secret> ReadToken(const std::string& path) {
 
 Result<TokenPair> ReadTokenPair(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Asks about the open file and not about the path, which may name another file a moment later.
   struct stat status {};
   if (!file.is_open() || ::fstat(file.get(), &status) != 0) return Unreadable(path);
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
@@ -122,6 +132,10 @@ Status WriteTokenPair(const std::string& path, const TokenPair& pair) {
   return ReplaceFile(path, Encode(pair));
 }
 
+// The lock is on a file of its own. A lock belongs to an inode, and a refresh replaces the token
+// file by a new one: a process that opened it before would lock the old file, beside another
+// process that locks the new one. The lock file is never deleted, for the same reason. The system
+// gives the lock up when the process dies.
 Result<std::optional<TokenFileLock>> TokenFileLock::Take(const std::string& path) {
   const std::string name = path + ".lock";
   const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);

@@ -14,12 +14,14 @@ namespace tidemark::gate {
 
 namespace {
 
-// The id of a secret contains no line break, so two different pairs give different texts.
+// The signature covers the timestamp and the body, so the same signature is the same request. A
+// retry of Slack has a new timestamp and is not taken for a replay. The id of a secret contains no
+// line break, so two different pairs give different texts.
 std::string ReplayKey(std::string_view secret_id, std::string_view signature) {
   return Sha256(fmt::format("{}\n{}", secret_id, signature));
 }
 
-// Empty when the body is not an event.
+// Empty when the body is not an event. Only for a body that Slack signed: nothing else is parsed.
 std::string EventIdIn(std::string_view body) {
   const auto envelope = slack::ParseEnvelope(body);
   const auto* callback = envelope ? std::get_if<slack::EventCallback>(&*envelope) : nullptr;
@@ -86,6 +88,8 @@ Authentication Gate::State::Authenticate(const slack::SignedRequest& request,
   return authentication;
 }
 
+// The size comes first: computing the HMAC of a large body costs time, and anybody can send one.
+// The verifier refuses a repeated header, so a valid request has exactly one signature.
 Authentication Gate::State::VerifySignature(const slack::SignedRequest& request) {
   if (request.body.size() > options_.max_body_bytes) return {.reason = "body_too_large"};
   slack::SignatureCheck check = verifier_.Verify(request, runtime_.clock.NowSeconds());
@@ -98,6 +102,8 @@ Authentication Gate::State::VerifySignature(const slack::SignedRequest& request)
           .replay_key = std::move(replay_key)};
 }
 
+// Asking and remembering is one step, so that of two copies at the same time only one is the first.
+// Only signed requests get here. Otherwise anybody could fill the memory.
 void Gate::State::VerifyFirstTime(Authentication* authentication) {
   Remembered remembered = replays_.Remember(authentication->replay_key);
   if (remembered == Remembered::kFirst) return;
@@ -116,6 +122,7 @@ std::optional<Verdict> Gate::State::Recall(const slack::EventCallback& callback)
   return allowed;
 }
 
+// Raising a generation twice does no harm, so an event that fails half-way is simply sent again.
 Status Gate::State::Notice(const slack::EventCallback& callback) {
   for (const slack::Lookup& ended : EndedBy(callback)) {
     TRY(existence_.Invalidate(ended.kind, ended.id)
@@ -139,6 +146,7 @@ Later<Verdict> Gate::State::CheckExistenceLater(const slack::EventCallback& call
   Later<Verdict> verdict = std::holds_alternative<Subject>(subject)
                                ? existence_.CheckLater(std::get<Subject>(subject))
                                : Later<Verdict>(std::get<Verdict>(std::move(subject)));
+  // No answer, as when the program stops, is no verdict: a Verdict without a value is "unknown".
   return std::move(verdict).Then([this, &callback, request_id](Result<Verdict> answer) {
     return Record(callback, request_id, answer ? *std::move(answer) : Verdict{});
   });

@@ -12,6 +12,7 @@ namespace {
 // Enough digits to distinguish tokens. Too few to help an attacker who reads the table to guess a
 // token.
 constexpr size_t kGenerationDigits = 16;
+// Long, because an answer that comes too late is lost together with the new refresh token in it.
 constexpr std::chrono::seconds kRefreshDeadline(60);
 
 Credential CredentialOf(Secret token) {
@@ -44,6 +45,8 @@ Result<std::unique_ptr<FileTokens>> FileTokens::Open(const std::string& path,
   return tokens;
 }
 
+// A file that is being written, or was replaced by a wrong one, must not stop the service: the
+// previous token may still be valid. The warning comes once for each change of the file.
 void FileTokens::Read() const {
   if (!watch_.HasChanged()) return;
   auto token = slack::ReadToken(watch_.path());
@@ -106,6 +109,8 @@ Result<std::unique_ptr<RotatingTokens>> RotatingTokens::Open(RotatingTokensOptio
   return tokens;
 }
 
+// Another process may have refreshed the pair, so the file is looked at each time. Until there is a
+// first token, the file is also read when it has not changed, so that Open gets its error.
 Status RotatingTokens::Read() const {
   if (!watch_.HasChanged() && credential_) return Done{};
   Adopt(TRY(slack::ReadTokenPair(options_.file)));
@@ -135,6 +140,8 @@ bool RotatingTokens::IsDue() const {
   return clock_.NowSeconds() >= expires_at_ - options_.margin.count();
 }
 
+// A pair that could not be saved comes first. Its refresh token is the only one that Slack accepts
+// now: the one in the file is used up, and a refresh with it would fail.
 void RotatingTokens::Step() {
   if (clock_.Monotonic() < next_try_) return;
   if (unsaved_) return Save();
@@ -146,7 +153,7 @@ void RotatingTokens::Refresh() {
   if (!file_lock) {
     return LogFailure("the bot token could not be refreshed", file_lock.error().message);
   }
-  if (!*file_lock) return;
+  if (!*file_lock) return;  // Another process is refreshing; the file will change.
   // Read again under the lock: the process that had it before may have refreshed the token.
   auto pair = slack::ReadTokenPair(options_.file);
   if (!pair) return LogFailure("the token file could not be read", pair.error().message);

@@ -12,8 +12,11 @@ namespace tidemark::embedded {
 namespace {
 
 constexpr uint8_t kVersion = 1;
+// As long as DynamoDB's shortest ones. 64 bits need 20 digits, so the first one is always 0.
 constexpr size_t kSequenceDigits = 21;
 
+// These bits are stored. A record with another bit is damaged or of a later version, and is
+// refused.
 enum Flag : uint8_t { kExpired = 1, kHasOld = 2, kHasNew = 4 };
 
 Error DamagedRecord() {
@@ -29,6 +32,8 @@ std::string StreamRowKey(uint32_t stream, uint64_t sequence) {
   return key;
 }
 
+// A Reader that has passed the end returns zeros and is not AtEnd. So one check after all reads is
+// enough, here and below.
 Result<uint64_t> SequenceOfRowKey(std::string_view row_key) {
   Reader reader(row_key);
   reader.Fixed32();
@@ -43,6 +48,8 @@ Range StreamRange(uint32_t stream) {
   return PrefixRange(std::move(prefix));
 }
 
+// The numbers are not kept anywhere else: after a start, new records are numbered on from the last
+// one that is stored. If all were trimmed, the catalog knows how far (`trimmed_through`).
 Result<std::optional<uint64_t>> LastSequence(const Store& store, uint32_t stream) {
   Cursor cursor = store.Iterate(Family::kStreams, StreamRange(stream));
   cursor.SeekToLast();
@@ -63,6 +70,8 @@ std::optional<uint64_t> ParseSequence(std::string_view text) {
   return sequence;
 }
 
+// The images come last, so that CreationTimeOf, which trimming calls for many records, does not
+// pass over them. They are encoded already: the new one has the bytes of the item's own row.
 void EncodeStreamRecord(const NewRecord& record, std::string* out) {
   uint8_t flags = record.expired ? kExpired : 0;
   if (!record.old_image.empty()) flags |= kHasOld;

@@ -19,7 +19,9 @@ bool IsNameCharacter(char c) {
          c == '-' || c == '.';
 }
 
-// Table and index names share one rule.
+// Table and index names share one rule. The name of something new has at least 3 characters. Every
+// other request may name a table with 1 or 2, and is told that there is no such table. The two
+// lengths have different error texts.
 Status ValidateName(const std::string& name, std::string_view member, size_t min_length) {
   const bool fits = name.size() >= min_length && name.size() <= tables::kMaxTableNameLength;
   if (!fits && min_length > 1) {
@@ -51,6 +53,7 @@ Status ValidateKeyAttribute(const item::KeyAttribute& attribute) {
                     "attribute must have 1 to {} bytes",
                     item::kMaxKeyAttributeNameBytes));
   }
+  // The enum begins with the three types that have an order: S, N and B.
   if (attribute.type > item::Type::kBinary) {
     return Invalid(
         fmt::format("One or more parameter values were invalid: the key attribute {} "
@@ -87,7 +90,8 @@ Status ValidateProjection(const tables::IndexProjection& projection) {
   return Done{};
 }
 
-// An attribute must have the same type in every key that uses it.
+// An attribute must have the same type in every key that uses it: DynamoDB has one list of
+// attribute definitions for a table and all its indexes.
 class AttributeTypes {
  public:
   Status Add(const item::KeySchema& keys) {
@@ -109,6 +113,8 @@ class AttributeTypes {
   std::map<std::string, item::Type> types_;
 };
 
+// The limit of included attributes is for all indexes together. An attribute that two indexes
+// include counts twice.
 Status ValidateIndexCounts(const std::vector<tables::IndexSpec>& indexes) {
   size_t global = 0;
   size_t local = 0;
@@ -177,6 +183,8 @@ Status ValidateIndex(const tables::IndexSpec& index, const item::KeySchema& tabl
   TRY(ValidateProjection(index.projection));
   TRY(ValidateThroughput(index.throughput));
   if (index.kind == tables::IndexKind::kGlobal) return Done{};
+  // A local index has the items of one partition in another order. So it has the partition key of
+  // the table, and a sort key; and a table without a sort key has only one item in a partition.
   if (!index.keys.sort) {
     return Invalid(
         fmt::format("One or more parameter values were invalid: Index KeySchema does not "
@@ -229,6 +237,7 @@ Status ValidateCreateTable(const tables::CreateTableRequest& request) {
   return ValidateTags(request.tags);
 }
 
+// No limit is fine: an empty optional differs from every number.
 Status ValidateLimit(std::optional<uint32_t> limit) {
   if (limit != 0u) return Done{};
   return Invalid(

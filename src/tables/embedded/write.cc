@@ -53,7 +53,8 @@ Status ParseConditionInto(const Request& request, Bindings* bindings, Write* wri
   return Done{};
 }
 
-// A write whose only expression is its condition.
+// A write whose only expression is its condition. AllUsed comes after the last expression was
+// parsed: DynamoDB refuses a request that defines a name or a value and uses it nowhere.
 template <typename Request>
 Result<Write> PrepareConditional(const Request& request, Item source) {
   Write write = TRY(PrepareCommon(request));
@@ -80,6 +81,7 @@ Result<MaybeItem> MakeIfAbsent(const MaybeItem& previous, Item source) {
   return previous ? previous : MaybeItem(std::move(source));
 }
 
+// The source of an update is the key, so an item that is created begins with its key attributes.
 Result<MaybeItem> ApplyUpdate(const expression::Update& update, const MaybeItem& previous,
                               const Item& source) {
   if (!previous && !update.Creates()) return MaybeItem();
@@ -90,6 +92,9 @@ bool IsKeyAttribute(const item::KeySchema& keys, const std::string& attribute) {
   return keys.partition.name == attribute || (keys.sort && keys.sort->name == attribute);
 }
 
+// Preparing cannot check this: which attributes are the key is known only in the committer, where
+// the table is looked up. The key must not change, because it is also the key of the row: the item
+// would have to move, and the row of its old key would stay.
 Status CheckKeyUntouched(const Write& write, const Table& table) {
   for (const expression::Path& path : write.updated) {
     if (!IsKeyAttribute(table.keys, path.attribute())) continue;
@@ -101,6 +106,9 @@ Status CheckKeyUntouched(const Write& write, const Table& table) {
   return Done{};
 }
 
+// Only the result of an update says whether it is too large, so the size is checked here for all
+// writes. Each value was valid when the write was prepared. Only a value that was put inside
+// another one can nest too deeply now.
 Status CheckNext(const Write& write, const Table& table, const Item& next) {
   if (item::SizeBytes(next) > item::kMaxItemBytes) return Invalid(std::string(write.too_large));
   if (write.nests) TRY(item::ValidateItem(next));
@@ -199,10 +207,17 @@ Result<Target> FindTarget(const Write& write, const Catalog& catalog) {
   return target;
 }
 
+// The committer writes many requests as one group, and `previous` is the item as the earlier
+// requests of the group leave it. So two writes of one item see each other although neither is
+// stored yet.
+//
+// The condition comes before the update is applied. An update that could not be applied to this
+// item, such as ADD to a text, is a refusal and no error when its condition does not hold.
 Result<Decision> Decide(Write write, Target target, Group* group) {
   TRY(CheckKeyUntouched(write, *target.table));
   const MaybeItem* previous = TRY(group->Find(target.row_key));
   Decision decision;
+  // A condition sees an absent item as one without attributes.
   static const Item kAbsent;
   if (write.condition && !write.condition->Holds(*previous ? **previous : kAbsent)) {
     decision.reply.applied = false;
@@ -210,6 +225,7 @@ Result<Decision> Decide(Write write, Target target, Group* group) {
     return decision;
   }
   MaybeItem next = TRY(write.apply(*previous, std::move(write.source)));
+  // A check writes nothing. The item may be older than an index that would not take it today.
   if (next && !write.checks_only) TRY(CheckNext(write, *target.table, *next));
   decision.reply.attributes = Returned(write, *previous, next);
   decision.change = ItemChange{.table = std::move(target.table),
