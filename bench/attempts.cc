@@ -78,17 +78,29 @@ Try NextTryOf(std::string person) {
   return {.person = std::move(person), .attempt_id = fmt::format("attempt-{}", next++)};
 }
 
-// The blocking calls: two durable writes, the slot and its outcome.
+// Decide again when another request changes the account first.
+WorkerPool& Workers() {
+  static WorkerPool workers({.threads = 2, .max_waiting = 4096});
+  return workers;
+}
+
+// Waits for two durable writes, the slot and its outcome.
 void TryOnce(Attempts* attempts, const std::string& who, bool right) {
   const Try one = NextTryOf(who);
   const Subject person = Must(Subject::Of(one.person));
-  const auto slot = Must(
-      attempts->Reserve({.subject = person, .name = Password(), .attempt_id = one.attempt_id}));
+  const auto slot =
+      Must(attempts
+               ->Reserve({.subject = person, .name = Password(), .attempt_id = one.attempt_id},
+                         &Workers())
+               .Wait());
   CHECK(slot.verdict == attempts::Verdict::kPermitted);
-  CHECK(Must(attempts->Settle({.subject = person,
-                               .name = Password(),
-                               .attempt_id = one.attempt_id,
-                               .right = right}))
+  CHECK(Must(attempts
+                 ->Settle({.subject = person,
+                           .name = Password(),
+                           .attempt_id = one.attempt_id,
+                           .right = right},
+                          &Workers())
+                 .Wait())
             .known);
 }
 

@@ -145,7 +145,7 @@ TEST(CountsTest, RefusesAMissingIdentifier) {
   }
   Stage stage;
   EXPECT_EQ(stage.attempts.DecideJourney({}, "SIGN_IN").error().code, ErrorCode::kInvalid);
-  EXPECT_EQ(stage.attempts.Reserve({.subject = stage.person, .name = kPassword}).error().code,
+  EXPECT_EQ(ReserveNow(stage.attempts, {.subject = stage.person, .name = kPassword}).error().code,
             ErrorCode::kInvalid);
 }
 

@@ -50,14 +50,15 @@ TEST_F(EmbeddedTest, EvaluatesSixOfFiftyWrongGuessesAtOnce) {
   std::atomic<int> refused = 0;
   testing::RunThreads(50, [&](int guesser) {
     const std::string id = "guess-" + std::to_string(guesser);
-    const auto slot = attempts.Reserve({.subject = person, .name = kPassword, .attempt_id = id});
+    const auto slot =
+        ReserveNow(attempts, {.subject = person, .name = kPassword, .attempt_id = id});
     ASSERT_TRUE(slot.has_value()) << slot.error().message;
     if (slot->verdict != Verdict::kPermitted) {
       ++refused;
       return;
     }
     ++verified;
-    EXPECT_TRUE(attempts.Settle({.subject = person, .name = kPassword, .attempt_id = id}));
+    EXPECT_TRUE(SettleNow(attempts, {.subject = person, .name = kPassword, .attempt_id = id}));
   });
   EXPECT_EQ(verified, 6);
   EXPECT_EQ(refused, 44);
@@ -102,9 +103,9 @@ TEST_F(EmbeddedTest, SweepsExpiredRowsOnly) {
 // Counts and slots are stored, and a lock is set after the restart.
 TEST_F(EmbeddedTest, KeepsCountsAndSlotsAfterARestart) {
   for (const char* id : {"a", "b", "c", "d", "e", "f"}) {
-    ASSERT_TRUE(attempts.Reserve({.subject = person, .name = kPassword, .attempt_id = id}));
+    ASSERT_TRUE(ReserveNow(attempts, {.subject = person, .name = kPassword, .attempt_id = id}));
   }
-  ASSERT_TRUE(attempts.Settle({.subject = person, .name = kPassword, .attempt_id = "a"}));
+  ASSERT_TRUE(SettleNow(attempts, {.subject = person, .name = kPassword, .attempt_id = "a"}));
   tables.reset();
   tables = Open();
   AccountTable reopened(kDefaultTable, tables.get());
@@ -112,7 +113,7 @@ TEST_F(EmbeddedTest, KeepsCountsAndSlotsAfterARestart) {
   Attempts after(Policy::Default(), &reopened, after_own.runtime());
   EXPECT_EQ(after.Decide({.subject = person, .name = kPassword})->verdict, Verdict::kBusy);
   for (const char* id : {"b", "c", "d", "e", "f"}) {
-    ASSERT_TRUE(after.Settle({.subject = person, .name = kPassword, .attempt_id = id}));
+    ASSERT_TRUE(SettleNow(after, {.subject = person, .name = kPassword, .attempt_id = id}));
   }
   EXPECT_EQ(after.Locks(person)->size(), 1u);
 }

@@ -43,8 +43,9 @@ TEST(LocksTest, GivesNoSlotWhileLocked) {
   stage.Fail(kPassword, 6);
   EXPECT_EQ(stage.Reserve({.subject = stage.person, .name = kPassword, .attempt_id = "r"}).verdict,
             Verdict::kTemporarilyLocked);
-  const auto settled = *stage.attempts.Settle(
-      {.subject = stage.person, .name = kPassword, .attempt_id = "r", .right = true});
+  const auto settled =
+      *SettleNow(stage.attempts,
+                 {.subject = stage.person, .name = kPassword, .attempt_id = "r", .right = true});
   EXPECT_FALSE(settled.known);
   EXPECT_FALSE(settled.right);
   EXPECT_EQ(stage.VerdictOf(kPassword), Verdict::kTemporarilyLocked);
@@ -197,12 +198,12 @@ TEST(LocksTest, EvaluatesSixOfFiftyWrongGuessesAtOnce) {
   testing::RunThreads(50, [&](int guesser) {
     const std::string id = "guess-" + std::to_string(guesser);
     const auto slot =
-        stage.attempts.Reserve({.subject = stage.person, .name = kPassword, .attempt_id = id});
+        ReserveNow(stage.attempts, {.subject = stage.person, .name = kPassword, .attempt_id = id});
     ASSERT_TRUE(slot.has_value()) << slot.error().message;
     if (slot->verdict != Verdict::kPermitted) return;
     ++verified;
     EXPECT_TRUE(
-        stage.attempts.Settle({.subject = stage.person, .name = kPassword, .attempt_id = id}));
+        SettleNow(stage.attempts, {.subject = stage.person, .name = kPassword, .attempt_id = id}));
   });
   EXPECT_EQ(verified, 6);
   EXPECT_EQ(stage.Locks().size(), 1u);
@@ -572,9 +573,8 @@ TEST(LocksTest, UsesTheLengthThatTheCallerGives) {
   EXPECT_EQ(stage.attempts.SetLock(stage.person, {.name = other}, 7s)->until, kLocksStart + 7);
   EXPECT_FALSE(stage.attempts.SetLock(stage.person, {.name = other}, 0s).has_value());
   EXPECT_FALSE(
-      stage.attempts
-          .Settle(
-              {.subject = stage.person, .name = kPassword, .attempt_id = "a", .lock_length = -1s})
+      SettleNow(stage.attempts,
+                {.subject = stage.person, .name = kPassword, .attempt_id = "a", .lock_length = -1s})
           .has_value());
 }
 

@@ -59,9 +59,9 @@ class Process {
     const std::string id = name_ + "-" + std::to_string(++last_id_);
     const size_t began = world_.history->Begin();
     const ReserveRequest request{.subject = person_, .name = kPassword, .attempt_id = id};
-    auto decision = attempts_.Reserve(request);
+    auto decision = ReserveNow(attempts_, request);
     // A caller that gets an error asks again with the same id.
-    if (!decision) decision = attempts_.Reserve(request);
+    if (!decision) decision = ReserveNow(attempts_, request);
     if (!decision || decision->verdict != Verdict::kPermitted) return std::nullopt;
     world_.history->Add({.id = id, .at = Now(), .began = began});
     return id;
@@ -71,8 +71,8 @@ class Process {
     if (right) {
       world_.history->Add({.kind = EventKind::kRight, .id = id, .at = Now(), .began = began});
     }
-    const auto reply =
-        attempts_.Settle({.subject = person_, .name = kPassword, .attempt_id = id, .right = right});
+    const auto reply = SettleNow(
+        attempts_, {.subject = person_, .name = kPassword, .attempt_id = id, .right = right});
     if (!reply || !reply->known) return;
     world_.history->Add({.kind = EventKind::kSettled,
                          .id = id,

@@ -154,31 +154,26 @@ TEST_F(PersonsTest, HaveOneCeilingUnderAllIds) {
 
 // Otherwise failures under an id that the owner never succeeds under would stay until they lock.
 TEST_F(PersonsTest, AreForgivenUnderAllIdsByASuccess) {
-  WorkerPool workers{{.threads = 1, .max_waiting = 10}};
-  for (const bool blocks : {true, false}) {
-    for (int i = 0; i < 5; ++i) FailUnder(pair, ann, kMfaCode);
-    const ReserveRequest slot = SlotUnder(ann, pair, kMfaCode);
-    ASSERT_EQ(Reserve(slot).verdict, Verdict::kPermitted);
-    const SettleRequest right{.subject = ann,
-                              .name = kMfaCode,
-                              .attempt_id = slot.attempt_id,
-                              .right = true,
-                              .also = slot.also};
-    const auto settle = [&] {
-      return blocks ? attempts.Settle(right) : attempts.Settle(right, &workers).Wait();
-    };
-    // The write under the other id fails. The caller repeats the call.
-    tables.decide = [writes = 0](testing::Operation operation) mutable {
-      const bool fails = testing::Writes(operation) && ++writes == 2;
-      return fails ? std::optional(testing::Throttled()) : std::nullopt;
-    };
-    EXPECT_EQ(settle().error().code, ErrorCode::kUnavailable);
-    tables.decide = nullptr;
-    EXPECT_EQ(*attempts.Get(pair, kMfaCode), 5u);
-    EXPECT_TRUE(settle()->right);
-    EXPECT_EQ(*attempts.Get(pair, kMfaCode), 0u);
-    EXPECT_FALSE(Stored(pair, "!")->Contains("failures_in_a_row"));
-  }
+  for (int i = 0; i < 5; ++i) FailUnder(pair, ann, kMfaCode);
+  const ReserveRequest slot = SlotUnder(ann, pair, kMfaCode);
+  ASSERT_EQ(Reserve(slot).verdict, Verdict::kPermitted);
+  const SettleRequest right{.subject = ann,
+                            .name = kMfaCode,
+                            .attempt_id = slot.attempt_id,
+                            .right = true,
+                            .also = slot.also};
+  const auto settle = [&] { return SettleNow(attempts, right); };
+  // The write under the other id fails. The caller repeats the call.
+  tables.decide = [writes = 0](testing::Operation operation) mutable {
+    const bool fails = testing::Writes(operation) && ++writes == 2;
+    return fails ? std::optional(testing::Throttled()) : std::nullopt;
+  };
+  EXPECT_EQ(settle().error().code, ErrorCode::kUnavailable);
+  tables.decide = nullptr;
+  EXPECT_EQ(*attempts.Get(pair, kMfaCode), 5u);
+  EXPECT_TRUE(settle()->right);
+  EXPECT_EQ(*attempts.Get(pair, kMfaCode), 0u);
+  EXPECT_FALSE(Stored(pair, "!")->Contains("failures_in_a_row"));
 }
 
 TEST_F(PersonsTest, AreRefusedByTheStateOfAnotherId) {
@@ -411,61 +406,52 @@ TEST_F(SourceTest, GetsItsSlotBackWhenTheAccountIsLocked) {
 
 // Somebody who sends requests that cannot be decided must not use up the slots of a network.
 TEST_F(SourceTest, GetsItsSlotBackWhenTheReservationFails) {
-  WorkerPool workers{{.threads = 1, .max_waiting = 10}};
   const auto open_slots = [&] {
     const auto head = Stored(*Subject::OfSource("net-1", Secret("key")), "!");
     const auto* open = head ? head->Find("open") : nullptr;
     return open ? open->As<item::List>()->size() : 0u;
   };
-  for (const bool blocks : {true, false}) {
-    const auto reserve = [&](const ReserveRequest& request) {
-      return blocks ? attempts.Reserve(request) : attempts.Reserve(request, &workers).Wait();
-    };
-    ReserveRequest unknown = From("net-1", person);
-    unknown.name.classifier = "NO_SUCH_THING";
-    EXPECT_EQ(reserve(unknown).error().code, ErrorCode::kInvalid);
-    EXPECT_EQ(open_slots(), 0u);
-    // The first write is that of the source, the second one that of the subject.
-    tables.decide = [writes = 0](testing::Operation operation) mutable {
-      const bool fails = testing::Writes(operation) && ++writes == 2;
-      return fails ? std::optional(testing::Throttled()) : std::nullopt;
-    };
-    EXPECT_EQ(reserve(From("net-1", person)).error().code, ErrorCode::kUnavailable);
-    tables.decide = nullptr;
-    EXPECT_EQ(open_slots(), 0u);
-  }
+  const auto reserve = [&](const ReserveRequest& request) { return ReserveNow(attempts, request); };
+  ReserveRequest unknown = From("net-1", person);
+  unknown.name.classifier = "NO_SUCH_THING";
+  EXPECT_EQ(reserve(unknown).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(open_slots(), 0u);
+  // The first write is that of the source, the second one that of the subject.
+  tables.decide = [writes = 0](testing::Operation operation) mutable {
+    const bool fails = testing::Writes(operation) && ++writes == 2;
+    return fails ? std::optional(testing::Throttled()) : std::nullopt;
+  };
+  EXPECT_EQ(reserve(From("net-1", person)).error().code, ErrorCode::kUnavailable);
+  tables.decide = nullptr;
+  EXPECT_EQ(open_slots(), 0u);
 }
 
 // The subject's write has happened, or the source's has not: the repeated call settles the slot of
 // the source, and only once.
 TEST_F(SourceTest, GetsItsSlotSettledOnceWhenASettleIsRepeated) {
-  WorkerPool workers{{.threads = 1, .max_waiting = 10}};
   const Subject source = *Subject::OfSource("net-1", Secret("key"));
   const Name failures = ErrorsOf("SOURCE", "GENERAL");
   uint64_t wrong = 0;
-  for (const bool blocks : {true, false}) {
-    for (const bool right : {true, false}) {
-      for (const int failing : {1, 2}) {
-        for (const testing::Fault& fault : {testing::LostReply(), testing::Throttled()}) {
-          const Subject victim = SubjectOf("victim-" + std::to_string(++victims_));
-          const ReserveRequest slot = From("net-1", victim);
-          ASSERT_EQ(Reserve(slot).verdict, Verdict::kPermitted);
-          const SettleRequest request{
-              .subject = victim, .name = kPassword, .attempt_id = slot.attempt_id, .right = right};
-          tables.decide = [&, writes = 0](testing::Operation operation) mutable {
-            const bool fails = testing::Writes(operation) && ++writes == failing;
-            return fails ? std::optional(fault) : std::nullopt;
-          };
-          for (int calls = 0; calls < 3; ++calls) {
-            const auto settled =
-                blocks ? attempts.Settle(request) : attempts.Settle(request, &workers).Wait();
-            tables.decide = nullptr;
-            if (settled) EXPECT_EQ(settled->right, right);
-          }
-          wrong += right ? 0 : 1;
-          EXPECT_FALSE(Stored(source, "!")->Contains("open"));
-          EXPECT_EQ(*attempts.Get(source, failures), wrong);
+  for (const bool right : {true, false}) {
+    for (const int failing : {1, 2}) {
+      for (const testing::Fault& fault : {testing::LostReply(), testing::Throttled()}) {
+        const Subject victim = SubjectOf("victim-" + std::to_string(++victims_));
+        const ReserveRequest slot = From("net-1", victim);
+        ASSERT_EQ(Reserve(slot).verdict, Verdict::kPermitted);
+        const SettleRequest request{
+            .subject = victim, .name = kPassword, .attempt_id = slot.attempt_id, .right = right};
+        tables.decide = [&, writes = 0](testing::Operation operation) mutable {
+          const bool fails = testing::Writes(operation) && ++writes == failing;
+          return fails ? std::optional(fault) : std::nullopt;
+        };
+        for (int calls = 0; calls < 3; ++calls) {
+          const auto settled = SettleNow(attempts, request);
+          tables.decide = nullptr;
+          if (settled) EXPECT_EQ(settled->right, right);
         }
+        wrong += right ? 0 : 1;
+        EXPECT_FALSE(Stored(source, "!")->Contains("open"));
+        EXPECT_EQ(*attempts.Get(source, failures), wrong);
       }
     }
   }
@@ -505,7 +491,7 @@ TEST_F(SourceTest, NeedsARuleInThePolicy) {
   Stage other(*Policy::Parse(R"({"journeys": ["SIGN_IN"], "counts": ["ERROR_COUNT"],
     "classifiers": ["PASSWORD_ENTRY"], "rules": [{"journey": "SIGN_IN", "count": "ERROR_COUNT",
     "classifier": "PASSWORD_ENTRY"}]})"));
-  const auto refused = other.attempts.Reserve(From("net-1", person));
+  const auto refused = ReserveNow(other.attempts, From("net-1", person));
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
   EXPECT_THAT(refused.error().message, HasSubstr("add one for the journey SOURCE"));

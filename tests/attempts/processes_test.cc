@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "tables/embedded/embedded_tables.h"
 #include "tests/attempts/history.h"
+#include "tests/attempts/now.h"
 #include "tests/attempts/own_runtime.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/threads.h"
@@ -41,7 +42,7 @@ TEST(ProcessesTest, VerifiesSixOfTenThousandGuesses) {
     Attempts attempts(Policy::Default(), &table, own.runtime());
     for (int guess = next++; guess < kGuesses; guess = next++) {
       const std::string id = std::to_string(guess);
-      const auto slot = attempts.Reserve({.subject = person, .name = name, .attempt_id = id});
+      const auto slot = ReserveNow(attempts, {.subject = person, .name = name, .attempt_id = id});
       ASSERT_TRUE(slot.has_value()) << slot.error().message;
       if (slot->verdict != Verdict::kPermitted) continue;
       {
@@ -49,7 +50,7 @@ TEST(ProcessesTest, VerifiesSixOfTenThousandGuesses) {
         history.Add({.id = id, .at = clock.NowSeconds()});
       }
       const auto reply =
-          attempts.Settle({.subject = person, .name = name, .attempt_id = id, .right = false});
+          SettleNow(attempts, {.subject = person, .name = name, .attempt_id = id, .right = false});
       ASSERT_TRUE(reply.has_value()) << reply.error().message;
       EXPECT_TRUE(reply->known);
       if (reply->decision.just_reached) ++reached;

@@ -64,7 +64,7 @@ TEST(SlotsTest, RemembersHowAnAttemptEndedAfterManyOthers) {
   stage.Reserve(SlotOf(stage, "mine"));
   stage.Settle(OutcomeOf(stage, "mine", true));
   for (int i = 0; i < 100; ++i) stage.Try(kPassword, true);
-  const auto again = stage.attempts.Settle(OutcomeOf(stage, "mine", true));
+  const auto again = SettleNow(stage.attempts, OutcomeOf(stage, "mine", true));
   EXPECT_TRUE(again->known);
   EXPECT_TRUE(again->right);
   // But the head row of somebody who signs in every day stays small.
@@ -100,9 +100,9 @@ TEST(SlotsTest, GivesTheSameAnswerWhenASettleIsRepeated) {
   Stage stage;
   stage.Fail(kPassword, 5);
   stage.Reserve(SlotOf(stage, "a"));
-  const auto first = *stage.attempts.Settle(OutcomeOf(stage, "a", false));
+  const auto first = *SettleNow(stage.attempts, OutcomeOf(stage, "a", false));
   // Neither can it be turned into a success.
-  const auto again = *stage.attempts.Settle(OutcomeOf(stage, "a", true));
+  const auto again = *SettleNow(stage.attempts, OutcomeOf(stage, "a", true));
   for (const SettleReply& reply : {first, again}) {
     EXPECT_TRUE(reply.known);
     EXPECT_FALSE(reply.right);
@@ -116,7 +116,7 @@ TEST(SlotsTest, ChangesNothingForAnUnknownId) {
   Stage stage;
   stage.Fail(kPassword, 2);
   for (const bool right : {true, false}) {
-    const auto reply = *stage.attempts.Settle(OutcomeOf(stage, "nobody's", right));
+    const auto reply = *SettleNow(stage.attempts, OutcomeOf(stage, "nobody's", right));
     EXPECT_FALSE(reply.known);
     EXPECT_FALSE(reply.right);
     EXPECT_EQ(reply.decision.count, 2u);
@@ -169,7 +169,7 @@ TEST(SlotsTest, RefusesALateSuccessWithoutAnotherReserve) {
   Stage stage;
   stage.Reserve(SlotOf(stage, "slow"));
   stage.Pass(62);
-  const auto reply = *stage.attempts.Settle(OutcomeOf(stage, "slow", true));
+  const auto reply = *SettleNow(stage.attempts, OutcomeOf(stage, "slow", true));
   EXPECT_TRUE(reply.known);
   EXPECT_FALSE(reply.right);
   EXPECT_EQ(stage.CountOf(kPassword), 1u);
@@ -181,7 +181,7 @@ TEST(SlotsTest, RefusesASuccessAfterTheDeadline) {
   stage.Reserve(SlotOf(stage, "slow"));
   stage.Pass(62);
   stage.Reserve(SlotOf(stage, "next"));
-  const auto reply = *stage.attempts.Settle(OutcomeOf(stage, "slow", true, "laptop"));
+  const auto reply = *SettleNow(stage.attempts, OutcomeOf(stage, "slow", true, "laptop"));
   EXPECT_TRUE(reply.known);
   EXPECT_FALSE(reply.right);
   EXPECT_EQ(stage.CountOf(kPassword), 1u);
@@ -548,8 +548,8 @@ TEST(AttemptsMetricsTest, CountsDecisionsAndLocks) {
   Attempts counted(Policy::Default(), &stage.table, own.runtime());
   for (int i = 0; i < 7; ++i) {
     const std::string id = std::to_string(i);
-    ASSERT_TRUE(counted.Reserve(SlotOf(stage, id)));
-    ASSERT_TRUE(counted.Settle(OutcomeOf(stage, id, false)));
+    ASSERT_TRUE(ReserveNow(counted, SlotOf(stage, id)));
+    ASSERT_TRUE(SettleNow(counted, OutcomeOf(stage, id, false)));
   }
   const std::string text = own.metrics.Expose();
   EXPECT_THAT(text, HasSubstr("tidemark_attempts_decisions_total{verdict=\"permitted\"} 6"));
@@ -564,17 +564,17 @@ TEST(AttemptsMetricsTest, MeasuresChangesAndCountsThoseThatFail) {
   Stage stage;
   OwnRuntime own(&stage.clock, &stage.random);
   Attempts counted(Policy::Default(), &stage.table, own.runtime());
-  ASSERT_TRUE(counted.Reserve(SlotOf(stage, "1")));
+  ASSERT_TRUE(ReserveNow(counted, SlotOf(stage, "1")));
   // A wrong request is not an error of the store.
   ReserveRequest unknown = SlotOf(stage, "2");
   unknown.name.journey = "NO_SUCH_JOURNEY";
-  ASSERT_FALSE(counted.Reserve(unknown));
+  ASSERT_FALSE(ReserveNow(counted, unknown));
   EXPECT_THAT(own.metrics.Expose(), AllOf(HasSubstr("tidemark_attempts_change_seconds_count 2"),
                                           HasSubstr("tidemark_attempts_errors_total 0")));
   stage.tables.decide = [](testing::Operation) -> std::optional<testing::Fault> {
     return testing::Denied();
   };
-  ASSERT_FALSE(counted.Reserve(SlotOf(stage, "3")));
+  ASSERT_FALSE(ReserveNow(counted, SlotOf(stage, "3")));
   EXPECT_THAT(own.metrics.Expose(), HasSubstr("tidemark_attempts_errors_total 1"));
 }
 
@@ -587,8 +587,8 @@ TEST(ClockTest, KeepsTheLengthOfALockWhenAClockIsBehind) {
   OwnRuntime own(&behind, &stage.random);
   Attempts other(Policy::Default(), &stage.table, own.runtime());
   stage.Fail(kPassword, 5);
-  ASSERT_TRUE(other.Reserve(SlotOf(stage, "a")));
-  ASSERT_TRUE(other.Settle(OutcomeOf(stage, "a", false)));
+  ASSERT_TRUE(ReserveNow(other, SlotOf(stage, "a")));
+  ASSERT_TRUE(SettleNow(other, OutcomeOf(stage, "a", false)));
   ASSERT_EQ(stage.Locks().size(), 1u);
   EXPECT_EQ(stage.Locks()[0].until, kSlotsStart + 900);
 }

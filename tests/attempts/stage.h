@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "item/attributes.h"
+#include "tests/attempts/now.h"
 #include "tests/attempts/own_runtime.h"
 #include "tests/model/model_tables.h"
 #include "tests/support/faulty_tables.h"
@@ -56,12 +57,12 @@ class Stage {
   std::string NextId() { return "id-" + std::to_string(++last_id_); }
 
   Decision Reserve(const ReserveRequest& request) {
-    const auto decision = attempts.Reserve(request);
+    const auto decision = ReserveNow(attempts, request);
     EXPECT_TRUE(decision.has_value()) << decision.error().message;
     return decision ? *decision : Decision{.verdict = Verdict::kBlocked};
   }
   Decision Settle(const SettleRequest& request) {
-    const auto reply = attempts.Settle(request);
+    const auto reply = SettleNow(attempts, request);
     EXPECT_TRUE(reply.has_value()) << reply.error().message;
     if (!reply) return {.verdict = Verdict::kBlocked};
     EXPECT_TRUE(reply->known);

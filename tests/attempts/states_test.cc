@@ -109,7 +109,7 @@ TEST(StatesTest, PermitsNothingWhenTheStoreFails) {
         return fault;
       };
       const ReserveRequest request{.subject = stage.person, .name = kPassword, .attempt_id = "a"};
-      const auto reserved = stage.attempts.Reserve(request);
+      const auto reserved = ReserveNow(stage.attempts, request);
       if (!failed) {
         EXPECT_TRUE(reserved.has_value());
         break;

@@ -171,12 +171,12 @@ class MoveStage {
     for (int i = 0; i < times; ++i) {
       const std::string id = NextId();
       const auto reserved =
-          by->attempts.Reserve({.subject = person, .name = name, .attempt_id = id});
+          ReserveNow(by->attempts, {.subject = person, .name = name, .attempt_id = id});
       EXPECT_TRUE(reserved.has_value()) << reserved.error().message;
       if (!reserved) return {.verdict = attempts::Verdict::kBlocked};
       EXPECT_EQ(reserved->verdict, attempts::Verdict::kPermitted);
-      const auto settled =
-          by->attempts.Settle({.subject = person, .name = name, .attempt_id = id, .right = false});
+      const auto settled = SettleNow(
+          by->attempts, {.subject = person, .name = name, .attempt_id = id, .right = false});
       EXPECT_TRUE(settled.has_value()) << settled.error().message;
       if (settled) last = settled->decision;
     }

@@ -60,12 +60,13 @@ class World {
   // Makes a wrong guess. True when the guess was permitted.
   bool Guess(Process* process, const std::string& id) {
     const auto reserved =
-        process->attempts.Reserve({.subject = person_, .name = kPassword, .attempt_id = id});
+        ReserveNow(process->attempts, {.subject = person_, .name = kPassword, .attempt_id = id});
     return reserved && reserved->verdict == Verdict::kPermitted;
   }
   void BeWrong(Process* process, const std::string& id) {
-    const auto settled = process->attempts.Settle(
-        {.subject = person_, .name = kPassword, .attempt_id = id, .right = false});
+    const auto settled =
+        SettleNow(process->attempts,
+                  {.subject = person_, .name = kPassword, .attempt_id = id, .right = false});
     EXPECT_TRUE(settled.has_value() && settled->known);
   }
   void ChangePhase(Process* process, Phase to) {

@@ -172,12 +172,12 @@ TEST_P(ClearTest, HoldsForCountsThatSuccessClears) {
   stage.GoTo(GetParam());
   const bool is_old = DeciderOf(GetParam()) == Side::kOld;
   is_old ? stage.NewIsAway(true) : stage.OldIsAway(true);
+  ASSERT_TRUE(ReserveNow(stage.process.attempts,
+                         {.subject = stage.person, .name = name, .attempt_id = "right"})
+                  .has_value());
   ASSERT_TRUE(
-      stage.process.attempts.Reserve({.subject = stage.person, .name = name, .attempt_id = "right"})
-          .has_value());
-  ASSERT_TRUE(
-      stage.process.attempts
-          .Settle({.subject = stage.person, .name = name, .attempt_id = "right", .right = true})
+      SettleNow(stage.process.attempts,
+                {.subject = stage.person, .name = name, .attempt_id = "right", .right = true})
           .has_value());
   stage.OldIsAway(false);
   stage.NewIsAway(false);
@@ -218,13 +218,14 @@ TEST_P(StepTest, LocksAtTheSixthTryWhereverThePhaseChanges) {
 TEST_P(StepTest, SettlesAnOpenAttemptInTheNextPhase) {
   MoveStage stage(GetParam().from);
   stage.Fail(5);
-  ASSERT_EQ(stage.process.attempts
-                .Reserve({.subject = stage.person, .name = kPassword, .attempt_id = "sixth"})
+  ASSERT_EQ(ReserveNow(stage.process.attempts,
+                       {.subject = stage.person, .name = kPassword, .attempt_id = "sixth"})
                 ->verdict,
             Verdict::kPermitted);
   stage.GoTo(GetParam().to);
   EXPECT_EQ(stage.VerdictOf(), Verdict::kBusy);
-  const auto settled = stage.process.attempts.Settle(
+  const auto settled = SettleNow(
+      stage.process.attempts,
       {.subject = stage.person, .name = kPassword, .attempt_id = "sixth", .right = false});
   ASSERT_TRUE(settled.has_value());
   EXPECT_TRUE(settled->known);
@@ -294,8 +295,8 @@ TEST(FailureTest, OfTheStoreThatDecidesEndsTheCall) {
   for (const Phase phase : kAllPhases) {
     MoveStage stage(phase);
     DeciderOf(phase) == Side::kOld ? stage.OldIsAway(true) : stage.NewIsAway(true);
-    const auto decision = stage.process.attempts.Reserve(
-        {.subject = stage.person, .name = kPassword, .attempt_id = "a"});
+    const auto decision = ReserveNow(
+        stage.process.attempts, {.subject = stage.person, .name = kPassword, .attempt_id = "a"});
     EXPECT_FALSE(decision.has_value()) << ToString(phase);
   }
 }

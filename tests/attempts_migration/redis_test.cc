@@ -43,10 +43,11 @@ class RedisStage {
     for (int i = 0; i < times; ++i) {
       const std::string id = "id-" + std::to_string(++last_id_);
       const auto reserved =
-          process.attempts.Reserve({.subject = person, .name = kPassword, .attempt_id = id});
+          ReserveNow(process.attempts, {.subject = person, .name = kPassword, .attempt_id = id});
       EXPECT_TRUE(reserved.has_value()) << reserved.error().message;
-      const auto settled = process.attempts.Settle(
-          {.subject = person, .name = kPassword, .attempt_id = id, .right = false});
+      const auto settled =
+          SettleNow(process.attempts,
+                    {.subject = person, .name = kPassword, .attempt_id = id, .right = false});
       EXPECT_TRUE(settled.has_value()) << settled.error().message;
       if (settled) last = settled->decision;
     }
@@ -419,8 +420,8 @@ TEST(RedisStoreTest, AnErrorReplyIsUnavailable) {
   EXPECT_THAT(wrong.error().message, HasSubstr("WRONGTYPE"));
   // After a failover the server that we know may be a replica.
   stage.Ask({"REPLICAOF", "127.0.0.1", "1"});
-  const auto refused = stage.process.attempts.Reserve(
-      {.subject = stage.person, .name = kPassword, .attempt_id = "a"});
+  const auto refused = ReserveNow(stage.process.attempts,
+                                  {.subject = stage.person, .name = kPassword, .attempt_id = "a"});
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(refused.error().message, HasSubstr("read only replica"));

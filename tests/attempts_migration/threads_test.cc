@@ -34,8 +34,8 @@ TEST(ThreadsTest, GivesSixSlotsWhileThePhaseChanges) {
             .subject = stage.person,
             .name = kPassword,
             .attempt_id = std::to_string(i) + "-" + std::to_string(guess)};
-        auto decision = processes[i]->attempts.Reserve(request);
-        while (!decision) decision = processes[i]->attempts.Reserve(request);
+        auto decision = ReserveNow(processes[i]->attempts, request);
+        while (!decision) decision = ReserveNow(processes[i]->attempts, request);
         if (decision->verdict == Verdict::kPermitted) ++permitted;
       }
       --guessing;
@@ -64,11 +64,13 @@ TEST(ThreadsTest, AdvancesWhileServersWriteAllTheTime) {
       for (int guess = 0; !is_over; ++guess) {
         const auto victim = attempts::SubjectOf("victim-" + std::to_string(guess % kSubjects));
         const std::string id = std::to_string(i) + "-" + std::to_string(guess);
-        const auto reserved = processes[i]->attempts.Reserve(
-            {.subject = victim, .name = attempts::kMfaCode, .attempt_id = id});
+        const auto reserved =
+            ReserveNow(processes[i]->attempts,
+                       {.subject = victim, .name = attempts::kMfaCode, .attempt_id = id});
         if (!reserved || reserved->verdict != Verdict::kPermitted) continue;
         // Right, so that no lock ends the writing.
-        if (processes[i]->attempts.Settle(
+        if (SettleNow(
+                processes[i]->attempts,
                 {.subject = victim, .name = attempts::kMfaCode, .attempt_id = id, .right = true})) {
           ++writes;
         }

@@ -9,12 +9,6 @@
 
 namespace tidemark::testing {
 
-namespace {
-
-thread_local size_t current_actor = 0;
-
-}  // namespace
-
 size_t Schedule::Choose(size_t count) {
   if (next_choice_ == choices_.size()) {
     choices_.push_back({.taken = random_ ? random_->Below(count) : 0, .count = count});
@@ -32,7 +26,6 @@ void Schedule::Run(std::vector<std::function<void()>> actors) {
   std::vector<std::jthread> threads;
   for (size_t i = 0; i < actors.size(); ++i) {
     threads.emplace_back([this, i, &actor = actors[i]] {
-      current_actor = i;
       std::unique_lock lock(mutex_);
       WaitForTurn(&lock, i);
       lock.unlock();
@@ -44,10 +37,13 @@ void Schedule::Run(std::vector<std::function<void()>> actors) {
   }
 }
 
+// The calling thread works for the actor whose turn it is: it is the actor's own, or that of a
+// worker that the actor waits for.
 void Schedule::Step() {
   std::unique_lock lock(mutex_);
+  const size_t actor = running_;
   HandOver();
-  WaitForTurn(&lock, current_actor);
+  WaitForTurn(&lock, actor);
 }
 
 void Schedule::HandOver() {

@@ -117,24 +117,6 @@ bool HasNoSlot(const Result<Decision>& decision) {
 
 }  // namespace
 
-Result<Decision> Attempts::Reserve(const ReserveRequest& request) {
-  TRY(CheckAttemptId(request.attempt_id));
-  ReserveRequest own = request;
-  // The source comes first. If it came second, a request that the source refuses would have taken a
-  // slot of the subject for a moment, and a network of guessers could keep the owner waiting.
-  if (own.source) {
-    // A request that names no rule is refused before it takes a slot anywhere.
-    TRY(engine_->ActionOf(own));
-    const Decision of_source = TRY(engine_->Change(
-        *own.source, [&](Account* account) { return ReserveAtSource(own, account); }, own.by));
-    if (auto refused = TRY(JudgeBySource(of_source, &own))) return engine_->CountVerdict(*refused);
-  }
-  auto decision = engine_->Change(
-      own.subject, [&](Account* account) { return ReserveIn(own, account); }, own.by);
-  if (own.source && HasNoSlot(decision)) decision = GiveBackAtSource(own, std::move(decision));
-  return engine_->CountVerdict(std::move(decision));
-}
-
 bool Attempts::BeginsWithoutBlocking() const { return engine_->BeginsWithoutBlocking(); }
 
 Later<Decision> Attempts::Reserve(ReserveRequest request, WorkerPool* workers) {
@@ -150,7 +132,11 @@ Later<Decision> Attempts::BeginReserve(ReserveRequest request, WorkerPool* worke
     return engine_->CountVerdict(std::move(decision));
   };
   if (!request.source) return ReserveSlot(std::move(request), workers).Then(count);
+  // A request that names no rule is refused before it takes a slot anywhere.
   TRY(engine_->ActionOf(request));
+  // The source comes first. If it came second, a request that the source refuses would have taken a
+  // slot of the subject for a moment, and a network of guessers could keep the owner waiting.
+  //
   // What follows the first write reads and writes again, so it does not run on a thread of the
   // store.
   const auto after_subject = [this, workers](ReserveRequest own, Result<Decision> decision) {
@@ -204,13 +190,6 @@ struct Attempts::Ended {
   // Other identifiers with failures that the success forgives, by the action as it is there.
   std::vector<std::pair<Subject, Action>> forgiven = {};
 };
-
-Result<SettleReply> Attempts::Settle(const SettleRequest& request) {
-  TRY(CheckSettle(request));
-  const Ended ended = TRY(engine_->Change(
-      request.subject, [&](Account* account) { return SettleIn(request, account); }, request.by));
-  return FinishElsewhere(request, ended);
-}
 
 Later<SettleReply> Attempts::Settle(SettleRequest request, WorkerPool* workers) {
   TRY(CheckSettle(request));

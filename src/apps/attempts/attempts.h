@@ -1,10 +1,12 @@
 // Attempts decides whether a person may try a secret again. A slot is taken before the secret is
 // checked, because requests that come at once would otherwise all find a count below the limit.
 //
-//   Decision decision = TRY(attempts.Reserve({.subject = s, .name = n, .attempt_id = id}));
-//   if (decision.verdict != Verdict::kPermitted) return Refuse(decision);
-//   bool right = Verify(secret);
-//   SettleReply after = TRY(attempts.Settle({..., .attempt_id = id, .right = right}));
+//   attempts.Reserve({.subject = s, .name = n, .attempt_id = id}, &workers)
+//       .Then([&](Result<Decision> decision) -> Later<SettleReply> {
+//         if (!decision || decision->verdict != Verdict::kPermitted) return Refuse(decision);
+//         const bool right = Verify(secret);
+//         return attempts.Settle({..., .attempt_id = id, .right = right}, &workers);
+//       });
 //
 // Over any number of threads and processes, no more verifications are started in a window than the
 // limit allows, apart from those that succeed. A success gives the slot back, a failure counts it,
@@ -128,10 +130,8 @@ class Attempts {
   Attempts(Policy policy, AccountStore* store, const Runtime& runtime);
   ~Attempts();
 
-  Result<Decision> Reserve(const ReserveRequest& request);
-  Result<SettleReply> Settle(const SettleRequest& request);
-  // The same for a caller with many requests in flight. They wait neither for the account nor for
-  // the write. When another request changes the account first, the decision is made again on one of
+  // Both wait neither for the account nor for the write, so a caller may have many requests in
+  // flight. When another request changes the account first, the decision is made again on one of
   // the workers; what depends on several accounts begins there. This outlives the answer.
   Later<Decision> Reserve(ReserveRequest request, WorkerPool* workers);
   Later<SettleReply> Settle(SettleRequest request, WorkerPool* workers);
