@@ -19,6 +19,7 @@
 
 #include "servers/api/documents/watch.h"
 #include "tables/embedded/embedded_tables.h"
+#include "tests/documents/read_now.h"
 #include "tests/front_door/front_door.h"
 #include "tests/support/faulty_tables.h"
 #include "tests/support/manual_time.h"
@@ -223,7 +224,7 @@ class ScriptedWatchTest : public ::testing::Test {
     ASSERT_TRUE(objects_.Put({.key = "archive/" + id + ".json", .bytes = json}));
   }
   bool IsCached(const std::string& id) {
-    const auto reply = documents_->Get(documents_->NewContext(), id);
+    const auto reply = ReadNow(*documents_, documents_->NewContext(), id);
     return reply && *reply && (*reply)->source == documents::ReadSource::kCache;
   }
 
