@@ -226,8 +226,8 @@ run_test() {
     run_programs tsan '' build_release_ahead
     run_programs release '' try_variants
     test_program
-    count_variants
     test_fuzzers
+    count_variants
   fi
   finish_test "$filter"
 }
