@@ -86,7 +86,7 @@ TEST(ArchiveSimulationTest, TheArchiveEqualsTheGroundTruth) {
   Sum sum;
   if (const auto wanted = WantedSeed()) return RunOne(*wanted, &sum);
   const auto seeds =
-      static_cast<uint64_t>(AmountOf({.usual = kEnough, .release = 4'000, .debug = 6}));
+      static_cast<uint64_t>(AmountOf({.usual = kEnough, .release = 4'000, .debug = 12}));
   for (uint64_t seed = 1; seed <= seeds && !HasFailure(); ++seed) RunOne(seed, &sum);
   sum.Print();
   if (seeds >= uint64_t{kEnough}) sum.ExpectEnough();
