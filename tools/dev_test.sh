@@ -123,13 +123,17 @@ build_tsan_ahead() {
 build_release_ahead() {
   renice -n 19 "$BASHPID" >/dev/null
   compile release tests_release tidemark
-  compile dev "${rejecting[@]}"
 }
 try_variants() {
   local chosen=()
   [[ -n ${TIDEMARK_LONG:-} ]] || chosen=(--seconds "$variants_seconds" --rotate "$(commit)")
   compile dev "${rejecting[@]}"
   python3 tools/broken.py --build build/dev --jobs "$cores" "${chosen[@]}"
+}
+try_variants_and_build_release_ahead() {
+  build_release_ahead &
+  try_variants >build/try_variants.log 2>&1 || true
+  wait
 }
 
 # run_programs PRESET FILTER [WORK]: builds and runs the preset's test programs, and counts their
@@ -178,11 +182,11 @@ test_program() {
   check 'demo' tools/demo.sh build/release/tidemark build/tried-demo --try
 }
 
-# Waits for try_variants, which removes protections one at a time (tools/broken.py). Each variant
+# What try_variants found, which removes protections one at a time (tools/broken.py). Each variant
 # that a test rejects counts as passed.
 count_variants() {
   local line verdict name ended=''
-  step 'dev: broken variants, which began beside the tests of release'
+  step 'dev: broken variants, which began beside the tests of tsan'
   wait_for_work_beside
   while IFS= read -r line; do
     say "$line"
@@ -223,11 +227,11 @@ run_test() {
     run_programs release "$filter"
   else
     run_programs dev '' build_tsan_ahead
-    run_programs tsan '' build_release_ahead
-    run_programs release '' try_variants
+    run_programs tsan '' try_variants_and_build_release_ahead
+    count_variants
+    run_programs release ''
     test_program
     test_fuzzers
-    count_variants
   fi
   finish_test "$filter"
 }
