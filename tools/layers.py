@@ -49,6 +49,7 @@ THIRD_PARTY = {
     "xxh_x86dispatch.h": ["base"],
     "simdjson.h": ["base"],
     "zip.h": ["base"],
+    "zlib.h": ["base"],
     "spdlog/": ["base"],
     "prometheus/": ["base"],
     "toml++/": ["base"],
