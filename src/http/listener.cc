@@ -115,6 +115,8 @@ Result<ListenAddress> ListenAddress::Parse(std::string_view text) {
   return address;
 }
 
+bool ListenAddress::IsLoopback() const { return is_v6 ? host == "::1" : host.starts_with("127."); }
+
 std::string ListenAddress::ToText() const {
   return is_v6 ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
 }

@@ -21,6 +21,8 @@ struct ListenAddress {
   // kInvalid when the text is not a numeric address with a port.
   static Result<ListenAddress> Parse(std::string_view text);
   std::string ToText() const;
+  // Whether only this machine can reach it.
+  bool IsLoopback() const;
 };
 
 struct Listeners {

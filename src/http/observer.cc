@@ -20,31 +20,40 @@ std::string CutForLog(std::string_view path) {
 
 }  // namespace
 
-Observer::Observer(const Logger& logger, Metrics* metrics, PathForLog path_for_log)
+Observer::Observer(const Logger& logger, Metrics* metrics, PathForLog path_for_log,
+                   const Labels& labels)
     : logger_(logger),
       path_for_log_(std::move(path_for_log)),
       seconds_(metrics->AddHistogram(
           {.metric = {.name = "tidemark_http_request_seconds",
-                      .help = "Time from a whole request to its reply."},
+                      .help = "Time from a whole request to its reply.",
+                      .labels = labels},
            .bounds = {0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 3, 10}})),
-      connections_(metrics->AddGauge(
-          {.name = "tidemark_http_connections", .help = "Connections that are open."})),
+      connections_(metrics->AddGauge({.name = "tidemark_http_connections",
+                                      .help = "Connections that are open.",
+                                      .labels = labels})),
       refused_(metrics->AddCounter(
           {.name = "tidemark_http_refused_total",
-           .help = "Requests and connections that the server refused by itself."})),
+           .help = "Requests and connections that the server refused by itself.",
+           .labels = labels})),
       bad_(metrics->AddCounter({.name = "tidemark_http_bad_requests_total",
                                 .help = "Requests without a route, without a valid token or "
-                                        "signature, or that are not valid HTTP."})),
+                                        "signature, or that are not valid HTTP.",
+                                .labels = labels})),
       over_limit_(metrics->AddCounter(
           {.name = "tidemark_http_bad_requests_limited_total",
-           .help = "Bad requests that got 429 because their address had sent too many."})),
+           .help = "Bad requests that got 429 because their address had sent too many.",
+           .labels = labels})),
       slow_readers_(metrics->AddCounter(
           {.name = "tidemark_http_slow_readers_total",
-           .help = "Connections that were closed because their client read a reply too slowly."})) {
+           .help = "Connections that were closed because their client read a reply too slowly.",
+           .labels = labels})) {
   for (size_t i = 0; i < answered_.size(); ++i) {
+    Labels with_status = labels;
+    with_status.emplace("status", fmt::format("{}xx", i + 1));
     answered_[i] = &metrics->AddCounter({.name = "tidemark_http_requests_total",
                                          .help = "Requests answered, by the kind of status.",
-                                         .labels = {{"status", fmt::format("{}xx", i + 1)}}});
+                                         .labels = std::move(with_status)});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -29,8 +30,10 @@ struct Served {
 class Observer {
  public:
   using PathForLog = std::function<std::string(std::string_view)>;
-  // Logger and metrics outlive the observer.
-  Observer(const Logger& logger, Metrics* metrics, PathForLog path_for_log);
+  using Labels = std::map<std::string, std::string>;
+  // Logger and metrics outlive the observer. All its metrics have these labels.
+  Observer(const Logger& logger, Metrics* metrics, PathForLog path_for_log,
+           const Labels& labels = {});
 
   // Whether requests are logged, and so need their paths.
   bool logs() const { return logger_.Writes(LogLevel::kInfo); }

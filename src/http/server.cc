@@ -23,6 +23,7 @@ class Server::State {
     std::unique_ptr<TlsContext> tls;
     Listeners listeners;
     Observer::PathForLog path_for_log;
+    Observer::Labels metric_labels;
   };
 
   State(Parts parts, Handler* handler, const Runtime& runtime)
@@ -30,7 +31,8 @@ class Server::State {
         tls_(std::move(parts.tls)),
         address_(parts.listeners.address),
         address_text_(address_.ToText()),
-        observer_(runtime.logger, &runtime.metrics, std::move(parts.path_for_log)),
+        observer_(runtime.logger, &runtime.metrics, std::move(parts.path_for_log),
+                  parts.metric_labels),
         admission_(limits_),
         bad_requests_(limits_, runtime.clock, &observer_),
         readers_({.threads = kBodyReaders, .max_waiting = limits_.max_connections}) {
@@ -89,6 +91,7 @@ Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, Handler* ha
   State::Parts parts;
   parts.limits = options.limits;
   parts.path_for_log = std::move(options.path_for_log);
+  parts.metric_labels = std::move(options.metric_labels);
   if (options.tls) parts.tls = TRY(TlsContext::Load(*options.tls));
   const size_t cores = std::max(std::thread::hardware_concurrency(), 1U);
   parts.listeners = TRY(Listen(address, options.loops > 0 ? options.loops : cores));

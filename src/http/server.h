@@ -24,6 +24,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,6 +60,8 @@ struct ServerOptions {
   // The log has one line a request, without query, headers and body. This is what the line shows of
   // a path; unset: all of it.
   std::function<std::string(std::string_view)> path_for_log = {};
+  // The labels of its metrics. Two servers of one process need different ones.
+  std::map<std::string, std::string> metric_labels = {};
 };
 
 class Server {

@@ -70,10 +70,6 @@ std::vector<std::string> Words(const std::string& list) {
   return words;
 }
 
-bool IsLoopback(const http::ListenAddress& address) {
-  return address.is_v6 ? address.host == "::1" : address.host.starts_with("127.");
-}
-
 Result<http::ServerOptions> ReadServer(const Settings& settings) {
   http::ServerOptions options{.listen = settings.Text("listen")};
   const auto address = TRY(http::ListenAddress::Parse(options.listen).WithContext("listen"));
@@ -88,7 +84,7 @@ Result<http::ServerOptions> ReadServer(const Settings& settings) {
     return Invalid("tls.certificate and tls.key must be set together, or neither of them");
   }
   if (!certificate.empty()) options.tls = {.certificate = certificate, .key = key};
-  if (!options.tls && !IsLoopback(address) && !settings.Bool("listen-plainly")) {
+  if (!options.tls && !address.IsLoopback() && !settings.Bool("listen-plainly")) {
     return Invalid(fmt::format(
         "listen is {}, which other machines can reach, and TLS is not configured: set "
         "tls.certificate and tls.key, or listen-plainly = true behind a proxy that ends TLS",
