@@ -21,6 +21,7 @@ LAYERS = {
     "base": [],
     "item": ["base"],
     "http": ["base"],
+    "aws": ["base", "http"],
     "expression": ["base", "item"],
     "tables": ["base", "item"],
     "objects": ["base"],
