@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "item/json.h"
+#include "wire/fields.h"
 #include "wire/operation.h"
 
 namespace tidemark::wire {
@@ -20,17 +21,48 @@ using tables::Tables;
 
 // ---- The tables that a request names ----
 
+using TableNames = std::vector<std::string>;
+
 template <typename Request>
-std::vector<std::string> TablesOf(const Request& request) {
-  return {request.table};
+TableNames TablesOf(const Request& request) {
+  if constexpr (requires { TableNames{request.table}; }) {
+    return {request.table};
+  } else if constexpr (requires { request.arn; }) {
+    return {TableOfArn(request.arn)};
+  } else {
+    return {};
+  }
 }
-std::vector<std::string> TablesOf(const tables::BatchWriteRequest& request) {
-  std::vector<std::string> names;
-  for (const auto& [table, actions] : request.tables) names.push_back(table);
+TableNames TablesOf(const tables::ListStreamsRequest& request) {
+  return request.table ? TableNames{*request.table} : TableNames();
+}
+template <typename Parts>
+TableNames NamesIn(const Parts& parts) {
+  TableNames names;
+  for (const auto& [table, part] : parts) names.push_back(table);
   return names;
 }
-std::vector<std::string> TablesOf(const tables::TransactWriteRequest& request) {
-  std::vector<std::string> names;
+TableNames TablesOf(const tables::BatchGetRequest& request) { return NamesIn(request.tables); }
+TableNames TablesOf(const tables::BatchWriteRequest& request) { return NamesIn(request.tables); }
+TableNames TablesOf(const tables::TransactGetRequest& request) {
+  TableNames names;
+  for (const tables::GetRequest& get : request.gets) names.push_back(get.table);
+  return names;
+}
+TableNames TablesOf(const tables::TransactWriteRequest& request) {
+  TableNames names;
+  for (const tables::TransactAction& action : request.actions) {
+    names.push_back(std::visit([](const auto& one) { return one.table; }, action));
+  }
+  return names;
+}
+
+template <typename Request>
+TableNames ChangedTables(const Request& request) {
+  return TablesOf(request);
+}
+TableNames ChangedTables(const tables::TransactWriteRequest& request) {
+  TableNames names;
   for (const tables::TransactAction& action : request.actions) {
     if (std::holds_alternative<tables::ConditionCheck>(action)) continue;
     names.push_back(std::visit([](const auto& one) { return one.table; }, action));
@@ -51,6 +83,9 @@ constexpr auto kSubmitted = [](Tables& tables, auto request) {
 constexpr auto kSubmittedWrite = [](Tables& tables, auto request) {
   return tables.Submit(Tables::WriteRequest(std::move(request)), std::nullopt);
 };
+
+using Submitted = std::remove_cvref_t<decltype(kSubmitted)>;
+using SubmittedWrite = std::remove_cvref_t<decltype(kSubmittedWrite)>;
 
 constexpr auto kDescribe = [](Tables& tables, const TableRequest& request) {
   return tables.DescribeTable(request.table);
@@ -98,8 +133,8 @@ Result<Call> DecodeCall(const Json& body) {
   using Reply = typename std::remove_cvref_t<decltype(operation)>::Reply;
   TRY(RefuseRepeatedNames(body));
   auto request = TRY(operation.decode_request(body));
-  Call call;
-  if constexpr (effect == Effect::kChanges) call.changed_tables = TablesOf(request);
+  Call call{.tables = TablesOf(request)};
+  if constexpr (effect == Effect::kChanges) call.changed_tables = ChangedTables(request);
   call.make = [request = std::move(request)](Tables& tables) -> Later<Message> {
     Later<Reply> reply = Make()(tables, request);
     return std::move(reply).Then(
@@ -112,6 +147,7 @@ template <const auto& operation, Effect effect, typename Make>
 CallRow Row(Make /*make*/) {
   return {.name = operation.name,
           .service = operation.service,
+          .blocks = !std::is_same_v<Make, Submitted> && !std::is_same_v<Make, SubmittedWrite>,
           .decode = &DecodeCall<operation, effect, Make>};
 }
 

@@ -24,17 +24,22 @@ namespace tidemark::wire {
 
 // A decoded request. It keeps nothing of the body.
 struct Call {
-  // The tables that the request writes to, defines or deletes. Empty: it only reads.
+  // All tables that the request names. Empty: it asks about all tables, or about a stream by an
+  // iterator.
+  std::vector<std::string> tables;
+  // Those that it writes to, defines or deletes. Empty: it only reads.
   std::vector<std::string> changed_tables;
-  // Makes the request and encodes the reply, errors included. Writes and reads of items and
-  // streams are submitted: the thread does not wait for them, and the tables decide how many of
-  // them are made at once. Others block. The tables outlive the answer.
+  // Makes the request and encodes the reply, errors included. The tables outlive the answer.
   std::function<Later<Message>(tables::Tables& tables)> make;
 };
 
 struct CallRow {
   std::string_view name;
   Service service = Service::kTables;
+  // Whether the call waits for its answer on the calling thread. Writes and reads of items and
+  // streams are submitted: no thread waits for them, and the tables decide how many of them are
+  // made at once.
+  bool blocks = false;
   Result<Call> (*decode)(const Json& body) = nullptr;
 };
 

@@ -56,9 +56,11 @@ Message MakeReply(const Exception& exception, std::string_view message,
   writer.BeginObject();
   writer.Key("__type");
   writer.String(fmt::format("{}{}", exception.prefix, exception.name));
-  // As AWS does: only this exception has a capital letter.
-  writer.Key(exception.name == kSerialization ? "Message" : "message");
-  writer.String(message);
+  if (!message.empty()) {
+    // As AWS does: only this exception has a capital letter.
+    writer.Key(exception.name == kSerialization ? "Message" : "message");
+    writer.String(message);
+  }
   if (add_members) add_members(&writer);
   writer.EndObject();
   return reply;
@@ -78,6 +80,10 @@ Message EncodeError(const Error& error) {
 Message UnknownOperation(std::string_view name) {
   return MakeReply(*FindByName("UnknownOperationException"),
                    fmt::format("there is no operation '{}' here", name), nullptr);
+}
+
+Message EncodeServiceException(std::string_view name, std::string_view message) {
+  return MakeReply({ErrorCode::kInvalid, name, kServicePrefix, 400}, message, nullptr);
 }
 
 Message EncodeException(std::string_view name, std::string_view message,

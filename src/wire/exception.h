@@ -28,6 +28,9 @@ inline constexpr std::string_view kTrimmedData = "TrimmedDataAccessException";
 Message EncodeError(const Error& error);
 // The reply for an operation that does not exist.
 Message UnknownOperation(std::string_view name);
+// The reply for an exception of AWS's common service, such as UnrecognizedClientException. An empty
+// message is left out: AWS sends some of them without one.
+Message EncodeServiceException(std::string_view name, std::string_view message = "");
 
 // The reply for one of DynamoDB's own exceptions, with further members beside the message.
 Message EncodeException(std::string_view name, std::string_view message,
