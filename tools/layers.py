@@ -33,7 +33,7 @@ LAYERS = {
     "objects/directory": ["base", "objects"],
 }
 APPS = ["gate", "dedup", "archive", "documents", "attempts"]
-SERVERS = ["api", "demo"]
+SERVERS = ["api", "demo", "dynamodb"]
 LAYERS.update({f"apps/{app}": ["base", "item", "tables", "objects", "slack"] for app in APPS})
 # Parts of the app attempts: the move from an old store, and the old store in a Redis.
 LAYERS["apps/attempts/moving"] = ["base", "item", "tables", "apps/attempts"]

@@ -1,0 +1,342 @@
+#include "servers/dynamodb/door.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/ascii.h"
+#include "base/gzip.h"
+#include "base/json.h"
+#include "wire/exception.h"
+
+namespace tidemark::dynamodb {
+
+namespace {
+
+constexpr std::string_view kService = "dynamodb";
+constexpr std::string_view kJsonType = "application/json";
+// A body up to this size is handled on the loop.
+constexpr size_t kSmallBodyBytes = size_t{64} << 10;
+// A reply from this size on is packed, for clients that accept it.
+constexpr size_t kPackedReplyBytes = size_t{4} << 10;
+// What all ids of requests of DynamoDB end with.
+constexpr std::string_view kRequestIdEnd = "VV4KQNSO5AEMVJF66Q9ASUAAJG";
+constexpr std::string_view kRequestIdCharacters = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+std::string_view HeaderOf(const http::Request& request, std::string_view name) {
+  return request.headers.Find(name).value_or("");
+}
+
+// "application/json; charset=utf-8" → "application/json".
+std::string_view ContentTypeOf(const http::Request& request) {
+  const std::string_view value = HeaderOf(request, "Content-Type");
+  return Trimmed(value.substr(0, value.find(';')));
+}
+
+bool IsPacked(const http::Request& request) {
+  return http::EqualIgnoringCase(Trimmed(HeaderOf(request, "Content-Encoding")), "gzip");
+}
+
+// Whether "gzip, deflate;q=0.5" lists gzip, and not with the weight 0.
+bool AcceptsGzip(const http::Request& request) {
+  std::string_view rest = HeaderOf(request, "Accept-Encoding");
+  while (!rest.empty()) {
+    const std::string_view one = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+    if (!http::EqualIgnoringCase(Trimmed(one.substr(0, one.find(';'))), "gzip")) continue;
+    const size_t weight = one.find("q=");
+    return weight == std::string_view::npos ||
+           one.substr(weight + 2).find_first_of("123456789") != std::string_view::npos;
+  }
+  return false;
+}
+
+// "localhost:8000" → "localhost", "[::1]:8000" → "::1".
+std::string HostNameOf(std::string_view host) {
+  std::string_view name = host.substr(0, host.rfind(':'));
+  if (host.starts_with('[')) {
+    name = host.substr(1, host.find(']') - 1);
+  } else if (std::ranges::count(host, ':') > 1) {
+    name = host;
+  }
+  std::string lower;
+  std::ranges::transform(name, std::back_inserter(lower), Lower);
+  return lower;
+}
+
+bool IsLoopbackName(std::string_view name) {
+  const bool is_v4 =
+      name.starts_with("127.") && name.find_first_not_of("0123456789.") == std::string_view::npos;
+  return is_v4 || name == "::1" || name == "localhost" || name.ends_with(".localhost");
+}
+
+// The reply to what is no request of the protocol at all.
+http::Response NoOperation() {
+  http::Response response{.status = 404};
+  response.body = "<UnknownOperationException/>\n";
+  return response;
+}
+
+wire::Message Encode(const aws::Refusal& refusal) {
+  return wire::EncodeServiceException(refusal.exception, refusal.message);
+}
+
+const wire::CallRow* FindRow(std::string_view target) {
+  const size_t point = target.find('.');
+  if (point == std::string_view::npos) return nullptr;
+  const wire::CallRow* row = wire::FindCall(target.substr(point + 1));
+  if (row == nullptr || target.substr(0, point) != wire::ToString(row->service)) return nullptr;
+  return row;
+}
+
+}  // namespace
+
+// A request on its way through the door.
+struct Door::Visit {
+  http::Request request;
+  bool is_on_worker = false;
+  const wire::CallRow* row = nullptr;
+  std::optional<JsonDocument> body = std::nullopt;  // nullopt: the request has no body.
+  Rights rights = {};
+  std::string caller = {};  // The name of the access key.
+};
+
+// Counts a request until it is answered: the steps of an answer use the door.
+class Door::Unanswered {
+ public:
+  explicit Unanswered(Door* door) : door_(door) {
+    const std::lock_guard lock(door_->mutex_);
+    ++door_->unanswered_;
+  }
+  ~Unanswered() {
+    if (door_ == nullptr) return;
+    const std::lock_guard lock(door_->mutex_);
+    // Notified under the lock: once it is released, the door may be destroyed.
+    if (--door_->unanswered_ == 0) door_->all_answered_.notify_all();
+  }
+  Unanswered(Unanswered&& other) noexcept : door_(std::exchange(other.door_, nullptr)) {}
+  Unanswered& operator=(Unanswered&&) = delete;
+
+ private:
+  Door* door_;
+};
+
+Door::Door(DoorOptions options, tables::Tables* tables, AccessKeys* keys, WorkerPool* workers,
+           const Runtime& runtime)
+    : options_(std::move(options)),
+      tables_(*tables),
+      keys_(keys),
+      workers_(*workers),
+      runtime_(runtime) {
+  CHECK(options_.open == (keys_ == nullptr));
+}
+
+Door::~Door() {
+  std::unique_lock lock(mutex_);
+  all_answered_.wait(lock, [&] { return unanswered_ == 0; });
+}
+
+void Door::Handle(http::Request request, http::Reply reply) {
+  const bool is_large = request.body.size() > kSmallBodyBytes || IsPacked(request);
+  auto visit = std::make_shared<Visit>();
+  visit->request = std::move(request);
+  visit->is_on_worker = is_large;
+  Later<http::Response> response =
+      is_large ? workers_.Run([this, visit] { return Answer(visit); })
+               : Later<Done>(Done{}).Then([&](const Status&) { return Answer(visit); });
+  std::move(response).Then([this, visit, reply = std::move(reply),
+                            unanswered = Unanswered(this)](Result<http::Response> result) {
+    reply(Finish(*visit, std::move(result)));
+  });
+}
+
+Later<http::Response> Door::Answer(const VisitPtr& visit) {
+  const http::Request& request = visit->request;
+  if (options_.open && !IsAllowedHost(request)) {
+    return ToResponse(*visit, wire::EncodeServiceException(
+                                  "AccessDeniedException",
+                                  fmt::format("the Host '{}' is not a name of this server: use "
+                                              "localhost, or add the name to the setting "
+                                              "dynamodb.hosts",
+                                              HeaderOf(request, "Host"))));
+  }
+  switch (request.method) {
+    case http::Method::kPost:
+      return AnswerPost(visit);
+    case http::Method::kGet: {
+      http::Response healthy{.status = 200};
+      healthy.body = fmt::format("healthy: dynamodb.{}.amazonaws.com ", options_.region);
+      return healthy;
+    }
+    case http::Method::kOptions:
+      if (!options_.cors.empty() && request.headers.Find("Origin")) return Preflight(request);
+      return NoOperation();
+    default:
+      return NoOperation();
+  }
+}
+
+Later<http::Response> Door::AnswerPost(const VisitPtr& visit) {
+  http::Request& request = visit->request;
+  const std::string_view type = ContentTypeOf(request);
+  const bool has_json_type = type == wire::kContentType || type == kJsonType;
+  if (!request.body.empty() && !has_json_type) return NoOperation();
+  if (!request.body.empty()) {
+    Result<JsonDocument> parsed = Invalid("");
+    if (IsPacked(request)) {
+      const auto unpacked = Gunzip(request.body, kMaxBodyBytes);
+      if (!unpacked && unpacked.error().code == ErrorCode::kThrottled) {
+        return http::Response{.status = 413};
+      }
+      if (unpacked) parsed = JsonDocument::Parse(*unpacked);
+    } else {
+      parsed = JsonDocument::Parse(request.body);
+    }
+    if (!parsed || !parsed->root().IsObject()) {
+      return ToResponse(*visit, wire::EncodeServiceException("SerializationException"));
+    }
+    visit->body.emplace(*std::move(parsed));
+  }
+  visit->row = FindRow(HeaderOf(request, "X-Amz-Target"));
+  if (visit->row == nullptr) {
+    return ToResponse(*visit, wire::EncodeServiceException("UnknownOperationException"));
+  }
+  return Authenticate(visit);
+}
+
+Later<http::Response> Door::Authenticate(const VisitPtr& visit) {
+  const auto read = aws::ReadClaim(visit->request);
+  if (const auto* refusal = std::get_if<aws::Refusal>(&read)) {
+    http::Response response = ToResponse(*visit, Encode(*refusal));
+    response.is_to_bad_request = keys_ != nullptr;
+    return response;
+  }
+  if (keys_ != nullptr) return AuthenticateWithKey(visit, std::get<aws::Claim>(read));
+  return Call(visit);
+}
+
+Later<http::Response> Door::AuthenticateWithKey(const VisitPtr& visit, const aws::Claim& claim) {
+  const auto refuse = [this](const Visit& refused, const aws::Refusal& refusal) {
+    http::Response response = ToResponse(refused, Encode(refusal));
+    response.is_to_bad_request = true;
+    return response;
+  };
+  auto checked = aws::CheckClaim(claim, kService, runtime_.clock.NowSeconds());
+  if (const auto* refusal = std::get_if<aws::Refusal>(&checked)) return refuse(*visit, *refusal);
+  const auto& who = std::get<aws::Checked>(checked);
+  return keys_->Find(who.access_key)
+      .Then([this, visit, claim, refuse,
+             scope = who.scope](Result<AccessKeyPtr> found) -> Later<http::Response> {
+        if (!found) return std::move(found).error();
+        const AccessKeyPtr& key = *found;
+        if (key == nullptr) return refuse(*visit, aws::UnknownClient());
+        const auto refusal =
+            aws::CheckSignature(claim, scope, visit->request, key->SigningKeyFor(scope));
+        if (refusal) return refuse(*visit, *refusal);
+        visit->rights = key->entry().rights;
+        visit->caller = key->entry().name;
+        return Call(visit);
+      });
+}
+
+Later<http::Response> Door::Call(const VisitPtr& visit) {
+  if (!visit->body) {
+    return ToResponse(*visit, wire::EncodeServiceException("SerializationException"));
+  }
+  auto call = visit->row->decode(visit->body->root());
+  if (!call) return ToResponse(*visit, wire::EncodeError(call.error()));
+  if (const auto denial = FindDenial(visit->rights, options_.own_tables, *call)) {
+    const std::string text = fmt::format(
+        "User: arn:aws:iam::000000000000:user/{} is not authorized to perform: dynamodb:{} on "
+        "resource: arn:aws:dynamodb:{}:000000000000:table/{} because {}",
+        visit->caller.empty() ? "anybody" : visit->caller, visit->row->name, options_.region,
+        denial->table, denial->reason);
+    return ToResponse(*visit, wire::EncodeServiceException("AccessDeniedException", text));
+  }
+  auto make = [this, make = std::move(call->make)] { return make(tables_); };
+  Later<wire::Message> message =
+      visit->row->blocks && !visit->is_on_worker ? workers_.Run(std::move(make)) : make();
+  return std::move(message).Then([this, visit](Result<wire::Message> answer) {
+    return ToResponse(*visit, answer ? *std::move(answer) : wire::EncodeError(answer.error()));
+  });
+}
+
+http::Response Door::Preflight(const http::Request& request) const {
+  http::Response response{.status = 200};
+  const std::string_view headers = HeaderOf(request, "Access-Control-Request-Headers");
+  const std::string_view method = HeaderOf(request, "Access-Control-Request-Method");
+  if (!headers.empty()) {
+    response.headers.Add("Access-Control-Allow-Headers", std::string(headers));
+  }
+  if (!method.empty()) response.headers.Add("Access-Control-Allow-Methods", std::string(method));
+  response.headers.Add("Access-Control-Max-Age", "172800");
+  return response;
+}
+
+http::Response Door::ToResponse(const Visit& visit, wire::Message message) const {
+  http::Response response{.status = message.status};
+  const bool is_plain_json = ContentTypeOf(visit.request) == kJsonType;
+  response.headers.Add("Content-Type", std::string(is_plain_json ? kJsonType : wire::kContentType));
+  response.body = std::move(message.body);
+  if (response.body.size() >= kPackedReplyBytes && AcceptsGzip(visit.request)) {
+    response.body = Gzip(response.body);
+    response.headers.Add("Content-Encoding", "gzip");
+  }
+  response.caller = visit.caller;
+  return response;
+}
+
+http::Response Door::Finish(const Visit& visit, Result<http::Response> result) const {
+  if (!result && result.error().code != ErrorCode::kUnavailable) {
+    runtime_.logger.Log(LogLevel::kError, "a request of DynamoDB's protocol failed",
+                        {{"operation", visit.row == nullptr ? "" : visit.row->name},
+                         {"request_id", visit.request.id},
+                         {"what", result.error().message}});
+  }
+  http::Response response =
+      result ? *std::move(result) : ToResponse(visit, wire::EncodeError(result.error()));
+  response.headers.Add("x-amzn-RequestId", NewRequestId());
+  response.headers.Add("x-amz-crc32", std::to_string(Crc32(response.body)));
+  AddCors(visit.request, &response.headers);
+  return response;
+}
+
+bool Door::IsAllowedHost(const http::Request& request) const {
+  const std::string name = HostNameOf(HeaderOf(request, "Host"));
+  return IsLoopbackName(name) || std::ranges::find(options_.hosts, name) != options_.hosts.end();
+}
+
+void Door::AddCors(const http::Request& request, http::Headers* headers) const {
+  const auto origin = request.headers.Find("Origin");
+  if (options_.cors.empty() || !origin) return;
+  const bool is_for_all = options_.cors.front() == "*";
+  const bool is_listed = std::ranges::find(options_.cors, *origin) != options_.cors.end();
+  if (!is_for_all && !is_listed) return;
+  headers->Add("Access-Control-Allow-Origin", is_for_all ? "*" : std::string(*origin));
+  headers->Add("Access-Control-Expose-Headers",
+               "x-amzn-RequestId,x-amzn-ErrorType,x-amz-request-id,x-amz-id-2,"
+               "x-amzn-ErrorMessage,Date");
+  if (!is_for_all) headers->Add("Vary", "Origin");
+}
+
+std::string Door::NewRequestId() const {
+  std::string id;
+  id.reserve(52);
+  for (int words = 0; words < 3; ++words) {
+    uint64_t bits = runtime_.random.Next();
+    for (int i = 0; i < 12 && id.size() < 26; ++i, bits >>= 5) {
+      id.push_back(kRequestIdCharacters[bits & 31]);
+    }
+  }
+  return id.append(kRequestIdEnd);
+}
+
+}  // namespace tidemark::dynamodb

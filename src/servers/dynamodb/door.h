@@ -1,0 +1,84 @@
+// The Door answers requests of DynamoDB's protocol: it finds out who the caller is, decodes the
+// request, makes the call on the tables, and encodes the reply.
+//
+//   POST / with X-Amz-Target: DynamoDB_20120810.GetItem
+//
+// As on AWS, a request is checked in this order: content type, JSON, operation, signature, rights,
+// parameters. Any path is accepted.
+//
+// A small request is handled on the loop that received it: the call is submitted, and the reply is
+// sent when the answer comes. A large or packed body, and a call that blocks, go to a worker.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "aws/claim.h"
+#include "base/later.h"
+#include "base/runtime.h"
+#include "base/worker_pool.h"
+#include "http/server.h"
+#include "servers/dynamodb/access_keys.h"
+#include "servers/dynamodb/rights.h"
+#include "tables/tables.h"
+#include "wire/calls.h"
+
+namespace tidemark::dynamodb {
+
+// DynamoDB's limit for the body of a request, packed and unpacked.
+inline constexpr size_t kMaxBodyBytes = size_t{16} << 20;
+
+struct DoorOptions {
+  std::string region = "us-east-1";
+  // Any signature is accepted, whoever made it. For tests and for work on one machine.
+  bool open = false;
+  // In open mode: the names that Host may have besides those of loopback. A web page can make a
+  // browser send requests to this machine under a name of its own, but not under these.
+  std::vector<std::string> hosts = {};
+  // Origins whose pages may read the replies; "*": all. Empty: none, and browsers ask in vain.
+  std::vector<std::string> cors = {};
+  OwnTables own_tables = {};
+};
+
+class Door final : public http::Handler {
+ public:
+  // All outlive the door. The keys are null in open mode.
+  Door(DoorOptions options, tables::Tables* tables, AccessKeys* keys, WorkerPool* workers,
+       const Runtime& runtime);
+  // Waits until every request is answered.
+  ~Door() override;
+
+  void Handle(http::Request request, http::Reply reply) override;
+
+ private:
+  class Unanswered;
+  struct Visit;
+  using VisitPtr = std::shared_ptr<Visit>;
+
+  Later<http::Response> Answer(const VisitPtr& visit);
+  Later<http::Response> AnswerPost(const VisitPtr& visit);
+  Later<http::Response> Authenticate(const VisitPtr& visit);
+  Later<http::Response> AuthenticateWithKey(const VisitPtr& visit, const aws::Claim& claim);
+  Later<http::Response> Call(const VisitPtr& visit);
+  http::Response Preflight(const http::Request& request) const;
+  http::Response ToResponse(const Visit& visit, wire::Message message) const;
+  http::Response Finish(const Visit& visit, Result<http::Response> response) const;
+  bool IsAllowedHost(const http::Request& request) const;
+  void AddCors(const http::Request& request, http::Headers* headers) const;
+  std::string NewRequestId() const;
+
+  const DoorOptions options_;
+  tables::Tables& tables_;
+  AccessKeys* const keys_;
+  WorkerPool& workers_;
+  const Runtime runtime_;
+
+  std::mutex mutex_;
+  std::condition_variable all_answered_;
+  size_t unanswered_ = 0;
+};
+
+}  // namespace tidemark::dynamodb

@@ -1,0 +1,339 @@
+// The port as a client sees it: bytes in, bytes out.
+#include "servers/dynamodb/door.h"
+
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/gzip.h"
+#include "servers/dynamodb/service.h"
+#include "tables/embedded/embedded_tables.h"
+#include "tests/support/raw_connection.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/test_runtime.h"
+
+namespace tidemark::dynamodb {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+using ::testing::Optional;
+using tidemark::testing::RawConnection;
+using tidemark::testing::RawReply;
+
+constexpr char kAnySignature[] =
+    "AWS4-HMAC-SHA256 Credential=a/20231114/us-east-1/dynamodb/aws4_request, SignedHeaders=host, "
+    "Signature=b";
+constexpr char kTables[] = "DynamoDB_20120810.";
+constexpr char kCreate[] = R"({"TableName":"things","BillingMode":"PAY_PER_REQUEST",)"
+                           R"("AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+                           R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]})";
+
+class DoorTest : public ::testing::Test {
+ protected:
+  DoorTest() {
+    tables_ = embedded::EmbeddedTables::Open({.folder = folder_.path() + "/data",
+                                              .durability = embedded::Durability::kEverySecond,
+                                              .background = false,
+                                              .clock = &runtime_.clock,
+                                              .random = &runtime_.random})
+                  .value();
+    options_.server.listen = "127.0.0.1:0";
+    options_.server.loops = 1;
+    options_.workers = 2;
+    options_.door.open = true;
+    options_.door.own_tables = {"claims"};
+  }
+
+  void Start() {
+    if (!options_.door.open) {
+      keys_ = std::make_unique<AccessKeys>(
+          tables_.get(), ReadSealKey(folder_.path() + "/key", runtime_.random).value(),
+          runtime_.runtime());
+      ASSERT_TRUE(keys_->CreateTable());
+    }
+    auto started = Service::Start(options_, tables_.get(), keys_.get(), runtime_.runtime());
+    ASSERT_TRUE(started.has_value()) << started.error().message;
+    service_ = *std::move(started);
+    connection_ = std::make_unique<RawConnection>(port());
+  }
+  uint16_t port() const {
+    const std::string& address = service_->address();
+    return static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
+  }
+
+  RawReply Send(const std::string& method, const http::Headers& headers, const std::string& body) {
+    std::string text = method + " / HTTP/1.1\r\n";
+    for (const http::Header& header : headers) text += header.name + ": " + header.value + "\r\n";
+    text += fmt::format("Content-Length: {}\r\n\r\n{}", body.size(), body);
+    connection_->Send(text);
+    return connection_->ReadReply();
+  }
+  static http::Headers HeadersFor(const std::string& target) {
+    return {{"Host", "localhost:8000"},
+            {"Content-Type", "application/x-amz-json-1.0"},
+            {"X-Amz-Date", "20231114T221320Z"},
+            {"X-Amz-Target", target},
+            {"Authorization", kAnySignature}};
+  }
+  RawReply Ask(const std::string& operation, const std::string& body) {
+    return Send("POST", HeadersFor(kTables + operation), body);
+  }
+  // A request with the signature of a key.
+  RawReply AskSigned(const NewAccessKey& key, const std::string& operation,
+                     const std::string& body) {
+    http::Headers headers{{"Host", "localhost:8000"},
+                          {"Content-Type", "application/x-amz-json-1.0"},
+                          {"X-Amz-Date", aws::BasicTime(runtime_.clock.NowSeconds())},
+                          {"X-Amz-Target", kTables + operation}};
+    const std::string time = aws::BasicTime(runtime_.clock.NowSeconds());
+    headers.Add("Authorization",
+                aws::AuthorizationFor(
+                    {.access_key = key.id, .secret = key.secret},
+                    {.date = time.substr(0, 8), .region = "eu-west-1", .service = "dynamodb"},
+                    runtime_.clock.NowSeconds(),
+                    {.path = "/", .query = "", .headers = headers, .body = body}));
+    return Send("POST", headers, body);
+  }
+
+  TempFolder folder_;
+  tidemark::testing::TestRuntime runtime_;
+  std::unique_ptr<embedded::EmbeddedTables> tables_;
+  std::unique_ptr<AccessKeys> keys_;
+  ServiceOptions options_;
+  std::unique_ptr<Service> service_;
+  std::unique_ptr<RawConnection> connection_;
+};
+
+TEST_F(DoorTest, AnswersOperations) {
+  Start();
+  const RawReply created = Ask("CreateTable", kCreate);
+  EXPECT_EQ(created.status, 200) << created.body;
+  EXPECT_THAT(created.Find("Content-Type"), Optional(std::string("application/x-amz-json-1.0")));
+  EXPECT_THAT(created.Find("x-amzn-RequestId").value_or(""), MatchesRegex("[0-9A-Z]{52}"));
+  EXPECT_EQ(created.Find("x-amz-crc32"), std::to_string(Crc32(created.body)));
+  EXPECT_EQ(Ask("PutItem", R"({"TableName":"things","Item":{"id":{"S":"a"},"n":{"N":"1"}}})").body,
+            "{}");
+  const RawReply got = Ask("GetItem", R"({"TableName":"things","Key":{"id":{"S":"a"}}})");
+  EXPECT_EQ(got.body, R"({"Item":{"id":{"S":"a"},"n":{"N":"1"}}})");
+  EXPECT_EQ(got.Find("x-amz-crc32"), std::to_string(Crc32(got.body)));
+  EXPECT_EQ(Ask("Scan", R"({"TableName":"things"})").status, 200);
+  const RawReply missing = Ask("GetItem", R"({"TableName":"nothing","Key":{"id":{"S":"a"}}})");
+  EXPECT_EQ(missing.status, 400);
+  EXPECT_EQ(missing.body,
+            R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException",)"
+            R"("message":"Requested resource not found"})");
+  EXPECT_EQ(Send("POST", HeadersFor("DynamoDBStreams_20120810.ListStreams"), "{}").body,
+            R"({"Streams":[]})");
+}
+
+TEST_F(DoorTest, TakesBothJsonTypes) {
+  Start();
+  http::Headers headers = HeadersFor("DynamoDB_20120810.ListTables");
+  headers.Set("Content-Type", "application/json; charset=utf-8");
+  const RawReply reply = Send("POST", headers, "{}");
+  EXPECT_EQ(reply.body, R"({"TableNames":[]})");
+  EXPECT_THAT(reply.Find("Content-Type"), Optional(std::string("application/json")));
+  for (const char* type : {"application/x-amz-json-1.1", "text/plain", ""}) {
+    headers.Set("Content-Type", type);
+    const RawReply refused = Send("POST", headers, "{}");
+    EXPECT_EQ(refused.status, 404) << type;
+    EXPECT_EQ(refused.body, "<UnknownOperationException/>\n");
+    EXPECT_THAT(refused.Find("x-amz-crc32"), Optional(std::string("3552371480")));
+  }
+}
+
+TEST_F(DoorTest, IsHealthy) {
+  Start();
+  const RawReply reply = Send("GET", {{"Host", "localhost"}}, "");
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body, "healthy: dynamodb.us-east-1.amazonaws.com ");
+  EXPECT_THAT(reply.Find("x-amz-crc32"), Optional(std::string("3128867991")));
+  for (const char* method : {"PUT", "DELETE", "OPTIONS"}) {
+    EXPECT_EQ(Send(method, {{"Host", "localhost"}}, "").status, 404) << method;
+  }
+}
+
+// As on AWS: what is no JSON is reported before an operation that does not exist, and that before
+// a missing signature.
+TEST_F(DoorTest, ChecksInTheOrderOfAws) {
+  Start();
+  http::Headers headers{{"Host", "localhost"}, {"Content-Type", "application/x-amz-json-1.0"}};
+  for (const char* body : {"{", "[]", "\"a\"", "{\"a\":1}x", "\xff"}) {
+    const RawReply reply = Send("POST", headers, body);
+    EXPECT_EQ(reply.status, 400);
+    EXPECT_EQ(reply.body, R"({"__type":"com.amazon.coral.service#SerializationException"})");
+  }
+  for (const char* target : {"", "PutItem", "DynamoDB_20120810.Nothing", "DynamoDB_20120810.",
+                             "DynamoDBStreams_20120810.PutItem", "DynamoDB_20111205.PutItem"}) {
+    headers.Set("X-Amz-Target", target);
+    const RawReply reply = Send("POST", headers, "{}");
+    EXPECT_EQ(reply.status, 400);
+    EXPECT_EQ(reply.body, R"({"__type":"com.amazon.coral.service#UnknownOperationException"})");
+  }
+  headers.Set("X-Amz-Target", "DynamoDB_20120810.ListTables");
+  EXPECT_EQ(Send("POST", headers, "{}").body,
+            R"({"__type":"com.amazon.coral.service#MissingAuthenticationTokenException",)"
+            R"("message":"Request is missing Authentication Token"})");
+  headers.Set("Authorization", "AWS4-HMAC-SHA256 Signature=b");
+  EXPECT_THAT(Send("POST", headers, "{}").body,
+              HasSubstr("com.amazon.coral.service#IncompleteSignatureException"));
+  EXPECT_EQ(Ask("ListTables", "").body,
+            R"({"__type":"com.amazon.coral.service#SerializationException"})");
+}
+
+TEST_F(DoorTest, PacksAndUnpacks) {
+  Start();
+  Ask("CreateTable", kCreate);
+  http::Headers headers = HeadersFor("DynamoDB_20120810.PutItem");
+  headers.Add("Content-Encoding", "gzip");
+  const std::string put =
+      fmt::format(R"({{"TableName":"things","Item":{{"id":{{"S":"a"}},"t":{{"S":"{}"}}}}}})",
+                  std::string(20'000, 'x'));
+  EXPECT_EQ(Send("POST", headers, Gzip(put)).body, "{}");
+  // A large reply is packed for those who accept it, and its checksum is that of what is sent.
+  const std::string get = R"({"TableName":"things","Key":{"id":{"S":"a"}}})";
+  EXPECT_EQ(Ask("GetItem", get).Find("Content-Encoding"), std::nullopt);
+  headers = HeadersFor("DynamoDB_20120810.GetItem");
+  headers.Add("Accept-Encoding", "deflate, gzip");
+  const RawReply packed = Send("POST", headers, get);
+  EXPECT_THAT(packed.Find("Content-Encoding"), Optional(std::string("gzip")));
+  EXPECT_EQ(packed.Find("x-amz-crc32"), std::to_string(Crc32(packed.body)));
+  EXPECT_EQ(Gunzip(packed.body, kMaxBodyBytes).value(), Ask("GetItem", get).body);
+  headers.Set("Accept-Encoding", "gzip;q=0, identity");
+  EXPECT_EQ(Send("POST", headers, get).Find("Content-Encoding"), std::nullopt);
+}
+
+TEST_F(DoorTest, SurvivesHostileGzip) {
+  Start();
+  http::Headers headers = HeadersFor("DynamoDB_20120810.ListTables");
+  headers.Add("Content-Encoding", "gzip");
+  EXPECT_EQ(Send("POST", headers, Gzip(std::string(kMaxBodyBytes + 1, ' '))).status, 413);
+  const std::string packed = Gzip("{}");
+  EXPECT_THAT(Send("POST", headers, packed.substr(0, packed.size() - 1)).body,
+              HasSubstr("SerializationException"));
+  EXPECT_THAT(Send("POST", headers, "{}").body, HasSubstr("SerializationException"));
+  EXPECT_EQ(Send("POST", headers, packed).body, R"({"TableNames":[]})");
+}
+
+TEST_F(DoorTest, RefusesBodiesAboveTheLimit) {
+  Start();
+  std::string head = "POST / HTTP/1.1\r\n";
+  for (const auto& [name, value] : HeadersFor("DynamoDB_20120810.ListTables")) {
+    head += name + ": " + value + "\r\n";
+  }
+  connection_->Send(head + fmt::format("Content-Length: {}\r\n\r\n", kMaxBodyBytes + 1));
+  EXPECT_EQ(connection_->ReadReply().status, 413);
+}
+
+// A page that resolves its own name to 127.0.0.1 sends that name as Host.
+TEST_F(DoorTest, OpenModeAnswersOnlyUnderItsOwnNames) {
+  options_.door.hosts = {"tables.test"};
+  Start();
+  http::Headers headers = HeadersFor("DynamoDB_20120810.ListTables");
+  for (const char* host : {"localhost", "localhost:8000", "127.0.0.1:1", "[::1]:8000", "[::1]",
+                           "tables.test:8000", "Tables.Test", "a.localhost"}) {
+    headers.Set("Host", host);
+    EXPECT_EQ(Send("POST", headers, "{}").status, 200) << host;
+  }
+  for (const char* host : {"evil.test", "evil.test:8000", "127.0.0.1.evil.test", "10.0.0.1",
+                           "localhost.evil.test", "127.evil"}) {
+    headers.Set("Host", host);
+    const RawReply refused = Send("POST", headers, "{}");
+    EXPECT_EQ(refused.status, 400) << host;
+    EXPECT_THAT(refused.body, HasSubstr("com.amazon.coral.service#AccessDeniedException"));
+    EXPECT_THAT(Send("GET", {{"Host", host}}, "").body, Not(HasSubstr("healthy")));
+  }
+}
+
+TEST_F(DoorTest, AllowsOtherOriginsOnlyByASetting) {
+  Start();
+  http::Headers headers = HeadersFor("DynamoDB_20120810.ListTables");
+  headers.Add("Origin", "http://a.test");
+  EXPECT_EQ(Send("POST", headers, "{}").Find("Access-Control-Allow-Origin"), std::nullopt);
+  EXPECT_EQ(Send("OPTIONS", headers, "").status, 404);
+}
+
+TEST_F(DoorTest, AllowsTheOriginsOfTheSetting) {
+  options_.door.cors = {"http://a.test"};
+  Start();
+  http::Headers headers = HeadersFor("DynamoDB_20120810.ListTables");
+  headers.Add("Origin", "http://a.test");
+  EXPECT_THAT(Send("POST", headers, "{}").Find("Access-Control-Allow-Origin"),
+              Optional(std::string("http://a.test")));
+  headers.Add("Access-Control-Request-Headers", "x-amz-target");
+  headers.Add("Access-Control-Request-Method", "POST");
+  const RawReply preflight = Send("OPTIONS", headers, "");
+  EXPECT_EQ(preflight.status, 200);
+  EXPECT_THAT(preflight.Find("Access-Control-Allow-Headers"),
+              Optional(std::string("x-amz-target")));
+  EXPECT_THAT(preflight.Find("Access-Control-Allow-Methods"), Optional(std::string("POST")));
+  headers.Set("Origin", "http://b.test");
+  EXPECT_EQ(Send("POST", headers, "{}").Find("Access-Control-Allow-Origin"), std::nullopt);
+}
+
+TEST_F(DoorTest, OpenModeIsForLoopbackOnly) {
+  options_.server.listen = "0.0.0.0:0";
+  const auto started = Service::Start(options_, tables_.get(), nullptr, runtime_.runtime());
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().message, HasSubstr("dynamodb.open accepts everybody"));
+}
+
+TEST_F(DoorTest, OwnTablesCanOnlyBeRead) {
+  Start();
+  EXPECT_EQ(Ask("DescribeTable", R"({"TableName":"claims"})").status, 400);
+  EXPECT_THAT(Ask("PutItem", R"({"TableName":"claims","Item":{"id":{"S":"a"}}})").body,
+              HasSubstr("is not authorized to perform: dynamodb:PutItem on resource: "
+                        "arn:aws:dynamodb:us-east-1:000000000000:table/claims because the table "
+                        "belongs to Tidemark"));
+  EXPECT_THAT(Ask("Scan", R"({"TableName":"tidemark-access-keys"})").body,
+              HasSubstr("AccessDeniedException"));
+}
+
+TEST_F(DoorTest, KeysAreChecked) {
+  options_.door.open = false;
+  Start();
+  const NewAccessKey all = keys_->Create("all", {}).value();
+  const NewAccessKey reader = keys_->Create("reader", {.read_only = true}).value();
+  const NewAccessKey writer = keys_->Create("writer", {.own_writes = {"claims"}}).value();
+  EXPECT_EQ(AskSigned(all, "CreateTable", kCreate).status, 200);
+  const std::string put = R"({"TableName":"things","Item":{"id":{"S":"a"}}})";
+  EXPECT_EQ(AskSigned(all, "PutItem", put).body, "{}");
+  EXPECT_EQ(AskSigned(reader, "Scan", R"({"TableName":"things"})").status, 200);
+  EXPECT_THAT(AskSigned(reader, "PutItem", put).body, HasSubstr("AccessDeniedException"));
+  const std::string claim = R"({"TableName":"claims","Item":{"id":{"S":"a"}}})";
+  EXPECT_THAT(AskSigned(all, "PutItem", claim).body, HasSubstr("AccessDeniedException"));
+  EXPECT_THAT(AskSigned(writer, "PutItem", claim).body, HasSubstr("ResourceNotFoundException"));
+
+  NewAccessKey wrong = all;
+  wrong.secret = Secret("guessed");
+  EXPECT_THAT(AskSigned(wrong, "ListTables", "{}").body, HasSubstr("InvalidSignatureException"));
+  wrong.id = "TMNOBODY";
+  EXPECT_THAT(AskSigned(wrong, "ListTables", "{}").body,
+              HasSubstr("UnrecognizedClientException\",\"message\":\"The security token included "
+                        "in the request is invalid."));
+  EXPECT_THAT(Ask("ListTables", "{}").body, HasSubstr("InvalidSignatureException"));
+  // The door answers under any name: a signature covers the Host.
+  EXPECT_EQ(Send("GET", {{"Host", "tables.test"}}, "").status, 200);
+
+  ASSERT_TRUE(keys_->Revoke("all"));
+  EXPECT_THAT(AskSigned(all, "ListTables", "{}").body, HasSubstr("UnrecognizedClientException"));
+}
+
+// Another process revokes a key: its row is gone.
+TEST_F(DoorTest, ARevokedKeyEndsWithinASecond) {
+  options_.door.open = false;
+  Start();
+  const NewAccessKey key = keys_->Create("all", {}).value();
+  EXPECT_EQ(AskSigned(key, "ListTables", "{}").status, 200);
+  ASSERT_TRUE(tables_->Delete({.table = std::string(kKeysTable), .key = {{"id", key.id}}}));
+  runtime_.clock.Advance(std::chrono::seconds(1));
+  EXPECT_THAT(AskSigned(key, "ListTables", "{}").body, HasSubstr("UnrecognizedClientException"));
+}
+
+}  // namespace
+}  // namespace tidemark::dynamodb

@@ -1,0 +1,49 @@
+#include "servers/dynamodb/rights.h"
+
+#include <fmt/format.h>
+
+namespace tidemark::dynamodb {
+
+namespace {
+
+bool IsOwn(const OwnTables& own, const std::string& table) {
+  return table.starts_with("tidemark-") || own.contains(table);
+}
+
+std::optional<Denial> DenialOfUse(const Rights& rights, const std::string& table) {
+  if (table == kKeysTable) return Denial{table, "nobody may use the table of access keys here"};
+  const bool is_for_all = rights.tables.empty();
+  if (is_for_all || rights.tables.contains(table) || rights.own_writes.contains(table)) {
+    return std::nullopt;
+  }
+  return Denial{table, "the access key was made for other tables"};
+}
+
+std::optional<Denial> DenialOfChange(const Rights& rights, const OwnTables& own,
+                                     const std::string& table) {
+  if (rights.read_only) return Denial{table, "the access key was made with --read-only"};
+  if (!IsOwn(own, table) || rights.own_writes.contains(table)) return std::nullopt;
+  return Denial{table,
+                fmt::format("the table belongs to Tidemark and can only be read here, except with "
+                            "an access key that was made with --write {}",
+                            table)};
+}
+
+}  // namespace
+
+std::optional<Denial> FindDenial(const Rights& rights, const OwnTables& own,
+                                 const wire::Call& call) {
+  // A list of all tables, or the records behind an iterator, which does not name its table.
+  if (call.tables.empty() && !rights.tables.empty()) {
+    return Denial{"*", "the access key was made for some tables only"};
+  }
+  for (const std::string& table : call.tables) {
+    if (auto denial = DenialOfUse(rights, table)) return denial;
+  }
+  for (const std::string& table : call.changed_tables) {
+    if (auto denial = DenialOfChange(rights, own, table)) return denial;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tidemark::dynamodb
