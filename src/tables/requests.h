@@ -41,6 +41,7 @@ struct UpdateTableRequest {
   std::optional<std::string> drop_index = std::nullopt;
   std::optional<UpdateStream> stream = std::nullopt;
   std::optional<Throughput> throughput = std::nullopt;
+  bool on_demand = false;  // Ends the provisioned throughput, of the indexes too.
   std::optional<bool> deletion_protected = std::nullopt;
 };
 
@@ -63,6 +64,24 @@ struct TagRequest {
   std::string table;
   Tags set = {};
   std::vector<std::string> remove = {};
+};
+
+// ---- Capacity ----
+
+// Whether a reply says what the request would cost on DynamoDB: nothing, the sum, or also what each
+// index costs.
+enum class Measure { kNone, kTotal, kIndexes };
+
+// What a request costs at one table, in DynamoDB's units: 4 KB for a read, half of it if the read
+// need not be consistent, and 1 KB for a write. Nothing is throttled by it.
+struct Capacity {
+  std::string table;
+  Measure measure = Measure::kTotal;
+  double table_units = 0;
+  std::map<std::string, double> global_indexes =
+      {};  // By name; those that cost nothing are absent.
+  std::map<std::string, double> local_indexes = {};
+  friend bool operator==(const Capacity&, const Capacity&) = default;
 };
 
 // ---- Items ----
@@ -89,6 +108,7 @@ struct PutRequest {
   Values values = {};
   ReturnValues return_values = ReturnValues::kNone;  // kNone or kAllOld.
   OnConditionFailure on_failure = OnConditionFailure::kNone;
+  Measure measure = Measure::kNone;
 };
 
 struct UpdateRequest {
@@ -100,6 +120,7 @@ struct UpdateRequest {
   Values values = {};
   ReturnValues return_values = ReturnValues::kNone;
   OnConditionFailure on_failure = OnConditionFailure::kNone;
+  Measure measure = Measure::kNone;
 };
 
 struct DeleteRequest {
@@ -110,6 +131,7 @@ struct DeleteRequest {
   Values values = {};
   ReturnValues return_values = ReturnValues::kNone;  // kNone or kAllOld.
   OnConditionFailure on_failure = OnConditionFailure::kNone;
+  Measure measure = Measure::kNone;
 };
 
 struct WriteReply {
@@ -117,6 +139,7 @@ struct WriteReply {
   std::optional<item::Item> attributes =
       std::nullopt;                                    // As return_values asks, when there are any.
   std::optional<item::Item> failed_on = std::nullopt;  // As on_failure asks.
+  std::optional<Capacity> capacity = std::nullopt;     // When it was measured and applied.
 };
 
 // ---- Reading many ----
@@ -139,6 +162,7 @@ struct QueryRequest {
   bool consistent = false;
   std::optional<uint32_t> limit = std::nullopt;          // Counts items before the filter.
   std::optional<item::Item> start_after = std::nullopt;  // A reply's `last`.
+  Measure measure = Measure::kNone;
 };
 
 struct ScanRequest {
@@ -155,6 +179,7 @@ struct ScanRequest {
   std::optional<uint32_t> segment =
       std::nullopt;  // Given with total_segments, for a parallel scan.
   std::optional<uint32_t> total_segments = std::nullopt;
+  Measure measure = Measure::kNone;
 };
 
 struct Page {
@@ -162,6 +187,7 @@ struct Page {
   uint64_t count = 0;                             // Items that passed the filter.
   uint64_t scanned = 0;                           // Items read, before the filter.
   std::optional<item::Item> last = std::nullopt;  // Set when there may be more.
+  std::optional<Capacity> capacity = std::nullopt;
 };
 
 struct BatchGetRequest {
@@ -169,12 +195,16 @@ struct BatchGetRequest {
     std::vector<item::Item> keys;
     std::optional<std::string> projection = std::nullopt;
     Names names = {};
+    // Every read of an item is consistent. This is only about what it costs.
+    bool consistent = false;
   };
   std::map<std::string, Part> tables;
+  Measure measure = Measure::kNone;
 };
 struct BatchGetReply {
   std::map<std::string, std::vector<item::Item>> items;      // Absent items are left out.
   std::map<std::string, BatchGetRequest::Part> unprocessed;  // What did not fit.
+  std::vector<Capacity> capacity = {};                       // One a table, when it was measured.
 };
 
 // ---- Writing many ----
@@ -188,11 +218,13 @@ struct BatchWriteRequest {
   };
   using Action = std::variant<Put, Delete>;
   std::map<std::string, std::vector<Action>> tables;
+  Measure measure = Measure::kNone;
 };
 // Each action is atomic on its own; the batch is not. On an Error of code kUnknown some
 // may have been applied.
 struct BatchWriteReply {
   std::map<std::string, std::vector<BatchWriteRequest::Action>> unprocessed;
+  std::vector<Capacity> capacity = {};  // One a table, when it was measured.
 };
 
 struct ConditionCheck {
@@ -210,6 +242,7 @@ struct TransactWriteRequest {
   std::vector<TransactAction> actions;
   // The same token with the same actions, within ten minutes, is applied once.
   std::optional<std::string> token = std::nullopt;
+  Measure measure = Measure::kNone;
 };
 
 enum class CancellationCode {
@@ -235,15 +268,18 @@ struct TransactWriteReply {
   TransactOutcome outcome = TransactOutcome::kApplied;
   std::vector<CancellationReason> reasons = {};
   bool replayed = false;  // The token had been applied before; nothing was written now.
+  std::vector<Capacity> capacity = {};  // One a table, when it was measured and applied.
 };
 
 struct TransactGetRequest {
   std::vector<GetRequest> gets;
+  Measure measure = Measure::kNone;
 };
 struct TransactGetReply {
   bool cancelled = false;
   std::vector<std::optional<item::Item>> items = {};  // All as of one moment.
   std::vector<CancellationReason> reasons = {};
+  std::vector<Capacity> capacity = {};  // One a table, when it was measured.
 };
 
 // ---- Streams ----

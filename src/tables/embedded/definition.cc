@@ -156,7 +156,7 @@ Status ValidateUpdate(const tables::UpdateTableRequest& request) {
                  "deleted simultaneously per table"};
   }
   if (!request.add_index && !request.drop_index && !request.stream && !request.throughput &&
-      !request.deletion_protected) {
+      !request.on_demand && !request.deletion_protected) {
     return Invalid(
         "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
         "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required");
@@ -221,6 +221,10 @@ Result<Definition> UpdateTable(const tables::UpdateTableRequest& request, Group*
   if (request.drop_index) TRY(DropIndex(*request.drop_index, table.get(), &definition));
   if (request.stream) TRY(ChangeStream(*request.stream, table.get(), group, &definition));
   if (request.throughput) table->throughput = request.throughput;
+  if (request.on_demand) {
+    table->throughput.reset();
+    for (Index& index : table->indexes) index.spec.throughput.reset();
+  }
   if (request.deletion_protected) table->deletion_protected = *request.deletion_protected;
   definition.table = std::move(table);
   return definition;

@@ -11,13 +11,13 @@ namespace tidemark::embedded {
 
 namespace {
 
-constexpr size_t kHeadBytes = 8;
+constexpr size_t kRowHeadBytes = 8;
 
 bool IsOdd(uint64_t epoch) { return epoch % 2 == 1; }
 
 // The keyspace and the hash of the partition, with which every row key begins.
 uint64_t HeadOf(std::string_view row_key) {
-  CHECK(row_key.size() >= kHeadBytes);
+  CHECK(row_key.size() >= kRowHeadBytes);
   return Reader(row_key).Fixed64();
 }
 

@@ -9,6 +9,7 @@
 #include "item/encoding.h"
 #include "item/size.h"
 #include "item/validate.h"
+#include "tables/embedded/capacity.h"
 #include "tables/embedded/row_key.h"
 #include "tables/embedded/validate.h"
 #include "tables/limits.h"
@@ -119,6 +120,7 @@ void LeaveUnprocessed(const std::string& table, const tables::BatchGetRequest::P
   if (added) {
     place->second.projection = part.projection;
     place->second.names = part.names;
+    place->second.consistent = part.consistent;
   }
   place->second.keys.push_back(part.keys[key]);
 }
@@ -212,21 +214,33 @@ Result<tables::BatchGetReply> BatchGetItems(const Store& store, const Catalog& c
   for (const auto& [table, part] : request.tables) {
     const BatchPart& rows = prepared.at(table);
     std::vector<Item>& items = reply.items[table];
+    const auto measure = [&, &name = table, &settings = part](size_t item_bytes) {
+      if (request.measure == tables::Measure::kNone) return;
+      AddCapacity({.table = name,
+                   .measure = request.measure,
+                   .table_units = ReadUnits(item_bytes, settings.consistent)},
+                  &reply.capacity);
+    };
     for (size_t i = 0; i < rows.row_keys.size(); ++i) {
       if (is_full) {
         LeaveUnprocessed(table, part, i, &reply);
         continue;
       }
-      if (!TRY(store.Get(Family::kRows, rows.row_keys[i], &value))) continue;
+      if (!TRY(store.Get(Family::kRows, rows.row_keys[i], &value))) {
+        measure(0);
+        continue;
+      }
       Item item = TRY(item::DecodeItem(value));
       // DynamoDB counts the whole item. The JSON has only the part that was asked for.
-      size.bytes += item::SizeBytes(item);
+      const size_t item_bytes = item::SizeBytes(item);
+      size.bytes += item_bytes;
       Item projected = Projected(std::move(item), rows.projection);
       size.json_bytes += item::JsonBytes(projected);
       is_full = !size.Fits(tables::kMaxBatchGetBytes);
       if (is_full) {
         LeaveUnprocessed(table, part, i, &reply);
       } else {
+        measure(item_bytes);
         items.push_back(std::move(projected));
         ++size.items;
       }
@@ -244,16 +258,25 @@ Result<tables::TransactGetReply> TransactGetItems(const Store& store, const Cata
   const Snapshot snapshot = store.TakeSnapshot();
   ReplySize size;
   std::string value;
+  const auto measure = [&](const Table& table, size_t bytes) {
+    if (request.measure == tables::Measure::kNone) return;
+    AddCapacity(
+        {.table = table.name, .measure = request.measure, .table_units = TransactReadUnits(bytes)},
+        &reply.capacity);
+  };
   for (size_t i = 0; i < prepared.size(); ++i) {
     if (!TRY(store.Get(Family::kRows, row_keys[i], &value, snapshot))) {
+      measure(*prepared[i].table, 0);
       reply.items.push_back(std::nullopt);
       continue;
     }
     Item item = TRY(item::DecodeItem(value));
-    size.bytes += item::SizeBytes(item);
+    const size_t item_bytes = item::SizeBytes(item);
+    size.bytes += item_bytes;
     Item projected = Projected(std::move(item), prepared[i].projection);
     size.json_bytes += item::JsonBytes(projected);
     if (!size.Fits(tables::kMaxTransactBytes)) return TooLarge(prepared.size(), i);
+    measure(*prepared[i].table, item_bytes);
     reply.items.push_back(std::move(projected));
     ++size.items;
   }

@@ -11,6 +11,7 @@
 #include "item/encoding.h"
 #include "item/limits.h"
 #include "item/size.h"
+#include "tables/embedded/capacity.h"
 #include "tables/embedded/validate.h"
 #include "tables/limits.h"
 
@@ -117,6 +118,13 @@ Status ValidateTransaction(const tables::TransactWriteRequest& request) {
   return Done{};
 }
 
+// A transaction writes an item twice: once to prepare, and once to commit. Its indexes are written
+// once.
+void AddDoubled(tables::Capacity capacity, std::vector<tables::Capacity>* all) {
+  capacity.table_units *= 2;
+  AddCapacity(capacity, all);
+}
+
 bool NamesARowTwice(const std::vector<Target>& targets) {
   std::vector<std::string_view> rows;
   rows.reserve(targets.size());
@@ -148,6 +156,7 @@ Result<TransactChange> TransactChange::PrepareActions(Request& request) {
     Write write =
         TRY(std::visit([](auto& one) { return embedded::Prepare(std::move(one)); }, action));
     write.return_values = tables::ReturnValues::kNone;
+    write.measure = request.measure;
     change.writes_.push_back(std::move(write));
   }
   return change;
@@ -206,6 +215,7 @@ Status TransactChange::Evaluate(Group* group) {
   std::vector<Target> targets = TRY(FindTargets(group->catalog()));
   if (reply_.outcome == tables::TransactOutcome::kCancelled) return Done{};
   std::vector<ItemChange> changes;
+  std::vector<tables::Capacity> capacity;
   changes.reserve(targets.size());
   for (size_t i = 0; i < targets.size(); ++i) {
     Result<Decision> decision = Decide(std::move(writes_[i]), std::move(targets[i]), group);
@@ -219,11 +229,13 @@ Status TransactChange::Evaluate(Group* group) {
                  .message = std::string(kConditionFailed),
                  .item = std::move(decision->reply.failed_on)});
     } else {
+      if (decision->reply.capacity) AddDoubled(*decision->reply.capacity, &capacity);
       changes.push_back(std::move(*decision->change));
     }
   }
   if (reply_.outcome == tables::TransactOutcome::kCancelled) return Done{};
   for (ItemChange& change : changes) group->Add(std::move(change));
+  reply_.capacity = std::move(capacity);
   if (token_) {
     group->AddToken(*token_, {.expires = group->now() + tables::kTokenLife.count(),
                               .fingerprint = fingerprint_});
@@ -244,12 +256,12 @@ Result<BatchChange> BatchChange::Prepare(const tables::BatchWriteRequest& reques
     }
     for (const tables::BatchWriteRequest::Action& action : actions) {
       if (const auto* put = std::get_if<tables::BatchWriteRequest::Put>(&action)) {
-        change.writes_.push_back(
-            TRY(embedded::Prepare(tables::PutRequest{.table = table, .item = put->item})));
+        change.writes_.push_back(TRY(embedded::Prepare(
+            tables::PutRequest{.table = table, .item = put->item, .measure = request.measure})));
       } else {
         const item::Item& key = std::get<tables::BatchWriteRequest::Delete>(action).key;
-        change.writes_.push_back(
-            TRY(embedded::Prepare(tables::DeleteRequest{.table = table, .key = key})));
+        change.writes_.push_back(TRY(embedded::Prepare(
+            tables::DeleteRequest{.table = table, .key = key, .measure = request.measure})));
       }
     }
   }
@@ -271,6 +283,8 @@ Status BatchChange::Evaluate(Group* group) {
     Target target = TRY(FindTarget(write, group->catalog()));
     if (!rows.insert(target.row_key).second) return Invalid(std::string(kTwiceInBatch));
     decisions.push_back(TRY(Decide(std::move(write), std::move(target), group)));
+    const auto& capacity = decisions.back().reply.capacity;
+    if (capacity) AddCapacity(*capacity, &capacity_);
   }
   for (Decision& decision : decisions) group->Add(std::move(*decision.change));
   return Done{};

@@ -46,11 +46,12 @@ class BatchChange final : public Change {
   static Result<BatchChange> Prepare(const tables::BatchWriteRequest& request);
   Status Evaluate(Group* group) override;
   // Everything is processed.
-  static tables::BatchWriteReply TakeReply() { return {}; }
+  tables::BatchWriteReply TakeReply() { return {.capacity = std::move(capacity_)}; }
 
  private:
   BatchChange() = default;
   std::vector<Write> writes_;
+  std::vector<tables::Capacity> capacity_;
 };
 
 }  // namespace tidemark::embedded

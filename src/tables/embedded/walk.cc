@@ -12,6 +12,7 @@
 #include "item/encoding.h"
 #include "item/size.h"
 #include "item/validate.h"
+#include "tables/embedded/capacity.h"
 #include "tables/embedded/index.h"
 #include "tables/embedded/row_key.h"
 #include "tables/embedded/validate.h"
@@ -43,6 +44,8 @@ struct WalkPlan {
   // Whether the table's item of an index row is read too, and for what.
   enum class Fetch { kNothing, kForFilter, kForReply } fetch = Fetch::kNothing;
   std::optional<uint32_t> limit;
+  bool consistent = false;
+  tables::Measure measure = tables::Measure::kNone;
 
   Keyspace keyspace() const { return index == nullptr ? table->keyspace : index->keyspace; }
   const item::KeySchema& keys() const { return index == nullptr ? table->keys : index->spec.keys; }
@@ -56,6 +59,8 @@ template <typename Request>
 Result<WalkPlan> ParseCommon(const Request& request, Bindings* bindings) {
   WalkPlan plan;
   plan.limit = request.limit;
+  plan.consistent = request.consistent;
+  plan.measure = request.measure;
   if (request.filter) {
     plan.filter = TRY(expression::ParseCondition(*request.filter, "FilterExpression", bindings));
   }
@@ -338,6 +343,26 @@ size_t Keep(const WalkPlan& plan, Item item, tables::Page* page) {
   return item::JsonBytes(page->items.back());
 }
 
+// What a walk has read, in bytes, and what the table's items cost that it read for a local index.
+struct Consumed {
+  size_t bytes = 0;
+  double fetched_units = 0;
+};
+
+std::optional<tables::Capacity> CapacityOf(const WalkPlan& plan, const Consumed& consumed) {
+  if (plan.measure == tables::Measure::kNone) return std::nullopt;
+  tables::Capacity capacity{.table = plan.table->name, .measure = plan.measure};
+  const double units = ReadUnits(consumed.bytes, plan.consistent);
+  if (plan.index == nullptr) {
+    capacity.table_units = units;
+    return capacity;
+  }
+  const bool is_global = plan.index->spec.kind == tables::IndexKind::kGlobal;
+  (is_global ? capacity.global_indexes : capacity.local_indexes)[plan.index->spec.name] = units;
+  capacity.table_units = consumed.fetched_units;
+  return capacity;
+}
+
 Result<tables::Page> RunWalk(const Store& store, const WalkPlan& plan) {
   std::optional<Snapshot> snapshot;
   if (plan.fetch != WalkPlan::Fetch::kNothing) snapshot.emplace(store.TakeSnapshot());
@@ -346,24 +371,31 @@ Result<tables::Page> RunWalk(const Store& store, const WalkPlan& plan) {
   tables::Page page;
   size_t bytes = 0;
   size_t json_bytes = 0;
+  Consumed consumed;
   for (SeekToStart(plan, &cursor); cursor.valid(); plan.forward ? cursor.Next() : cursor.Prev()) {
     Item item = TRY(item::DecodeItem(cursor.value()));
+    const size_t row_bytes = item::SizeBytes(item);
+    consumed.bytes += row_bytes;
     std::optional<Item> whole;
-    if (snapshot) whole = TRY(FetchFromTable(store, plan, item, *snapshot));
+    if (snapshot) {
+      whole = TRY(FetchFromTable(store, plan, item, *snapshot));
+      consumed.fetched_units += ReadUnits(item::SizeBytes(*whole), plan.consistent);
+    }
     const bool kept = !plan.filter || plan.filter->Holds(whole ? *whole : item);
     if (plan.fetch == WalkPlan::Fetch::kForReply) item = *std::move(whole);
     ++page.scanned;
-    bytes += item::SizeBytes(item);
+    bytes += plan.fetch == WalkPlan::Fetch::kForReply ? item::SizeBytes(item) : row_bytes;
     // DynamoDB's limits count items before the filter, so a page may reach one and still be empty.
     const bool full = page.scanned == plan.limit || bytes >= tables::kMaxPageBytes;
     if (full) page.last = KeysOf(plan, item);
     if (kept) json_bytes += Keep(plan, std::move(item), &page);
-    if (full) return page;
+    if (full) break;
     if (json_bytes < tables::kMaxPageJsonBytes) continue;
     // The item is in the page already. This is rare, so its row is decoded once more.
     page.last = KeysOf(plan, TRY(item::DecodeItem(cursor.value())));
-    return page;
+    break;
   }
+  page.capacity = CapacityOf(plan, consumed);
   // A cursor also ends at a damaged block. Without this check the reply would look as if there were
   // no more rows.
   TRY(cursor.status());
@@ -376,7 +408,8 @@ Result<tables::Page> RunWalk(const Store& store, const WalkPlan& plan) {
 bool IsWholePartition(const tables::QueryRequest& request) {
   return request.partition && request.key_condition.empty() && !request.index && !request.filter &&
          !request.projection && request.names.empty() && request.values.empty() &&
-         !request.select && request.forward && !request.limit && !request.start_after;
+         !request.select && request.forward && !request.limit && !request.start_after &&
+         request.measure == tables::Measure::kNone;
 }
 
 // The rows from the store; nullopt when there are more than the cache keeps, or when a walk in

@@ -11,6 +11,7 @@
 #include "item/limits.h"
 #include "item/size.h"
 #include "item/validate.h"
+#include "tables/embedded/capacity.h"
 #include "tables/embedded/index.h"
 #include "tables/embedded/validate.h"
 
@@ -37,6 +38,7 @@ Result<Write> PrepareCommon(const Request& request) {
   Write write;
   write.table = request.table;
   write.on_failure = request.on_failure;
+  if constexpr (requires { request.measure; }) write.measure = request.measure;
   return write;
 }
 
@@ -228,6 +230,10 @@ Result<Decision> Decide(Write write, Target target, Group* group) {
   // A check writes nothing. The item may be older than an index that would not take it today.
   if (next && !write.checks_only) TRY(CheckNext(write, *target.table, *next));
   decision.reply.attributes = Returned(write, *previous, next);
+  if (write.measure != tables::Measure::kNone) {
+    decision.reply.capacity =
+        WriteCapacity(*target.table, target.key, *previous, next, write.measure);
+  }
   decision.change = ItemChange{.table = std::move(target.table),
                                .key = std::move(target.key),
                                .row_key = std::move(target.row_key),

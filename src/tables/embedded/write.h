@@ -35,6 +35,7 @@ struct Write {
   std::string_view too_large;             // The error text for an item over the limit.
   tables::ReturnValues return_values = tables::ReturnValues::kNone;
   tables::OnConditionFailure on_failure = tables::OnConditionFailure::kNone;
+  tables::Measure measure = tables::Measure::kNone;
 };
 
 Result<Write> Prepare(const tables::PutRequest& request);
