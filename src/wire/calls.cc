@@ -33,6 +33,7 @@ TableNames TablesOf(const Request& request) {
     return {};
   }
 }
+TableNames TablesOf(const GetItemRequest& request) { return {request.get.table}; }
 TableNames TablesOf(const tables::ListStreamsRequest& request) {
   return request.table ? TableNames{*request.table} : TableNames();
 }
@@ -84,8 +85,35 @@ constexpr auto kSubmittedWrite = [](Tables& tables, auto request) {
   return tables.Submit(Tables::WriteRequest(std::move(request)), std::nullopt);
 };
 
-using Submitted = std::remove_cvref_t<decltype(kSubmitted)>;
-using SubmittedWrite = std::remove_cvref_t<decltype(kSubmittedWrite)>;
+// What an item costs depends on its size, which only a batch tells.
+constexpr auto kGet = [](Tables& tables, const GetItemRequest& request) -> Later<GetItemReply> {
+  const tables::GetRequest& get = request.get;
+  if (request.measure == tables::Measure::kNone) {
+    return tables.Submit(get, std::nullopt)
+        .Then([](Result<std::optional<item::Item>> item) -> Result<GetItemReply> {
+          return GetItemReply{.item = TRY(std::move(item))};
+        });
+  }
+  tables::BatchGetRequest batch{.measure = request.measure};
+  batch.tables[get.table] = {.keys = {get.key},
+                             .projection = get.projection,
+                             .names = get.names,
+                             .consistent = request.consistent};
+  return tables.Submit(std::move(batch), std::nullopt)
+      .Then([table = get.table](Result<tables::BatchGetReply> answer) -> Result<GetItemReply> {
+        tables::BatchGetReply reply = TRY(std::move(answer));
+        GetItemReply got;
+        std::vector<item::Item>& items = reply.items[table];
+        if (!items.empty()) got.item = std::move(items.front());
+        if (!reply.capacity.empty()) got.capacity = std::move(reply.capacity.front());
+        return got;
+      });
+};
+
+template <typename Make>
+constexpr bool kSubmits = std::is_same_v<Make, std::remove_cvref_t<decltype(kSubmitted)>> ||
+                          std::is_same_v<Make, std::remove_cvref_t<decltype(kSubmittedWrite)>> ||
+                          std::is_same_v<Make, std::remove_cvref_t<decltype(kGet)>>;
 
 constexpr auto kDescribe = [](Tables& tables, const TableRequest& request) {
   return tables.DescribeTable(request.table);
@@ -112,9 +140,42 @@ constexpr auto kUntag = [](Tables& tables, const UntagResourceRequest& request) 
 constexpr auto kListTags = [](Tables& tables, const TableRequest& request) {
   return tables.ListTags(request.table);
 };
-constexpr auto kShowStream = [](Tables& tables, const StreamRequest& request) {
-  return tables.DescribeStream(request.arn);
+constexpr auto kShowStream = [](Tables& tables,
+                                const StreamRequest& request) -> Result<tables::StreamDescription> {
+  tables::StreamDescription stream = TRY(tables.DescribeStream(request.arn));
+  if (request.after_shard) {
+    std::erase_if(stream.shards,
+                  [&](const tables::Shard& shard) { return shard.id <= *request.after_shard; });
+  }
+  return stream;
 };
+
+// ---- What is only described ----
+
+Later<Message> Answered(std::string body) { return Message{.body = std::move(body)}; }
+
+// The limits of an account, as AWS has them. Nothing here is limited by them.
+Result<Call> DecodeDescribeLimits(const Json& /*body*/) {
+  return Call{.make = [](Tables&) {
+    return Answered(R"({"AccountMaxReadCapacityUnits":80000,"AccountMaxWriteCapacityUnits":80000,)"
+                    R"("TableMaxReadCapacityUnits":40000,"TableMaxWriteCapacityUnits":40000})");
+  }};
+}
+
+// A table has no backups of AWS's kind.
+Result<Call> DecodeDescribeContinuousBackups(const Json& body) {
+  const auto request = TRY(kDescribeTable.decode_request(body));
+  return Call{
+      .tables = {request.table}, .make = [request](Tables& tables) -> Later<Message> {
+        if (const auto found = tables.DescribeTable(request.table); !found) {
+          if (found.error().code != ErrorCode::kNotFound) return EncodeError(found.error());
+          return EncodeException("TableNotFoundException", "Table not found: " + request.table);
+        }
+        return Answered(R"({"ContinuousBackupsDescription":{"ContinuousBackupsStatus":"ENABLED",)"
+                        R"("PointInTimeRecoveryDescription":{"PointInTimeRecoveryStatus":)"
+                        R"("DISABLED"}}})");
+      }};
+}
 
 // ---- The table ----
 
@@ -128,10 +189,15 @@ Status RefuseRepeatedNames(const Json& body) {
                              item::kSerializationPrefix, *repeated));
 }
 
+template <auto decode>
+Result<Call> Checked(const Json& body) {
+  TRY(RefuseRepeatedNames(body));
+  return decode(body);
+}
+
 template <const auto& operation, Effect effect, typename Make>
 Result<Call> DecodeCall(const Json& body) {
   using Reply = typename std::remove_cvref_t<decltype(operation)>::Reply;
-  TRY(RefuseRepeatedNames(body));
   auto request = TRY(operation.decode_request(body));
   Call call{.tables = TablesOf(request)};
   if constexpr (effect == Effect::kChanges) call.changed_tables = ChangedTables(request);
@@ -147,8 +213,8 @@ template <const auto& operation, Effect effect, typename Make>
 CallRow Row(Make /*make*/) {
   return {.name = operation.name,
           .service = operation.service,
-          .blocks = !std::is_same_v<Make, Submitted> && !std::is_same_v<Make, SubmittedWrite>,
-          .decode = &DecodeCall<operation, effect, Make>};
+          .blocks = !kSubmits<Make>,
+          .decode = &Checked<&DecodeCall<operation, effect, Make>>};
 }
 
 const auto kCalls = std::to_array<CallRow>({
@@ -157,10 +223,14 @@ const auto kCalls = std::to_array<CallRow>({
     Row<kCreateTable, Effect::kChanges>(kBlocking<&Tables::CreateTable>),
     Row<kDeleteItem, Effect::kChanges>(kSubmittedWrite),
     Row<kDeleteTable, Effect::kChanges>(kDrop),
+    CallRow{.name = "DescribeContinuousBackups",
+            .blocks = true,
+            .decode = &Checked<&DecodeDescribeContinuousBackups>},
+    CallRow{.name = "DescribeLimits", .decode = &Checked<&DecodeDescribeLimits>},
     Row<kDescribeStream, Effect::kReads>(kShowStream),
     Row<kDescribeTable, Effect::kReads>(kDescribe),
     Row<kDescribeTimeToLive, Effect::kReads>(kShowTimeToLive),
-    Row<kGetItem, Effect::kReads>(kSubmitted),
+    Row<kGetItem, Effect::kReads>(kGet),
     Row<kGetRecords, Effect::kReads>(kSubmitted),
     Row<kGetShardIterator, Effect::kReads>(kBlocking<&Tables::GetShardIterator>),
     Row<kListStreams, Effect::kReads>(kBlocking<&Tables::ListStreams>),

@@ -77,12 +77,14 @@ TEST(CallsTest, RequestsAboutItemsHoldNoThread) {
             R"({"RequestItems":{"t":[{"DeleteRequest":{"Key":{"id":{"S":"a"}}}}]}})"},
            {"TransactWriteItems", R"({"TransactItems":[{"Put":{)" + item + "}}]}"},
            {"Scan", R"({"TableName":"t"})"},
+           {"GetItem", "{" + key + R"(,"ReturnConsumedCapacity":"TOTAL"})"},
            {"BatchGetItem", R"({"RequestItems":{"t":{"Keys":[{"id":{"S":"a"}}]}}})"},
            {"TransactGetItems", R"({"TransactItems":[{"Get":{)" + key + "}}]}"},
            {"GetRecords", R"({"ShardIterator":"i"})"}}) {
     SCOPED_TRACE(name);
     HeldTables tables;
     const auto document = JsonDocument::Parse(text);
+    EXPECT_FALSE(FindCall(name)->blocks);
     const Call call = FindCall(name)->decode(document->root()).value();
     std::optional<int> status;
     call.make(tables).Then([&](Result<Message> reply) { status = reply->status; });

@@ -1,7 +1,6 @@
 #include "wire/fields.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -15,29 +14,6 @@ std::string Shown(std::string_view member) {
   const bool is_capital = !shown.empty() && shown[0] >= 'A' && shown[0] <= 'Z';
   if (is_capital) shown[0] = static_cast<char>(shown[0] - 'A' + 'a');
   return shown;
-}
-
-// What to do instead of a parameter that a request must not have. DynamoDB itself advises against
-// most of these.
-struct Advice {
-  std::string_view member;
-  std::string_view text;
-};
-constexpr Advice kAdvice[] = {
-    {"AttributeUpdates", "use UpdateExpression"},
-    {"AttributesToGet", "use ProjectionExpression"},
-    {"BillingMode", "leave it out, because capacity is only recorded here and limits nothing"},
-    {"ConditionalOperator", "use ConditionExpression or FilterExpression, with AND and OR"},
-    {"ExclusiveStartShardId", "leave it out, because a stream has one shard"},
-    {"Expected", "use ConditionExpression"},
-    {"KeyConditions", "use KeyConditionExpression"},
-    {"QueryFilter", "use FilterExpression"},
-    {"ScanFilter", "use FilterExpression"},
-};
-
-std::string_view AdviceFor(std::string_view member) {
-  const auto* found = std::ranges::find(kAdvice, member, &Advice::member);
-  return found == std::end(kAdvice) ? "leave it out" : found->text;
 }
 
 Error Constraint(std::string_view value, std::string_view member, std::string_view constraint) {
@@ -112,8 +88,7 @@ Status FieldReader::Finish() {
   for (const auto& [member, value] : object_.Members()) {
     const bool is_known = std::ranges::find(known_, member) != known_.end();
     if (!is_known && !value.IsNull()) {
-      return Invalid(
-          fmt::format("the parameter '{}' is not supported here: {}", member, AdviceFor(member)));
+      return Invalid(fmt::format("the parameter '{}' is not supported here: leave it out", member));
     }
   }
   return status_;

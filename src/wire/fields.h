@@ -229,6 +229,17 @@ struct Codec<bool> {
 };
 
 template <>
+struct Codec<double> {
+  static void Write(double value, JsonWriter* writer) { writer->Double(value); }
+  static Status Read(const Json& json, const Place& /*place*/, double* value) {
+    const std::optional<double> number = json.AsDouble();
+    if (!number) return item::NotAScalar(json, "java.lang.Double");
+    *value = *number;
+    return Done{};
+  }
+};
+
+template <>
 struct Codec<item::Item> {
   static void Write(const item::Item& item, JsonWriter* writer) { item::EncodeJson(item, writer); }
   static Status Read(const Json& json, const Place& /*place*/, item::Item* item) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "wire/fields.h"
+#include "wire/legacy.h"
 #include "wire/names.h"
 #include "wire/operation.h"
 #include "wire/plain.h"
@@ -18,20 +19,6 @@ constexpr std::string_view kConditionFailedText = "The conditional request faile
 }  // namespace
 
 // ---- One item ----
-
-// DynamoDB can report what a request costs. Nothing is counted here, so only the default is taken,
-// which clients often send.
-template <typename F>
-void DescribeCapacity(F& fields) {
-  fields.OnlyAs("ReturnConsumedCapacity", "NONE",
-                "no capacity is counted, so leave the parameter out");
-}
-template <typename F>
-void DescribeCosts(F& fields) {
-  DescribeCapacity(fields);
-  fields.OnlyAs("ReturnItemCollectionMetrics", "NONE",
-                "item collections are not measured, so leave the parameter out");
-}
 
 template <typename F, typename Request>
 void DescribeNames(F& fields, Request& request) {
@@ -52,11 +39,99 @@ void DescribeAction(F& fields, Ref<F, tables::GetRequest> get) {
   DescribeNames(fields, get);
 }
 
+// ---- Capacity ----
+
+template <typename F, typename Request>
+void DescribeMeasure(F& fields, Request& request) {
+  fields.Default("ReturnConsumedCapacity", request.measure, tables::Measure::kNone);
+}
+
+// Sizes of item collections are not reported.
 template <typename F>
-void Describe(F& fields, Ref<F, tables::GetRequest> request) {
-  DescribeAction(fields, request);
-  fields.WithoutEffect("ConsistentRead");  // Every read of an item is consistent.
-  DescribeCapacity(fields);
+void DescribeCollections(F& fields) {
+  fields.WithoutEffect("ReturnItemCollectionMetrics");
+}
+
+// {"CapacityUnits": 1.0}
+struct Units {
+  double units = 0;
+};
+template <typename F>
+void Describe(F& fields, Ref<F, Units> units) {
+  fields.Required("CapacityUnits", units.units);
+}
+
+namespace {
+
+using UnitsByName = std::map<std::string, double>;
+
+double SumOf(const UnitsByName& units) {
+  double sum = 0;
+  for (const auto& [name, one] : units) sum += one;
+  return sum;
+}
+
+void WriteUnits(FieldWriter& fields, std::string_view member, const UnitsByName& units) {
+  std::map<std::string, Units> written;
+  for (const auto& [name, one] : units) written[name] = {one};
+  fields.UnlessEmpty(member, written);
+}
+
+void ReadUnits(FieldReader& fields, std::string_view member, UnitsByName* units) {
+  std::map<std::string, Units> read;
+  fields.Always(member, read);
+  for (const auto& [name, one] : read) (*units)[name] = one.units;
+}
+
+void WriteCapacity(FieldWriter& fields, const tables::Capacity& capacity) {
+  fields.Required("CapacityUnits", capacity.table_units + SumOf(capacity.global_indexes) +
+                                       SumOf(capacity.local_indexes));
+  if (capacity.measure != tables::Measure::kIndexes) return;
+  fields.Required("Table", Units{capacity.table_units});
+  WriteUnits(fields, "GlobalSecondaryIndexes", capacity.global_indexes);
+  WriteUnits(fields, "LocalSecondaryIndexes", capacity.local_indexes);
+}
+
+void ReadCapacity(FieldReader& fields, tables::Capacity& capacity) {
+  fields.Required("CapacityUnits", capacity.table_units);
+  std::optional<Units> table;
+  fields.Optional("Table", table);
+  if (!table) return;
+  capacity.measure = tables::Measure::kIndexes;
+  capacity.table_units = table->units;
+  ReadUnits(fields, "GlobalSecondaryIndexes", &capacity.global_indexes);
+  ReadUnits(fields, "LocalSecondaryIndexes", &capacity.local_indexes);
+}
+
+}  // namespace
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::Capacity> capacity) {
+  fields.Required("TableName", capacity.table);
+  if constexpr (std::is_same_v<F, FieldWriter>)
+    WriteCapacity(fields, capacity);
+  else
+    ReadCapacity(fields, capacity);
+}
+
+// ---- Reads of one item ----
+
+template <typename F>
+void Describe(F& fields, Ref<F, GetItemRequest> request) {
+  DescribeAction(fields, request.get);
+  fields.Default("ConsistentRead", request.consistent, false);
+  DescribeMeasure(fields, request);
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    Legacy legacy(&fields, &request.get.names, nullptr);
+    legacy.Projection(&request.get.projection);
+    legacy.Finish();
+  }
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, GetItemReply> reply) {
+  fields.Optional("Item", reply.item);
+  fields.Optional("ConsumedCapacity", reply.capacity);
 }
 
 // What a write has in common with an action of a transaction.
@@ -104,7 +179,14 @@ template <typename F, typename Request>
 void DescribeSingleWrite(F& fields, Request& request) {
   DescribeAction(fields, request);
   fields.Default("ReturnValues", request.return_values, tables::ReturnValues::kNone);
-  DescribeCosts(fields);
+  DescribeMeasure(fields, request);
+  DescribeCollections(fields);
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    Legacy legacy(&fields, &request.names, &request.values);
+    if constexpr (requires { request.update; }) legacy.Update(&request.update);
+    legacy.Condition(&request.condition);
+    legacy.Finish();
+  }
 }
 
 template <typename F>
@@ -123,6 +205,13 @@ void Describe(F& fields, Ref<F, tables::DeleteRequest> request) {
 template <typename F>
 void Describe(F& fields, Ref<F, tables::WriteReply> reply) {
   fields.Optional("Attributes", reply.attributes);
+  fields.Optional("ConsumedCapacity", reply.capacity);
+}
+
+// One for each table.
+template <typename F, typename Reply>
+void DescribeCapacities(F& fields, Reply& reply) {
+  fields.UnlessEmpty("ConsumedCapacity", reply.capacity);
 }
 
 // ---- Many items ----
@@ -138,7 +227,7 @@ void DescribeReading(F& fields, Request& request) {
   fields.Default("ConsistentRead", request.consistent, false);
   fields.Optional("Limit", request.limit);
   fields.Optional("ExclusiveStartKey", request.start_after);
-  DescribeCapacity(fields);
+  DescribeMeasure(fields, request);
 }
 
 template <typename F>
@@ -146,6 +235,13 @@ void Describe(F& fields, Ref<F, tables::QueryRequest> request) {
   DescribeReading(fields, request);
   fields.Default("KeyConditionExpression", request.key_condition, "");
   fields.Default("ScanIndexForward", request.forward, true);
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    Legacy legacy(&fields, &request.names, &request.values);
+    legacy.KeyCondition(&request.key_condition);
+    legacy.Filter("QueryFilter", &request.filter);
+    legacy.Projection(&request.projection);
+    legacy.Finish();
+  }
 }
 
 template <typename F>
@@ -153,6 +249,12 @@ void Describe(F& fields, Ref<F, tables::ScanRequest> request) {
   DescribeReading(fields, request);
   fields.Optional("Segment", request.segment);
   fields.Optional("TotalSegments", request.total_segments);
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    Legacy legacy(&fields, &request.names, &request.values);
+    legacy.Filter("ScanFilter", &request.filter);
+    legacy.Projection(&request.projection);
+    legacy.Finish();
+  }
 }
 
 template <typename F>
@@ -160,6 +262,7 @@ void Describe(F& fields, Ref<F, tables::Page> page) {
   fields.Required("Count", page.count);
   fields.Required("ScannedCount", page.scanned);
   fields.Optional("LastEvaluatedKey", page.last);
+  fields.Optional("ConsumedCapacity", page.capacity);
   // A reply to Select=COUNT has no items.
   const bool is_written = std::is_same_v<F, FieldWriter>;
   if (is_written && page.items.empty() && page.count > 0) return;
@@ -171,19 +274,25 @@ void Describe(F& fields, Ref<F, tables::BatchGetRequest::Part> part) {
   fields.Required("Keys", part.keys);
   fields.Optional("ProjectionExpression", part.projection);
   DescribeNames(fields, part);
-  fields.WithoutEffect("ConsistentRead");
+  fields.Default("ConsistentRead", part.consistent, false);
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    Legacy legacy(&fields, &part.names, nullptr);
+    legacy.Projection(&part.projection);
+    legacy.Finish();
+  }
 }
 
 template <typename F>
 void Describe(F& fields, Ref<F, tables::BatchGetRequest> request) {
   fields.Required("RequestItems", request.tables);
-  DescribeCapacity(fields);
+  DescribeMeasure(fields, request);
 }
 
 template <typename F>
 void Describe(F& fields, Ref<F, tables::BatchGetReply> reply) {
   fields.Always("Responses", reply.items);
   fields.Always("UnprocessedKeys", reply.unprocessed);
+  DescribeCapacities(fields, reply);
 }
 
 template <>
@@ -203,12 +312,14 @@ void DescribeAction(F& fields, Ref<F, tables::BatchWriteRequest::Delete> gone) {
 template <typename F>
 void Describe(F& fields, Ref<F, tables::BatchWriteRequest> request) {
   fields.Required("RequestItems", request.tables);
-  DescribeCosts(fields);
+  DescribeMeasure(fields, request);
+  DescribeCollections(fields);
 }
 
 template <typename F>
 void Describe(F& fields, Ref<F, tables::BatchWriteReply> reply) {
   fields.Always("UnprocessedItems", reply.unprocessed);
+  DescribeCapacities(fields, reply);
 }
 
 // ---- Transactions ----
@@ -224,26 +335,58 @@ constexpr std::string_view kActionName<tables::DeleteRequest> = "Delete";
 template <>
 constexpr std::string_view kActionName<tables::GetRequest> = "Get";
 
+// In transactions DynamoDB says once more which kind of units they are.
+struct TransactCapacity {
+  tables::Capacity capacity;
+  std::string_view kind;
+};
+template <typename F>
+void Describe(F& fields, Ref<F, TransactCapacity> of_table) {
+  Describe(fields, of_table.capacity);
+  if constexpr (std::is_same_v<F, FieldWriter>) {
+    const tables::Capacity& capacity = of_table.capacity;
+    fields.Required(of_table.kind, capacity.table_units + SumOf(capacity.global_indexes) +
+                                       SumOf(capacity.local_indexes));
+  }
+}
+
+template <typename F, typename Capacities>
+void DescribeTransactCapacities(F& fields, Capacities& capacities, std::string_view kind) {
+  std::vector<TransactCapacity> list;
+  for (const tables::Capacity& capacity : capacities) list.push_back({capacity, kind});
+  fields.UnlessEmpty("ConsumedCapacity", list);
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    for (TransactCapacity& one : list) capacities.push_back(std::move(one.capacity));
+  }
+}
+
 template <typename F>
 void Describe(F& fields, Ref<F, tables::TransactWriteRequest> request) {
   fields.Required("TransactItems", request.actions);
   fields.Optional("ClientRequestToken", request.token);
-  DescribeCosts(fields);
+  DescribeMeasure(fields, request);
+  DescribeCollections(fields);
 }
 
 template <typename F>
 void Describe(F& fields, Ref<F, tables::TransactGetRequest> request) {
   std::vector<std::variant<tables::GetRequest>> actions(request.gets.begin(), request.gets.end());
   fields.Required("TransactItems", actions);
-  DescribeCapacity(fields);
   if constexpr (std::is_same_v<F, FieldReader>) {
     for (auto& action : actions) request.gets.push_back(std::get<0>(std::move(action)));
   }
+  DescribeMeasure(fields, request);
 }
 
 template <typename F>
 void Describe(F& fields, Ref<F, tables::TransactGetReply> reply) {
   fields.Required("Responses", reply.items);
+  DescribeTransactCapacities(fields, reply.capacity, "ReadCapacityUnits");
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::TransactWriteReply> reply) {
+  DescribeTransactCapacities(fields, reply.capacity, "WriteCapacityUnits");
 }
 
 template <typename F>
@@ -300,7 +443,7 @@ Result<std::vector<tables::CancellationReason>> DecodeReasons(const Json& body) 
 Message EncodeTransactWrite(const tables::TransactWriteReply& reply) {
   switch (reply.outcome) {
     case tables::TransactOutcome::kApplied:
-      return {.body = "{}"};
+      return {.body = Encode(reply)};
     case tables::TransactOutcome::kCancelled:
       return EncodeCancellation(reply.reasons);
     case tables::TransactOutcome::kTokenMismatch:
@@ -309,10 +452,6 @@ Message EncodeTransactWrite(const tables::TransactWriteReply& reply) {
                              "token identifies one set of actions");
   }
   return {};
-}
-
-Result<tables::TransactWriteReply> DecodeTransactWrite(const Json& /*body*/) {
-  return tables::TransactWriteReply{};
 }
 
 std::optional<Result<tables::TransactWriteReply>> DecodeRefusedTransaction(
@@ -350,8 +489,8 @@ constexpr Operation<Request, tables::WriteReply> Write(std::string_view name) {
 
 }  // namespace
 
-constinit const Operation<tables::GetRequest, std::optional<item::Item>> kGetItem =
-    Plain<tables::GetRequest, std::optional<item::Item>>("GetItem");
+constinit const Operation<GetItemRequest, GetItemReply> kGetItem =
+    Plain<GetItemRequest, GetItemReply>("GetItem");
 constinit const Operation<tables::PutRequest, tables::WriteReply> kPutItem =
     Write<tables::PutRequest>("PutItem");
 constinit const Operation<tables::UpdateRequest, tables::WriteReply> kUpdateItem =
@@ -379,7 +518,7 @@ constinit const Operation<tables::TransactWriteRequest, tables::TransactWriteRep
         .encode_request = &Encode<tables::TransactWriteRequest>,
         .decode_request = &Decode<tables::TransactWriteRequest, Unknown::kRefused>,
         .encode_reply = &EncodeTransactWrite,
-        .decode_reply = &DecodeTransactWrite,
+        .decode_reply = &Decode<tables::TransactWriteReply, Unknown::kIgnored>,
         .decode_outcome = &DecodeRefusedTransaction};
 
 }  // namespace tidemark::wire

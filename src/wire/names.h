@@ -26,6 +26,14 @@ struct NamesOf<tables::OnConditionFailure> {
   };
 };
 template <>
+struct NamesOf<tables::Measure> {
+  static constexpr EnumName<tables::Measure> kRows[] = {
+      {tables::Measure::kIndexes, "INDEXES"},
+      {tables::Measure::kTotal, "TOTAL"},
+      {tables::Measure::kNone, "NONE"},
+  };
+};
+template <>
 struct NamesOf<tables::Select> {
   static constexpr EnumName<tables::Select> kRows[] = {
       {tables::Select::kSpecificAttributes, "SPECIFIC_ATTRIBUTES"},

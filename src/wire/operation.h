@@ -52,7 +52,18 @@ struct TableRequest {
 };
 struct StreamRequest {
   std::string arn;
+  std::optional<std::string> after_shard = std::nullopt;  // Only shards after this one.
   friend bool operator==(const StreamRequest&, const StreamRequest&) = default;
+};
+// What a get costs depends on whether it must be consistent; what it returns does not.
+struct GetItemRequest {
+  tables::GetRequest get;
+  bool consistent = false;
+  tables::Measure measure = tables::Measure::kNone;
+};
+struct GetItemReply {
+  std::optional<item::Item> item;
+  std::optional<tables::Capacity> capacity = std::nullopt;
 };
 // The reply of DescribeTimeToLive.
 struct TimeToLive {
@@ -84,7 +95,7 @@ extern const Operation<TagResourceRequest, Done> kTagResource;
 extern const Operation<UntagResourceRequest, Done> kUntagResource;
 extern const Operation<TableRequest, tables::Tags> kListTagsOfResource;
 
-extern const Operation<tables::GetRequest, std::optional<item::Item>> kGetItem;
+extern const Operation<GetItemRequest, GetItemReply> kGetItem;
 extern const Operation<tables::PutRequest, tables::WriteReply> kPutItem;
 extern const Operation<tables::UpdateRequest, tables::WriteReply> kUpdateItem;
 extern const Operation<tables::DeleteRequest, tables::WriteReply> kDeleteItem;

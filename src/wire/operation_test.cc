@@ -207,6 +207,56 @@ TEST(WireOperationTest, ErrorsKeepTheirCodeAndText) {
   EXPECT_EQ(DecodeReply(kPutItem, {.body = "[]"}).error().code, ErrorCode::kUnknown);
 }
 
+// Parameters from before expressions become expressions.
+TEST(WireOperationTest, TranslatesLegacyParameters) {
+  const auto encoded = [](const auto& operation, const std::string& text) {
+    const auto decoded = DecodeText(operation, text);
+    return decoded ? operation.encode_request(*decoded) : decoded.error().message;
+  };
+  EXPECT_EQ(encoded(kGetItem, R"({"TableName":"t","Key":{"id":{"S":"a"}},)"
+                              R"("AttributesToGet":["b","size"]})"),
+            R"({"TableName":"t","Key":{"id":{"S":"a"}},"ProjectionExpression":"#0,#1",)"
+            R"("ExpressionAttributeNames":{"#0":"b","#1":"size"}})");
+  EXPECT_EQ(encoded(kUpdateItem,
+                    R"({"TableName":"t","Key":{"id":{"S":"a"}},"AttributeUpdates":{)"
+                    R"("a":{"Value":{"N":"1"},"Action":"ADD"},"b":{"Action":"DELETE"},)"
+                    R"("c":{"Value":{"S":"x"}},"d":{"Value":{"SS":["y"]},"Action":"DELETE"},)"
+                    R"("e":{"Value":{"L":[]},"Action":"ADD"}}})"),
+            R"({"TableName":"t","Key":{"id":{"S":"a"}},"UpdateExpression":"ADD #0 :0 DELETE #3 :2 )"
+            R"j(REMOVE #1 SET #2=:1,#4=list_append(if_not_exists(#4,:4),:3)",)j"
+            R"("ExpressionAttributeNames":{"#0":"a","#1":"b","#2":"c","#3":"d","#4":"e"},)"
+            R"("ExpressionAttributeValues":{":0":{"N":"1"},":1":{"S":"x"},":2":{"SS":["y"]},)"
+            R"(":3":{"L":[]},":4":{"L":[]}}})");
+  EXPECT_EQ(
+      encoded(kDeleteItem, R"({"TableName":"t","Key":{"id":{"S":"a"}},"ConditionalOperator":"OR",)"
+                           R"("Expected":{"a":{"Exists":false},"b":{"Value":{"N":"1"}},)"
+                           R"("c":{"ComparisonOperator":"NOT_CONTAINS",)"
+                           R"("AttributeValueList":[{"S":"x"}]}}})"),
+      R"({"TableName":"t","Key":{"id":{"S":"a"}},"ConditionExpression":)"
+      R"j("attribute_not_exists(#0) OR #1 = :0 OR NOT contains(#2,:1)",)j"
+      R"("ExpressionAttributeNames":{"#0":"a","#1":"b","#2":"c"},)"
+      R"("ExpressionAttributeValues":{":0":{"N":"1"},":1":{"S":"x"}}})");
+  EXPECT_EQ(
+      encoded(kQuery, R"({"TableName":"t","KeyConditions":{"h":{"ComparisonOperator":"EQ",)"
+                      R"("AttributeValueList":[{"S":"a"}]},"r":{"ComparisonOperator":"BETWEEN",)"
+                      R"("AttributeValueList":[{"N":"1"},{"N":"2"}]}},)"
+                      R"("QueryFilter":{"c":{"ComparisonOperator":"NOT_NULL"}}})"),
+      R"j({"TableName":"t","FilterExpression":"attribute_exists(#2)",)j"
+      R"("ExpressionAttributeNames":{"#0":"h","#1":"r","#2":"c"},)"
+      R"("ExpressionAttributeValues":{":0":{"S":"a"},":1":{"N":"1"},":2":{"N":"2"}},)"
+      R"("KeyConditionExpression":"#0 = :0 AND #1 BETWEEN :1 AND :2"})");
+  EXPECT_EQ(encoded(kScan, R"({"TableName":"t","ScanFilter":{"c":{"ComparisonOperator":"IN",)"
+                           R"("AttributeValueList":[{"N":"1"},{"N":"2"}]}}})"),
+            R"j({"TableName":"t","FilterExpression":"#0 IN (:0,:1)",)j"
+            R"("ExpressionAttributeNames":{"#0":"c"},)"
+            R"("ExpressionAttributeValues":{":0":{"N":"1"},":1":{"N":"2"}}})");
+  EXPECT_EQ(encoded(kScan, R"({"TableName":"t","ScanFilter":{},"ProjectionExpression":"a",)"
+                           R"("ConditionalOperator":"AND"})"),
+            "Can not use both expression and non-expression parameters in the same request: "
+            "Non-expression parameters: {ScanFilter, ConditionalOperator} Expression parameters: "
+            "{ProjectionExpression}");
+}
+
 TEST(WireOperationTest, RefusesWrongRequestsWithDynamoDbsTexts) {
   const auto refusal = [](const auto& operation, const std::string& text) {
     const auto decoded = DecodeText(operation, text);
@@ -224,8 +274,8 @@ TEST(WireOperationTest, RefusesWrongRequestsWithDynamoDbsTexts) {
   EXPECT_EQ(refusal(kScan, R"({"TableName":"t","ExpressionAttributeNames":{}})"),
             "ExpressionAttributeNames must not be empty");
   EXPECT_THAT(refusal(kScan, R"({"TableName":"t","Limit":-1})"), HasSubstr("'-1' at 'limit'"));
-  EXPECT_THAT(refusal(kScan, R"({"TableName":"t","ScanFilter":{}})"),
-              HasSubstr("'ScanFilter' is not supported here: use FilterExpression"));
+  EXPECT_THAT(refusal(kScan, R"({"TableName":"t","Unless":{}})"),
+              HasSubstr("'Unless' is not supported here: leave it out"));
   EXPECT_THAT(refusal(kTransactWriteItems, R"({"TransactItems":[{}]})"),
               HasSubstr("exactly one action"));
   EXPECT_THAT(refusal(kCreateTable,
@@ -276,13 +326,9 @@ TEST(WireOperationTest, SaysWhatToDoInsteadOfAParameterThatIsNotSupported) {
     return decoded ? "accepted" : decoded.error().message;
   };
   const std::string key = R"({"TableName":"t","Key":{"id":{"S":"a"}})";
-  EXPECT_EQ(refusal(kGetItem, key + R"(,"ReturnConsumedCapacity":"TOTAL"})"),
-            "the parameter 'ReturnConsumedCapacity' may only be NONE here, and not 'TOTAL': no "
-            "capacity is counted, so leave the parameter out");
-  EXPECT_EQ(refusal(kDeleteItem, key + R"(,"ReturnItemCollectionMetrics":1})"),
-            "SerializationException: NUMBER_VALUE cannot be converted to String");
-  EXPECT_EQ(refusal(kUpdateItem, key + R"(,"AttributeUpdates":{}})"),
-            "the parameter 'AttributeUpdates' is not supported here: use UpdateExpression");
+  EXPECT_EQ(refusal(kGetItem, key + R"(,"ReturnConsumedCapacity":"ALL"})"),
+            "1 validation error detected: Value 'ALL' at 'returnConsumedCapacity' failed to "
+            "satisfy constraint: Member must satisfy enum value set: [INDEXES, TOTAL, NONE]");
   EXPECT_EQ(refusal(kGetItem, key + R"(,"Colour":"red"})"),
             "the parameter 'Colour' is not supported here: leave it out");
   EXPECT_THAT(refusal(kUpdateTable, R"({"TableName":"t","SSESpecification":{"Enabled":true}})"),
@@ -300,6 +346,8 @@ TEST(WireCallsTest, RefusesAFieldThatIsGivenTwice) {
       R"({"__type":"com.amazon.coral.service#SerializationException","Message":"the field ')";
   const std::string end = R"(' is given twice in one object: leave one out"})";
   EXPECT_EQ(refusal("DeleteTable", R"({"TableName":"a","TableName":"b"})"),
+            start + "TableName" + end);
+  EXPECT_EQ(refusal("DescribeContinuousBackups", R"({"TableName":"a","TableName":"b"})"),
             start + "TableName" + end);
   EXPECT_EQ(refusal("PutItem", R"({"TableName":"a","Item":{"id":{"S":"a"},"x":{"M":{)"
                                R"("y":{"N":"1"},"z":{"N":"1"},"y":{"N":"2"}}}}})"),

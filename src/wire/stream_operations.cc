@@ -36,7 +36,8 @@ void Describe(F& fields, Ref<F, tables::ListStreamsReply> reply) {
 template <typename F>
 void Describe(F& fields, Ref<F, StreamRequest> request) {
   fields.Required("StreamArn", request.arn);
-  fields.WithoutEffect("Limit");  // Of shards, and there is one.
+  fields.Optional("ExclusiveStartShardId", request.after_shard);
+  fields.WithoutEffect("Limit");  // A stream has one shard.
 }
 
 template <typename F>

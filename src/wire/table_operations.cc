@@ -49,7 +49,8 @@ void Describe(F& fields, Ref<F, StreamSpecification> stream) {
   fields.Optional("StreamViewType", stream.view);
 }
 
-// How a table is stored. The only class is the default, and the disk encrypts or does not.
+// How a table is stored. The only class is the default, and the disk encrypts or does not. What AWS
+// keeps ready for a table means nothing here.
 struct Encryption {
   bool enabled = false;
 };
@@ -68,6 +69,8 @@ inline void ReadStorage(FieldReader& fields) {
         Invalid("SSESpecification cannot be enabled here: keep the data folder on an encrypted "
                 "disk, and leave the parameter out"));
   }
+  fields.WithoutEffect("OnDemandThroughput");
+  fields.WithoutEffect("WarmThroughput");
 }
 
 enum class BillingMode { kProvisioned, kOnDemand };
@@ -241,6 +244,12 @@ void WriteCreateTable(FieldWriter& fields, const tables::CreateTableRequest& req
   }
 }
 
+Error ThroughputOnDemand() {
+  return Invalid(
+      "One or more parameter values were invalid: Neither ReadCapacityUnits nor "
+      "WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST");
+}
+
 void ReadCreateTable(FieldReader& fields, tables::CreateTableRequest& request) {
   ReadStorage(fields);
   Definitions definitions;
@@ -257,9 +266,7 @@ void ReadCreateTable(FieldReader& fields, tables::CreateTableRequest& request) {
   std::optional<BillingMode> billing;
   fields.Optional("BillingMode", billing);
   if (billing == BillingMode::kOnDemand && request.throughput) {
-    fields.Fail(
-        Invalid("One or more parameter values were invalid: Neither ReadCapacityUnits nor "
-                "WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST"));
+    fields.Fail(ThroughputOnDemand());
   }
   std::optional<StreamSpecification> stream;
   fields.Optional("StreamSpecification", stream);
@@ -310,6 +317,7 @@ void WriteUpdateTable(FieldWriter& fields, const tables::UpdateTableRequest& req
     Collect(*request.add_index, &definitions);
   }
   if (request.drop_index) updates.emplace_back(DropIndex{*request.drop_index});
+  if (request.on_demand) fields.Required("BillingMode", BillingMode::kOnDemand);
   fields.UnlessEmpty("AttributeDefinitions", definitions);
   fields.UnlessEmpty("GlobalSecondaryIndexUpdates", updates);
   if (!request.stream) return;
@@ -334,6 +342,10 @@ void ReadUpdateTable(FieldReader& fields, tables::UpdateTableRequest& request) {
       request.drop_index = std::get<DropIndex>(update).name;
     }
   }
+  std::optional<BillingMode> billing;
+  fields.Optional("BillingMode", billing);
+  request.on_demand = billing == BillingMode::kOnDemand;
+  if (request.on_demand && request.throughput) fields.Fail(ThroughputOnDemand());
   std::optional<StreamSpecification> stream;
   fields.Optional("StreamSpecification", stream);
   if (!stream) return;

@@ -612,11 +612,11 @@ TEST_F(TablesCommandsTest, MakesTransactionsAndBatches) {
             R"({"Responses":{"users":[{"id":{"S":"a"}}]},"UnprocessedKeys":{}})"
             "\n");
   // A parameter that would have no effect is refused: it might be a condition.
-  const Outcome legacy = Tables({"call", "PutItem", "--request",
-                                 R"({"TableName":"users","Item":{"id":{"S":"a"}},)"
-                                 R"("Expected":{"id":{"Exists":false}}})"});
-  EXPECT_EQ(legacy.exit_code, kInvalid);
-  EXPECT_THAT(legacy.err, HasSubstr("the parameter 'Expected' is not supported here"));
+  const Outcome unknown = Tables({"call", "PutItem", "--request",
+                                  R"({"TableName":"users","Item":{"id":{"S":"a"}},)"
+                                  R"("Unless":{"id":{"Exists":false}}})"});
+  EXPECT_EQ(unknown.exit_code, kInvalid);
+  EXPECT_THAT(unknown.err, HasSubstr("the parameter 'Unless' is not supported here"));
 }
 
 // Review: D12

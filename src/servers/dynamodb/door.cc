@@ -89,7 +89,28 @@ wire::Message Encode(const aws::Refusal& refusal) {
   return wire::EncodeServiceException(refusal.exception, refusal.message);
 }
 
+// An SDK that looks for an endpoint is told to stay where it is.
+constexpr wire::CallRow kDescribeEndpoints = {.name = "DescribeEndpoints"};
+
+wire::Message Endpoints(std::string_view host) {
+  wire::Message message;
+  JsonWriter writer(&message.body);
+  writer.BeginObject();
+  writer.Key("Endpoints");
+  writer.BeginArray();
+  writer.BeginObject();
+  writer.Key("Address");
+  writer.String(host);
+  writer.Key("CachePeriodInMinutes");
+  writer.Int(1'440);
+  writer.EndObject();
+  writer.EndArray();
+  writer.EndObject();
+  return message;
+}
+
 const wire::CallRow* FindRow(std::string_view target) {
+  if (target == "DynamoDB_20120810.DescribeEndpoints") return &kDescribeEndpoints;
   const size_t point = target.find('.');
   if (point == std::string_view::npos) return nullptr;
   const wire::CallRow* row = wire::FindCall(target.substr(point + 1));
@@ -251,6 +272,9 @@ Later<http::Response> Door::Call(const VisitPtr& visit) {
   if (!visit->body) {
     return ToResponse(*visit, wire::EncodeServiceException("SerializationException"));
   }
+  if (visit->row == &kDescribeEndpoints) {
+    return ToResponse(*visit, Endpoints(HeaderOf(visit->request, "Host")));
+  }
   auto call = visit->row->decode(visit->body->root());
   if (!call) return ToResponse(*visit, wire::EncodeError(call.error()));
   if (const auto denial = FindDenial(visit->rights, options_.own_tables, *call)) {
@@ -261,9 +285,9 @@ Later<http::Response> Door::Call(const VisitPtr& visit) {
         denial->table, denial->reason);
     return ToResponse(*visit, wire::EncodeServiceException("AccessDeniedException", text));
   }
+  const bool blocks = visit->row->blocks && !visit->is_on_worker;
   auto make = [this, make = std::move(call->make)] { return make(tables_); };
-  Later<wire::Message> message =
-      visit->row->blocks && !visit->is_on_worker ? workers_.Run(std::move(make)) : make();
+  Later<wire::Message> message = blocks ? workers_.Run(std::move(make)) : make();
   return std::move(message).Then([this, visit](Result<wire::Message> answer) {
     return ToResponse(*visit, answer ? *std::move(answer) : wire::EncodeError(answer.error()));
   });

@@ -220,6 +220,43 @@ TEST_F(DoorTest, SurvivesHostileGzip) {
   EXPECT_EQ(Send("POST", headers, packed).body, R"({"TableNames":[]})");
 }
 
+// Each gets an answer, and the server goes on.
+TEST_F(DoorTest, SurvivesHostileBodies) {
+  Start();
+  Ask("CreateTable", kCreate);
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i) deep += R"({"M":{"a":)";
+  const auto put = [&](const std::string& value) {
+    return Ask("PutItem", R"({"TableName":"things","Item":{"id":{"S":"a"},"v":)" + value + "}}");
+  };
+  EXPECT_THAT(Ask("PutItem", deep).body, HasSubstr("SerializationException"));
+  EXPECT_THAT(put(deep + std::string(100'000, '}')).body, HasSubstr("SerializationException"));
+  std::string nested = R"({"S":"x"})";
+  for (int i = 0; i < 40; ++i) nested = R"({"L":[)" + nested + "]}";
+  EXPECT_THAT(put(nested).body, HasSubstr("Nesting Levels have exceeded supported limits"));
+  for (const char* number :
+       {"1e999999999999999999", "1e2147483647", "-1e-2147483648", "1e", "NaN", "0x1", " 1", ""}) {
+    EXPECT_THAT(put(fmt::format(R"({{"N":"{}"}})", number)).body, HasSubstr("ValidationException"))
+        << number;
+  }
+  EXPECT_THAT(put(R"({"S":")"
+                  "\xff"
+                  R"("})")
+                  .body,
+              HasSubstr("SerializationException"));
+  EXPECT_THAT(put(R"({"B":"AQ"})").body, HasSubstr("SerializationException"));
+  EXPECT_THAT(put(R"({"S":"x","N":"1"})").body, HasSubstr("ValidationException"));
+  EXPECT_THAT(Ask("PutItem", fmt::format(R"({{"TableName":"things","Item":{{"id":{{"S":"{}"}}}}}})",
+                                         std::string(400'000, 'k')))
+                  .body,
+              HasSubstr("Size of hashkey has exceeded the maximum size limit"));
+  EXPECT_THAT(Ask("Scan", fmt::format(R"({{"TableName":"things","FilterExpression":"{}"}})",
+                                      std::string(10 << 20, '(')))
+                  .body,
+              HasSubstr("Expression size has exceeded the maximum allowed size"));
+  EXPECT_EQ(put(R"({"S":"x"})").body, "{}");
+}
+
 TEST_F(DoorTest, RefusesBodiesAboveTheLimit) {
   Start();
   std::string head = "POST / HTTP/1.1\r\n";

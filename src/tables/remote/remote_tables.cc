@@ -92,7 +92,7 @@ Result<tables::Tags> RemoteTables::ListTags(const std::string& table) {
 }
 
 Result<std::optional<item::Item>> RemoteTables::Get(const tables::GetRequest& request) {
-  return Call(wire::kGetItem, request);
+  return TRY(Call(wire::kGetItem, {.get = request})).item;
 }
 
 Result<tables::WriteReply> RemoteTables::Put(const tables::PutRequest& request) {
