@@ -205,6 +205,20 @@ std::string ScopeProblems(const CredentialParts& parts, std::string_view service
   return problems;
 }
 
+bool IsSignatureOf(const Claim& claim, const Scope& scope, const http::Request& request,
+                   const Secret& signing_key) {
+  if (claim.signed_headers.size() > kMaxSignedHeaders) return false;
+  const auto canonical =
+      CanonicalRequest({.method = request.method,
+                        .path = request.path,
+                        .query = request.query,
+                        .headers = request.headers,
+                        .body = request.body},
+                       claim.signed_headers, claim.is_in_query ? kSignatureParameter : "");
+  return canonical && EqualInConstantTime(SignatureOf(signing_key, scope, claim.time, *canonical),
+                                          claim.signature);
+}
+
 }  // namespace
 
 std::string_view Claim::access_key() const {
@@ -251,17 +265,7 @@ std::variant<Checked, Refusal> CheckClaim(const Claim& claim, std::string_view s
 
 std::optional<Refusal> CheckSignature(const Claim& claim, const Scope& scope,
                                       const http::Request& request, const Secret& signing_key) {
-  const auto canonical =
-      CanonicalRequest({.method = request.method,
-                        .path = request.path,
-                        .query = request.query,
-                        .headers = request.headers,
-                        .body = request.body},
-                       claim.signed_headers, claim.is_in_query ? kSignatureParameter : "");
-  const bool is_right =
-      canonical &&
-      EqualInConstantTime(SignatureOf(signing_key, scope, claim.time, *canonical), claim.signature);
-  if (!is_right) {
+  if (!IsSignatureOf(claim, scope, request, signing_key)) {
     return NotValid(
         "The request signature we calculated does not match the signature you provided. Check "
         "your AWS Secret Access Key and signing method. Consult the service documentation for "

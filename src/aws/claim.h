@@ -27,6 +27,9 @@ inline constexpr std::chrono::minutes kClockWindow(15);
 // The longest life of a signature in a query.
 inline constexpr std::chrono::seconds kMaxExpires = std::chrono::hours(24 * 7);
 
+// No request has more headers. It bounds the work for a list of signed headers that repeats one.
+inline constexpr size_t kMaxSignedHeaders = 100;
+
 struct Refusal {
   std::string_view exception;  // "InvalidSignatureException"
   std::string message;

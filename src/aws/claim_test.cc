@@ -115,6 +115,10 @@ TEST(ClaimTest, RefusesWhatWasChangedAfterSigning) {
   }));
   EXPECT_EQ(RefusalOf(WithText("content-type;", "content-type;nowhere;")).message, kMismatch);
   EXPECT_EQ(Verify(SignedRequest(), kNow, Secret("another"))->message, kMismatch);
+  // A list that repeats a header would multiply its value.
+  std::string repeated;
+  for (size_t i = 0; i < kMaxSignedHeaders; ++i) repeated += "host;";
+  EXPECT_EQ(RefusalOf(WithText("host;", repeated)).message, kMismatch);
   http::Request presigned = PresignedRequest();
   presigned.query = Replaced(presigned.query, "Expires=300", "Expires=301");
   EXPECT_EQ(RefusalOf(presigned).message, kMismatch);
