@@ -16,6 +16,7 @@ try=${3:-}
 mark=$folder.is-a-demo
 here=127.0.0.1:8080
 slack=127.0.0.1:8090
+dynamodb=127.0.0.1:8000
 started=()
 
 free_port() {
@@ -52,6 +53,7 @@ fi
 if [[ -n $try ]]; then
   here=127.0.0.1:$(free_port)
   slack=127.0.0.1:$(free_port)
+  dynamodb=127.0.0.1:$(free_port)
 fi
 rm -rf "$folder"
 mkdir -p "$folder"
@@ -65,11 +67,13 @@ token=$("$program" token create demo 2>/dev/null)
 SLACK_SIGNING_SECRET=00000000000000000000000000000000 SLACK_BOT_TOKEN=xoxb-demo \
   TIDEMARK_SLACK_API_URL=http://$slack/api TIDEMARK_LISTEN=$here \
   TIDEMARK_ARCHIVE_CONSENT=true TIDEMARK_ARCHIVE_FILE_ORIGINS=http://$slack \
+  TIDEMARK_DYNAMODB_LISTEN=$dynamodb TIDEMARK_DYNAMODB_OPEN=true \
   "$program" serve 2>server.log &
 started+=($!)
 "$program" demo --listen "$slack" --to "http://$here/slack/events" >slack.out 2>slack.log &
 started+=($!)
 await 'The server' curl -sf "http://$here/healthz"
+await 'The DynamoDB port' curl -sf "http://$dynamodb/"
 await 'The simulated Slack' grep -q acknowledged slack.log
 
 team=$(curl -sf -H 'Authorization: Bearer xoxb-demo' "http://$slack/api/auth.test" |
@@ -97,6 +101,10 @@ A simulated Slack at $slack sends ten events per second to http://$here/slack/ev
 edits, deletions, threads and files, with retries, duplicates and some out of order. The server
 checks every event and archives it once. It is on disk before the server acknowledges it. All files
 are in $folder.
+
+The tables answer DynamoDB's own protocol at http://$dynamodb, for AWS's SDKs and tools, with any
+access key: this demo has dynamodb.open = true, so that every program on this machine may use them.
+
 Try these commands in another terminal:
 
   # the channels so far
@@ -107,6 +115,10 @@ Try these commands in another terminal:
 
   # the same over HTTP, newest first
   ${commands[2]}
+
+  # a table with the AWS CLI, if it is installed
+  AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any aws --region us-east-1 \\
+    --endpoint-url http://$dynamodb dynamodb list-tables
 
 Press Ctrl-C to stop.
 

@@ -16,6 +16,7 @@
 #include "programs/command.h"
 #include "programs/documents/commands.h"
 #include "programs/exit_code.h"
+#include "programs/key/commands.h"
 #include "programs/output.h"
 #include "programs/serve/commands.h"
 #include "programs/tables/commands.h"
@@ -62,6 +63,7 @@ ExitCode RunCommandLine(int argc, char** argv) {
   AddAttemptsCommands(program, &action);
   AddDocumentsCommands(program, &action);
   AddTablesCommands(program, &action);
+  AddKeyCommands(program, &action);
   AddBackupCommands(program, &action);
   try {
     program.parse(argc, argv);

@@ -102,6 +102,39 @@ const Setting kProgramSettings[] = {
      .help = "The folder into which the server writes backups; see `tidemark backup --server`. It "
              "should be on another disk than the data."},
 
+    {.name = "dynamodb.listen",
+     .kind = SettingKind::kText,
+     .default_value = "",
+     .help = "The address and port at which the tables answer DynamoDB's own protocol, such as "
+             "127.0.0.1:8000, for the AWS SDKs and tools; empty: none. An address other than "
+             "loopback needs TLS or listen-plainly."},
+    {.name = "dynamodb.open",
+     .kind = SettingKind::kBool,
+     .default_value = "false",
+     .help = "Accept every access key at dynamodb.listen, without checking signatures. For tests "
+             "and for work on one machine: the address must be loopback."},
+    {.name = "dynamodb.hosts",
+     .kind = SettingKind::kText,
+     .default_value = "",
+     .help = "With dynamodb.open: names under which programs reach dynamodb.listen, besides "
+             "localhost and the loopback addresses, separated by commas. Requests under other "
+             "names are refused, so that a web page cannot reach the tables."},
+    {.name = "dynamodb.cors",
+     .kind = SettingKind::kText,
+     .default_value = "",
+     .help = "Origins whose web pages may use dynamodb.listen, separated by commas, such as "
+             "http://localhost:3000; * for all; empty for none."},
+    {.name = "dynamodb.key-file",
+     .kind = SettingKind::kText,
+     .default_value = "tidemark-key",
+     .help = "The file with the key that encrypts the secrets of access keys. It is created when "
+             "it is missing, and only its owner may read it. Without it no access key works."},
+    {.name = "dynamodb.first-key",
+     .kind = SettingKind::kText,
+     .default_value = "tidemark-access-key",
+     .help = "The file into which the first start with dynamodb.listen writes an access key; see "
+             "`tidemark key`."},
+
     {.name = "slack.signing-secret",
      .kind = SettingKind::kSecret,
      .default_value = "",

@@ -43,8 +43,10 @@ void AddServe(CLI::App& program, Action* action) {
   for (const Setting& setting : ProgramSettings()) {
     // Other users can see the command line in the list of processes, so secrets have no flags.
     if (setting.kind == SettingKind::kSecret) continue;
+    // Short for a flag that is typed often.
+    const bool is_short = setting.name == "dynamodb.listen";
     command->add_option_function<std::string>(
-        FlagName(setting),
+        is_short ? "--dynamodb," + FlagName(setting) : FlagName(setting),
         [options = options, name = std::string(setting.name)](const std::string& value) {
           options->flags[name] = value;
         },

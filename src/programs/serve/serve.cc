@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -18,9 +19,11 @@
 #include "programs/output.h"
 #include "programs/program_runtime.h"
 #include "programs/program_settings.h"
+#include "programs/serve/dynamodb_port.h"
 #include "programs/settings_file.h"
 #include "programs/signals.h"
 #include "servers/api/service.h"
+#include "servers/api/tables/routes.h"
 
 namespace tidemark::programs {
 
@@ -33,8 +36,19 @@ void DisableCoreDumps(const Logger& logger) {
   logger.Log(LogLevel::kWarning, "core dumps cannot be switched off; a crash may write secrets");
 }
 
-void ReloadCertificate(api::Service& service, const Logger& logger) {
-  const auto reloaded = service.ReloadCertificate();
+// The ports of the server. The second is null when it is off.
+struct Ports {
+  api::Service& service;
+  DynamoDbPort* dynamodb;
+
+  Status ReloadCertificate() const {
+    TRY(service.ReloadCertificate());
+    return dynamodb == nullptr ? Status(Done{}) : dynamodb->ReloadCertificate();
+  }
+};
+
+void ReloadCertificate(const Ports& ports, const Logger& logger) {
+  const auto reloaded = ports.ReloadCertificate();
   if (reloaded) {
     logger.Log(LogLevel::kInfo, "reloaded the certificate");
   } else {
@@ -45,7 +59,7 @@ void ReloadCertificate(api::Service& service, const Logger& logger) {
 
 enum class Protocol { kPlain, kTls };
 
-void ServeUntilTold(const StopSignals& signals, Protocol protocol, api::Service& service,
+void ServeUntilTold(const StopSignals& signals, Protocol protocol, const Ports& ports,
                     const Logger& logger) {
   while (true) {
     const int signal = signals.Wait();
@@ -54,7 +68,7 @@ void ServeUntilTold(const StopSignals& signals, Protocol protocol, api::Service&
       return;
     }
     if (protocol == Protocol::kTls) {
-      ReloadCertificate(service, logger);
+      ReloadCertificate(ports, logger);
     } else {
       logger.Log(LogLevel::kInfo, "there is no certificate to reload: TLS is not configured");
     }
@@ -192,6 +206,8 @@ Result<ExitCode> Serve(const ServeOptions& options) {
   http::CurlClient client({}, &runtime.clock, &runtime.sleeper);
   WarnOfWhatIsMissing(service_options, logger);
   const auto protocol = service_options.server.tls ? Protocol::kTls : Protocol::kPlain;
+  const http::ServerOptions server_options = service_options.server;
+  std::set<std::string> own_tables = api::OwnTables(service_options);
 
   // Declared after everything that it uses, so that it is destroyed first.
   const auto started =
@@ -205,10 +221,15 @@ Result<ExitCode> Serve(const ServeOptions& options) {
                                                        .verify_tables = VerifierOf(*tables)});
   if (!started) return HeldByAnother(started.error());
   api::Service& service = **started;
+  const auto opened =
+      DynamoDbPort::Open(settings, server_options, std::move(own_tables), tables.get(), runtime);
+  if (!opened) return HeldByAnother(opened.error());
+  DynamoDbPort* const dynamodb = opened->get();
   logger.Log(LogLevel::kInfo, "serving",
              {{"address", service.address()}, {"data", settings.Text("data")}});
-  ServeUntilTold(signals, protocol, service, logger);
+  ServeUntilTold(signals, protocol, {.service = service, .dynamodb = dynamodb}, logger);
   // Requests in progress are answered. The stores are closed after that, by their destructors.
+  if (dynamodb != nullptr) dynamodb->Stop(settings.Duration("server.patience"));
   service.Stop(settings.Duration("server.patience"));
   logger.Log(LogLevel::kInfo, "stopped");
   return ExitCode::kOk;
