@@ -302,7 +302,8 @@ TEST(WireOperationTest, AcceptsParametersWhoseValueChangesNothing) {
   const std::string capacity = R"(,"ReturnConsumedCapacity":"NONE"})";
   const std::string table =
       R"("TableName":"t","KeySchema":[{"AttributeName":"a","KeyType":"HASH"}],)"
-      R"("AttributeDefinitions":[{"AttributeName":"a","AttributeType":"S"}])";
+      R"("AttributeDefinitions":[{"AttributeName":"a","AttributeType":"S"}],)"
+      R"("BillingMode":"PAY_PER_REQUEST")";
   EXPECT_TRUE(DecodeText(kGetItem, "{" + key + capacity));
   EXPECT_TRUE(DecodeText(kPutItem, R"({"TableName":"t","Item":{"id":{"S":"a"}})" + costs));
   EXPECT_TRUE(DecodeText(kUpdateItem, "{" + key + costs));

@@ -36,6 +36,8 @@ void Describe(F& fields, Ref<F, tables::IndexSpec> index) {
   fields.Required("KeySchema", index.keys);
   fields.Required("Projection", index.projection);
   fields.Optional("ProvisionedThroughput", index.throughput);
+  fields.WithoutEffect("OnDemandThroughput");
+  fields.WithoutEffect("WarmThroughput");
 }
 
 struct StreamSpecification {
@@ -267,6 +269,11 @@ void ReadCreateTable(FieldReader& fields, tables::CreateTableRequest& request) {
   fields.Optional("BillingMode", billing);
   if (billing == BillingMode::kOnDemand && request.throughput) {
     fields.Fail(ThroughputOnDemand());
+  }
+  if (billing != BillingMode::kOnDemand && !request.throughput) {
+    fields.Fail(
+        Invalid("One or more parameter values were invalid: ReadCapacityUnits and "
+                "WriteCapacityUnits must both be specified when BillingMode is PROVISIONED"));
   }
   std::optional<StreamSpecification> stream;
   fields.Optional("StreamSpecification", stream);
