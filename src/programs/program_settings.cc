@@ -127,7 +127,7 @@ const Setting kProgramSettings[] = {
     {.name = "dynamodb.key-file",
      .kind = SettingKind::kText,
      .default_value = "tidemark-key",
-     .help = "The file with the key that encrypts the secrets of access keys. It is created when "
+     .help = "The file with the key under which access keys are encrypted. It is created when "
              "it is missing, and only its owner may read it. Without it no access key works."},
     {.name = "dynamodb.first-key",
      .kind = SettingKind::kText,

@@ -9,6 +9,7 @@
 // Call a step after the expressions of the request were read. Errors go to the fields.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>

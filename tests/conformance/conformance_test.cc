@@ -1,5 +1,6 @@
 // Sends the requests of every file below this folder to a server, and compares the replies.
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <memory>

@@ -1,6 +1,7 @@
 #include "servers/dynamodb/door.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
