@@ -250,8 +250,9 @@ Result<AccessKeyPtr> AccessKeys::Remember(const std::string& id,
     known_.erase(id);
     return AccessKeyPtr();
   }
-  const auto key =
-      std::make_shared<const AccessKey>(TRY(FromRow(*row)), TRY(SecretIn(*row, seal_key_, id)));
+  AccessKeyEntry entry = TRY(FromRow(*row));
+  Secret secret = TRY(SecretIn(*row, seal_key_, id));
+  const auto key = std::make_shared<const AccessKey>(std::move(entry), std::move(secret));
   const std::lock_guard lock(mutex_);
   if (known_.size() >= kMaxKnownKeys) known_.clear();
   known_.insert_or_assign(id, Known{.key = key, .read_at = runtime_.clock.Monotonic()});
