@@ -470,6 +470,14 @@ TEST_F(FewDescriptorsTest, ClientsDoNotTakeTheDescriptorsOfTheStores) {
   EXPECT_EQ(StatusOfOneMore("127.0.0.5"), 503);
 }
 
+TEST_F(FewDescriptorsTest, TwoPortsShareTheDescriptorsForConnections) {
+  ServeWithFew({"TIDEMARK_DYNAMODB_LISTEN=127.0.0.1:0"});
+  for (const char* from : {"127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"}) {
+    Fill(kFewDescriptors / 16, from);
+  }
+  EXPECT_EQ(StatusOfOneMore("127.0.0.5"), 503);
+}
+
 // A quarter of the connections is for one address. Slack is at another one.
 // Review: E8
 TEST_F(FewDescriptorsTest, OneAddressDoesNotTakeTheConnectionsOfTheOthers) {

@@ -95,8 +95,11 @@ void WarnOfReadableSecrets(const Settings& settings, const std::optional<std::st
 // Clients must not use up the descriptors that the stores need, and one address must not use up the
 // connections of all others. An operator who has set the limit of an address may have a proxy. Then
 // all clients have the address of the proxy, so the limit is used as it is.
+// The limits are for each of the ports.
 void BoundConnections(const Settings& settings, http::ServerLimits* limits) {
-  limits->max_connections = ConnectionsWithin(RaiseDescriptorLimit(), limits->max_connections);
+  const size_t ports = settings.Text("dynamodb.listen").empty() ? 1 : 2;
+  limits->max_connections =
+      ConnectionsWithin(RaiseDescriptorLimit(), ports * limits->max_connections) / ports;
   if (settings.IsGiven("server.connections-an-address")) return;
   limits->max_connections_per_address =
       std::min(limits->max_connections_per_address, limits->max_connections / 4);
