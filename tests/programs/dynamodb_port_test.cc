@@ -6,6 +6,7 @@
 #include <string>
 #include <sys/wait.h>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -146,7 +147,7 @@ TEST_F(DynamoDbPortTest, Boto3Works) {
   }
   ServePort();
   const ClientRun run =
-      RunClient(folder_.path(), std::string("python3 " BOTO3_CLIENT " ") + port_url_);
+      RunClient(folder_.path(), std::string("python3 " CLIENTS "/boto3_client.py ") + port_url_);
   EXPECT_EQ(run.exit_code, 0) << run.out;
   EXPECT_EQ(run.out, "ok\n");
 }
@@ -166,6 +167,34 @@ TEST_F(DynamoDbPortTest, TheAwsCommandLineWorks) {
   EXPECT_THAT(refused.out, HasSubstr("(ValidationException)"));
   EXPECT_THAT(refused.out, HasSubstr("Missing the key id in the item"));
 }
+
+// The packages are those of tests/clients/node, which ./dev test installs.
+class JavaScriptTest : public DynamoDbPortTest {
+ protected:
+  // Runs a program of tests/clients with a key that may also write claims, as the seed 004 does.
+  void RunScript(const std::string& script) {
+    if (!std::filesystem::exists(NODE_PROGRAM) || !std::filesystem::exists(CLIENT_PACKAGES)) {
+      GTEST_SKIP() << "the SDKs of npm are not installed: ./dev test installs them, and says so if "
+                      "npm cannot be reached";
+    }
+    const std::string made =
+        Do({"key", "create", "javascript", "--write", "slack-classify-bot-processed-events"});
+    const aws::Credentials key = KeyIn(made, false);
+    ServePort();
+    const ClientRun run = RunClient(
+        folder_.path(),
+        fmt::format(
+            "AWS_ACCESS_KEY_ID={} AWS_SECRET_ACCESS_KEY={} AWS_ENDPOINT_URL={} NODE_PATH={} "
+            "{} {}/{}",
+            key.access_key, key.secret.Reveal(), port_url_, CLIENT_PACKAGES, NODE_PROGRAM, CLIENTS,
+            script));
+    EXPECT_EQ(run.exit_code, 0) << run.out;
+    EXPECT_EQ(run.out, "ok\n");
+  }
+};
+
+TEST_F(JavaScriptTest, Version3OfTheSdkWorks) { RunScript("javascript_v3.js"); }
+TEST_F(JavaScriptTest, Version2OfTheSdkWorks) { RunScript("javascript_v2.js"); }
 
 TEST_F(DynamoDbPortTest, OpenModeTakesAnyKeyAndSaysSo) {
   ServePort({"--dynamodb-open", "true"});
