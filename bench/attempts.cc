@@ -299,14 +299,7 @@ class OverRedis {
   }
 
  private:
-  static std::string Request(const std::string& person) {
-    const std::vector<std::string> words = CountOf(person);
-    std::string request = fmt::format("*{}\r\n", words.size());
-    for (const std::string& word : words) {
-      request += fmt::format("${}\r\n{}\r\n", word.size(), word);
-    }
-    return request;
-  }
+  static std::string Request(const std::string& person) { return RedisCommand(CountOf(person)); }
 
   std::vector<std::string> persons_;  // By connection: who needs a second script; or empty.
   People& people_;

@@ -3,6 +3,7 @@
 // them would take more time than the answers of the server.
 #pragma once
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cstdint>
 #include <cstdlib>
@@ -49,13 +50,21 @@ inline bool IsWholeHttp(const std::string& answer) {
   return answer.size() == head + 4 + std::strtoul(&answer[length + kLength.size()], nullptr, 10);
 }
 
-// The same for a number, a status or an error of Redis.
-inline bool IsWholeRedis(const std::string& answer) { return answer.ends_with("\r\n"); }
+// The same for a number, a status, an error or a text of Redis.
+inline bool IsWholeRedis(const std::string& answer) {
+  if (!answer.ends_with("\r\n")) return false;
+  if (!answer.starts_with("$") || answer.starts_with("$-1")) return true;
+  const size_t head = answer.find("\r\n");
+  return answer.size() == head + 2 + std::strtoul(&answer[1], nullptr, 10) + 2;
+}
 
 class Connections {
  public:
   Connections(int port, int count, bool (*is_whole)(const std::string&))
-      : epoll_(::epoll_create1(0)), is_whole_(is_whole), answers_(static_cast<size_t>(count)) {
+      : epoll_(::epoll_create1(0)),
+        is_whole_(is_whole),
+        answers_(static_cast<size_t>(count)),
+        sent_at_(static_cast<size_t>(count)) {
     for (int i = 0; i < count; ++i) {
       sockets_.push_back(ConnectTo(port));
       epoll_event event{.events = EPOLLIN, .data = {.u32 = static_cast<uint32_t>(i)}};
@@ -74,9 +83,13 @@ class Connections {
   // The next request of a connection, after the answer to its last (empty at the first).
   using Next = std::function<std::string(size_t connection, const std::string& answer)>;
 
+  // In the last call of Rate: the time within which 99 % of the requests were answered.
+  double p99_ms() const { return p99_ms_; }
+
   // Answers a second over at least `seconds`.
   double Rate(double seconds, const Next& next) {
     const double start = Seconds();
+    std::vector<float> waited_ms;
     uint64_t answered = 0;
     for (size_t i = 0; i < sockets_.size(); ++i) Send(i, next(i, ""));
     size_t under_way = sockets_.size();
@@ -88,6 +101,7 @@ class Connections {
         const size_t connection = events[i].data.u32;
         if (!Receive(connection)) continue;
         ++answered;
+        waited_ms.push_back(static_cast<float>((Seconds() - sent_at_[connection]) * 1e3));
         std::string request = next(connection, answers_[connection]);
         answers_[connection].clear();
         if (goes_on) {
@@ -97,11 +111,16 @@ class Connections {
         }
       }
     }
-    return static_cast<double>(answered) / (Seconds() - start);
+    const double rate = static_cast<double>(answered) / (Seconds() - start);
+    const auto last = waited_ms.begin() + static_cast<ptrdiff_t>(waited_ms.size() * 99 / 100);
+    std::nth_element(waited_ms.begin(), last, waited_ms.end());
+    p99_ms_ = *last;
+    return rate;
   }
 
  private:
   void Send(size_t connection, const std::string& request) {
+    sent_at_[connection] = Seconds();
     CHECK(::send(sockets_[connection], request.data(), request.size(), MSG_NOSIGNAL) ==
           static_cast<ssize_t>(request.size()));
   }
@@ -118,6 +137,8 @@ class Connections {
   bool (*const is_whole_)(const std::string&);
   std::vector<int> sockets_;
   std::vector<std::string> answers_;
+  std::vector<double> sent_at_;
+  double p99_ms_ = 0;
 };
 
 }  // namespace tidemark::bench

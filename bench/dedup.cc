@@ -121,11 +121,7 @@ std::string MarkRequest(const std::string& token) {
 }
 
 std::string RedisMarkRequest() {
-  const std::vector<std::string> words = {"SET", NextKey(), kRedisValue,
-                                          "NX",  "EX",      std::to_string(kWindowSeconds)};
-  std::string request = fmt::format("*{}\r\n", words.size());
-  for (const std::string& word : words) request += fmt::format("${}\r\n{}\r\n", word.size(), word);
-  return request;
+  return RedisCommand({"SET", NextKey(), kRedisValue, "NX", "EX", std::to_string(kWindowSeconds)});
 }
 
 // One thread drives all connections of a side, so that the generator needs little of the processor.

@@ -1,5 +1,5 @@
-// A Redis server to compare with, started by the benchmark, which syncs every write; and
-// connections to it. A client is for one thread.
+// A Redis server to compare with, started by the benchmark, and connections to it. A client is for
+// one thread.
 #pragma once
 
 #include <chrono>
@@ -65,10 +65,19 @@ class RedisClient {
   std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
 };
 
-// Starts a Redis server that syncs every write. The destructor ends it.
+// A command as a client sends it.
+inline std::string RedisCommand(const std::vector<std::string>& words) {
+  std::string request = fmt::format("*{}\r\n", words.size());
+  for (const std::string& word : words) request += fmt::format("${}\r\n{}\r\n", word.size(), word);
+  return request;
+}
+
+// Starts a Redis server that syncs every write, or once a second ("everysec"). The destructor ends
+// it.
 class RedisServer {
  public:
-  explicit RedisServer(const std::string& folder) : port_(FreePort()) {
+  explicit RedisServer(const std::string& folder, const std::string& sync = "always")
+      : port_(FreePort()) {
     std::filesystem::create_directories(folder);
     const std::string port = std::to_string(port_);
     process_ = ::fork();
@@ -77,7 +86,7 @@ class RedisServer {
       // with. Its package does not start a server on this machine, unlike the package redis-server.
       ::execlp("redis-check-rdb", "redis-server", "--port", port.c_str(), "--bind", "127.0.0.1",
                "--dir", folder.c_str(), "--save", "", "--appendonly", "yes", "--appendfsync",
-               "always", "--logfile", "redis.log", nullptr);
+               sync.c_str(), "--logfile", "redis.log", nullptr);
       ::_exit(1);
     }
     for (int i = 0; i < 100; ++i) {
