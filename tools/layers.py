@@ -28,7 +28,8 @@ LAYERS = {
     "redis": ["base"],
     "slack": ["base", "http"],
     "tables/embedded": ["base", "item", "expression", "tables"],
-    "wire": ["base", "item", "tables"],
+    "partiql": ["base", "item", "tables"],
+    "wire": ["base", "item", "tables", "partiql"],
     "tables/remote": ["base", "item", "tables", "wire"],
     "objects/directory": ["base", "objects"],
 }
