@@ -24,12 +24,12 @@ void Try(const wire::Operation<Request, Reply>& operation, std::string_view name
     (void)operation.decode_outcome(wire::ExceptionIn(body.root()), body.root()).has_value();
   }
   if (operation.name != name) return;
-  const auto request = operation.decode_request(body.root());
+  const auto request = operation.decode_request(body.root(), wire::Layer::kOlder);
   if (!request) return;
   const std::string text = operation.encode_request(*request);
   const auto document = JsonDocument::Parse(text);
   CHECK(document.has_value());
-  const auto again = operation.decode_request(document->root());
+  const auto again = operation.decode_request(document->root(), wire::Layer::kOlder);
   CHECK(again.has_value());
   CHECK(operation.encode_request(*again) == text);
 }

@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/base64.h"
 #include "item/validate.h"
 
@@ -58,17 +61,31 @@ Error SeveralTypes() {
       "the supported datatypes");
 }
 
-// DynamoDB's text, with the members as the caller gave them. Only sets of numbers have a short one.
-Error Duplicates(Type type, const Json& json) {
-  if (type == Type::kNumberSet) return Invalid("Input collection contains duplicates");
-  std::string message = "One or more parameter values were invalid: Input collection [";
-  std::string_view separator;
-  for (const Json member : json.Elements()) {
-    message.append(std::exchange(separator, ", ")).append(member.AsString().value_or(""));
+std::vector<std::string> TextsOf(const Json& json) {
+  std::vector<std::string> texts;
+  for (const Json member : json.Elements()) texts.emplace_back(member.AsString().value_or(""));
+  return texts;
+}
+
+// Only sets of numbers have a short text. The older wording shows the members as they were sent.
+// The newer one quotes them, and sorts those of a set of strings.
+Error Duplicates(Type type, const Json& json, Dialect dialect) {
+  constexpr std::string_view kStart =
+      "One or more parameter values were invalid: Input collection ";
+  const bool is_newer = dialect == Dialect::kNewer;
+  if (type == Type::kNumberSet) {
+    return Invalid(is_newer ? fmt::format("{}contains duplicates.", kStart)
+                            : "Input collection contains duplicates");
   }
-  message +=
-      type == Type::kBinarySet ? "]of type BS contains duplicates." : "] contains duplicates.";
-  return Invalid(std::move(message));
+  const bool is_binary = type == Type::kBinarySet;
+  std::vector<std::string> texts = TextsOf(json);
+  if (is_newer && !is_binary) std::ranges::sort(texts);
+  if (is_newer) {
+    for (std::string& text : texts) text = fmt::format("\"{}\"", text);
+  }
+  return Invalid(fmt::format("{}[{}]{} contains duplicates.", kStart,
+                             fmt::join(texts, is_newer && is_binary ? "," : ", "),
+                             is_binary ? "of type BS" : ""));
 }
 
 Result<std::string_view> DecodeText(const Json& json) {
@@ -80,6 +97,14 @@ Result<std::string_view> DecodeText(const Json& json) {
 Result<String> DecodeString(const Json& json) { return String(TRY(DecodeText(json))); }
 
 Result<Number> DecodeNumber(const Json& json) { return Number::Parse(TRY(DecodeText(json))); }
+
+// The older wording of the error for an empty text has no colon.
+Error InWordsOf(Dialect dialect, Error error) {
+  constexpr std::string_view kEmpty = "The parameter cannot be converted to a numeric value: ";
+  const bool is_older = dialect == Dialect::kOlder && error.message == kEmpty;
+  if (is_older) error.message.resize(kEmpty.size() - 2);
+  return error;
+}
 
 Result<Binary> DecodeBinary(const Json& json) {
   const std::optional<std::string_view> text = json.AsString();
@@ -115,6 +140,8 @@ Result<Null> DecodeNull(const Json& json) {
 // Decodes one value or item. After a failure, path() is the path to the wrong value.
 class Decoder {
  public:
+  explicit Decoder(Dialect dialect) : dialect_(dialect) {}
+
   Result<Map> Attributes(const Json& json, int level) {
     if (!json.IsObject()) return NotAMap(json);
     std::vector<Attribute> attributes;
@@ -193,7 +220,7 @@ class Decoder {
     // Duplicates are found by value, not by text: "1" and "1.0" are the same number.
     const size_t given = members.size();
     SetOf<Member> set(std::move(members));
-    if (set.size() != given) return Duplicates(type, json);
+    if (set.size() != given) return Duplicates(type, json, dialect_);
     return Value(std::move(set));
   }
 
@@ -222,6 +249,7 @@ class Decoder {
     return error;
   }
 
+  const Dialect dialect_;
   std::string path_;
 };
 
@@ -263,15 +291,23 @@ std::string TextOf(const T& value) {
 
 Result<Item> ParseItemJson(std::string_view text) {
   const JsonDocument document = TRY(JsonDocument::Parse(text));
-  Decoder decoder;
+  Decoder decoder(Dialect::kNewer);
   Result<Item> item = decoder.Attributes(document.root(), 1);
   if (item || decoder.path().empty()) return item;
   return std::move(item).WithContext(decoder.path());
 }
 
-Result<Value> DecodeValueJson(const Json& json) { return Decoder().AnyValue(json, 1); }
+Result<Value> DecodeValueJson(const Json& json, Dialect dialect) {
+  auto value = Decoder(dialect).AnyValue(json, 1);
+  if (!value) return InWordsOf(dialect, std::move(value).error());
+  return value;
+}
 
-Result<Item> DecodeItemJson(const Json& json) { return Decoder().Attributes(json, 1); }
+Result<Item> DecodeItemJson(const Json& json, Dialect dialect) {
+  auto item = Decoder(dialect).Attributes(json, 1);
+  if (!item) return InWordsOf(dialect, std::move(item).error());
+  return item;
+}
 
 Result<std::string_view> DecodeTextJson(const Json& json) { return DecodeText(json); }
 

@@ -27,9 +27,12 @@ inline constexpr std::string_view kSerializationPrefix = "SerializationException
 // such as "orders[3].price: ".
 Result<Item> ParseItemJson(std::string_view text);
 
+// DynamoDB has two wordings for a few errors of values, for different operations.
+enum class Dialect { kOlder, kNewer };
+
 // Decode a part of a protocol message. The error messages are DynamoDB's, without a path.
-Result<Value> DecodeValueJson(const Json& json);
-Result<Item> DecodeItemJson(const Json& json);
+Result<Value> DecodeValueJson(const Json& json, Dialect dialect = Dialect::kOlder);
+Result<Item> DecodeItemJson(const Json& json, Dialect dialect = Dialect::kOlder);
 Result<std::string_view> DecodeTextJson(const Json& json);
 Result<bool> DecodeBoolJson(const Json& json);
 

@@ -88,7 +88,7 @@ TEST(ItemJsonTest, IgnoresNullsAndUnknownMembers) {
 }
 
 TEST(ItemJsonTest, RefusesWrongNumbersWithDynamoDbsTexts) {
-  EXPECT_EQ(ErrorOf(R"({"N": ""})"), "The parameter cannot be converted to a numeric value: ");
+  EXPECT_EQ(ErrorOf(R"({"N": ""})"), "The parameter cannot be converted to a numeric value");
   EXPECT_EQ(ErrorOf(R"({"NS": ["1", "b"]})"),
             "The parameter cannot be converted to a numeric value: b");
   EXPECT_THAT(ErrorOf(R"({"N": "1e126"})"), StartsWith("Number overflow."));

@@ -124,6 +124,11 @@ const Setting kProgramSettings[] = {
      .default_value = "",
      .help = "Origins whose web pages may use dynamodb.listen, separated by commas, such as "
              "http://localhost:3000; * for all; empty for none."},
+    {.name = "dynamodb.older-wording",
+     .kind = SettingKind::kBool,
+     .default_value = "false",
+     .help = "Use the words of validation errors that AWS used until 2026, for programs that "
+             "compare them. Otherwise they are those that AWS uses today."},
     {.name = "dynamodb.key-file",
      .kind = SettingKind::kText,
      .default_value = "tidemark-key",

@@ -26,6 +26,8 @@ struct CreateTableRequest {
   std::optional<StreamView> stream = std::nullopt;
   std::optional<Throughput> throughput = std::nullopt;
   bool deletion_protected = false;
+  TableClass table_class = TableClass::kStandard;
+  Encryption encryption = {};
   Tags tags = {};
 };
 
@@ -43,6 +45,8 @@ struct UpdateTableRequest {
   std::optional<Throughput> throughput = std::nullopt;
   bool on_demand = false;  // Ends the provisioned throughput, of the indexes too.
   std::optional<bool> deletion_protected = std::nullopt;
+  std::optional<TableClass> table_class = std::nullopt;
+  std::optional<Encryption> encryption = std::nullopt;
 };
 
 struct ListTablesRequest {
@@ -84,6 +88,18 @@ struct Capacity {
   friend bool operator==(const Capacity&, const Capacity&) = default;
 };
 
+// ---- Item collections ----
+
+// Whether the reply to a write says how large the item's collection is: all items with its
+// partition key. Only tables with a local index have collections.
+enum class Collections { kNone, kSize };
+struct Collection {
+  item::Item key;  // The partition key.
+  double most_gigabytes = 0;
+  friend bool operator==(const Collection&, const Collection&) = default;
+};
+using CollectionsByTable = std::map<std::string, std::vector<Collection>>;
+
 // ---- Items ----
 
 using Names = std::map<std::string, std::string, std::less<>>;   // "#n" → attribute name
@@ -109,6 +125,7 @@ struct PutRequest {
   ReturnValues return_values = ReturnValues::kNone;  // kNone or kAllOld.
   OnConditionFailure on_failure = OnConditionFailure::kNone;
   Measure measure = Measure::kNone;
+  Collections collections = Collections::kNone;
 };
 
 struct UpdateRequest {
@@ -121,6 +138,7 @@ struct UpdateRequest {
   ReturnValues return_values = ReturnValues::kNone;
   OnConditionFailure on_failure = OnConditionFailure::kNone;
   Measure measure = Measure::kNone;
+  Collections collections = Collections::kNone;
 };
 
 struct DeleteRequest {
@@ -132,6 +150,7 @@ struct DeleteRequest {
   ReturnValues return_values = ReturnValues::kNone;  // kNone or kAllOld.
   OnConditionFailure on_failure = OnConditionFailure::kNone;
   Measure measure = Measure::kNone;
+  Collections collections = Collections::kNone;
 };
 
 struct WriteReply {
@@ -140,6 +159,7 @@ struct WriteReply {
       std::nullopt;                                    // As return_values asks, when there are any.
   std::optional<item::Item> failed_on = std::nullopt;  // As on_failure asks.
   std::optional<Capacity> capacity = std::nullopt;     // When it was measured and applied.
+  std::optional<Collection> collection = std::nullopt;  // When it was asked for, and there is one.
 };
 
 // ---- Reading many ----
@@ -219,12 +239,14 @@ struct BatchWriteRequest {
   using Action = std::variant<Put, Delete>;
   std::map<std::string, std::vector<Action>> tables;
   Measure measure = Measure::kNone;
+  Collections collections = Collections::kNone;
 };
 // Each action is atomic on its own; the batch is not. On an Error of code kUnknown some
 // may have been applied.
 struct BatchWriteReply {
   std::map<std::string, std::vector<BatchWriteRequest::Action>> unprocessed;
   std::vector<Capacity> capacity = {};  // One a table, when it was measured.
+  CollectionsByTable collections = {};
 };
 
 struct ConditionCheck {
@@ -243,6 +265,7 @@ struct TransactWriteRequest {
   // The same token with the same actions, within ten minutes, is applied once.
   std::optional<std::string> token = std::nullopt;
   Measure measure = Measure::kNone;
+  Collections collections = Collections::kNone;
 };
 
 enum class CancellationCode {
@@ -269,6 +292,7 @@ struct TransactWriteReply {
   std::vector<CancellationReason> reasons = {};
   bool replayed = false;  // The token had been applied before; nothing was written now.
   std::vector<Capacity> capacity = {};  // One a table, when it was measured and applied.
+  CollectionsByTable collections = {};
 };
 
 struct TransactGetRequest {

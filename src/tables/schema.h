@@ -45,11 +45,20 @@ enum class StreamView { kKeysOnly, kNewImage, kOldImage, kNewAndOldImages };
 
 using Tags = std::map<std::string, std::string>;
 
+// How a table is stored at AWS. Both are kept and shown; here they change nothing.
+enum class TableClass { kStandard, kInfrequentAccess };
+struct Encryption {
+  bool enabled = false;
+  std::string key = {};  // The id or the ARN of a key; empty: AWS's own.
+  friend bool operator==(const Encryption&, const Encryption&) = default;
+};
+
 enum class TableState { kCreating, kActive, kUpdating, kDeleting };
 enum class IndexState { kCreating, kActive, kDeleting };
 
 struct IndexDescription {
   IndexSpec spec;
+  std::string arn = {};
   IndexState state = IndexState::kActive;
   bool backfilling = false;
   uint64_t item_count = 0;
@@ -74,6 +83,8 @@ struct TableDescription {
   std::optional<std::string> ttl_attribute;  // nullopt: time to live is off.
   std::optional<Throughput> throughput;
   bool deletion_protected = false;
+  TableClass table_class = TableClass::kStandard;
+  Encryption encryption;
   EpochSeconds created_at = 0;
   uint64_t item_count = 0;
   uint64_t size_bytes = 0;

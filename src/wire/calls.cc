@@ -12,6 +12,7 @@
 #include "item/json.h"
 #include "wire/fields.h"
 #include "wire/operation.h"
+#include "wire/statements.h"
 
 namespace tidemark::wire {
 
@@ -36,6 +37,11 @@ TableNames TablesOf(const Request& request) {
 TableNames TablesOf(const GetItemRequest& request) { return {request.get.table}; }
 TableNames TablesOf(const tables::ListStreamsRequest& request) {
   return request.table ? TableNames{*request.table} : TableNames();
+}
+// An iterator begins with the ARN of its stream; the tables check that it is the right one.
+TableNames TablesOf(const tables::RecordsRequest& request) {
+  const std::string table = TableOfArn(request.iterator);
+  return table == request.iterator ? TableNames() : TableNames{table};
 }
 template <typename Parts>
 TableNames NamesIn(const Parts& parts) {
@@ -155,7 +161,7 @@ constexpr auto kShowStream = [](Tables& tables,
 Later<Message> Answered(std::string body) { return Message{.body = std::move(body)}; }
 
 // The limits of an account, as AWS has them. Nothing here is limited by them.
-Result<Call> DecodeDescribeLimits(const Json& /*body*/) {
+Result<Call> DecodeDescribeLimits(const Json& /*body*/, Layer /*layer*/) {
   return Call{.make = [](Tables&) {
     return Answered(R"({"AccountMaxReadCapacityUnits":80000,"AccountMaxWriteCapacityUnits":80000,)"
                     R"("TableMaxReadCapacityUnits":40000,"TableMaxWriteCapacityUnits":40000})");
@@ -163,8 +169,8 @@ Result<Call> DecodeDescribeLimits(const Json& /*body*/) {
 }
 
 // A table has no backups of AWS's kind.
-Result<Call> DecodeDescribeContinuousBackups(const Json& body) {
-  const auto request = TRY(kDescribeTable.decode_request(body));
+Result<Call> DecodeDescribeContinuousBackups(const Json& body, Layer layer) {
+  const auto request = TRY(kDescribeTable.decode_request(body, layer));
   return Call{
       .tables = {request.table}, .make = [request](Tables& tables) -> Later<Message> {
         if (const auto found = tables.DescribeTable(request.table); !found) {
@@ -190,38 +196,39 @@ Status RefuseRepeatedNames(const Json& body) {
 }
 
 template <auto decode>
-Result<Call> Checked(const Json& body) {
+Result<Call> Checked(const Json& body, Layer layer) {
   TRY(RefuseRepeatedNames(body));
-  return decode(body);
+  return decode(body, layer);
 }
 
 template <const auto& operation, Effect effect, typename Make>
-Result<Call> DecodeCall(const Json& body) {
+Result<Call> DecodeCall(const Json& body, Layer layer) {
   using Reply = typename std::remove_cvref_t<decltype(operation)>::Reply;
-  auto request = TRY(operation.decode_request(body));
+  auto request = TRY(operation.decode_request(body, layer));
   Call call{.tables = TablesOf(request)};
   if constexpr (effect == Effect::kChanges) call.changed_tables = ChangedTables(request);
-  call.make = [request = std::move(request)](Tables& tables) -> Later<Message> {
+  call.make = [request = std::move(request), layer](Tables& tables) -> Later<Message> {
     Later<Reply> reply = Make()(tables, request);
     return std::move(reply).Then(
-        [](Result<Reply> answer) { return EncodeReply(operation, answer); });
+        [layer](Result<Reply> answer) { return EncodeReply(operation, answer, layer); });
   };
   return call;
 }
 
 template <const auto& operation, Effect effect, typename Make>
-CallRow Row(Make /*make*/) {
+CallRow Row(Make /*make*/, Layer layer = Layer::kOlder) {
   return {.name = operation.name,
           .service = operation.service,
           .blocks = !kSubmits<Make>,
+          .layer = layer,
           .decode = &Checked<&DecodeCall<operation, effect, Make>>};
 }
 
 const auto kCalls = std::to_array<CallRow>({
-    Row<kBatchGetItem, Effect::kReads>(kSubmitted),
+    Row<kBatchGetItem, Effect::kReads>(kSubmitted, Layer::kNewer),
     Row<kBatchWriteItem, Effect::kChanges>(kSubmitted),
     Row<kCreateTable, Effect::kChanges>(kBlocking<&Tables::CreateTable>),
-    Row<kDeleteItem, Effect::kChanges>(kSubmittedWrite),
+    Row<kDeleteItem, Effect::kChanges>(kSubmittedWrite, Layer::kEnveloping),
     Row<kDeleteTable, Effect::kChanges>(kDrop),
     CallRow{.name = "DescribeContinuousBackups",
             .blocks = true,
@@ -230,20 +237,22 @@ const auto kCalls = std::to_array<CallRow>({
     Row<kDescribeStream, Effect::kReads>(kShowStream),
     Row<kDescribeTable, Effect::kReads>(kDescribe),
     Row<kDescribeTimeToLive, Effect::kReads>(kShowTimeToLive),
-    Row<kGetItem, Effect::kReads>(kGet),
+    CallRow{
+        .name = "ExecuteStatement", .blocks = true, .decode = &Checked<&DecodeExecuteStatement>},
+    Row<kGetItem, Effect::kReads>(kGet, Layer::kNewer),
     Row<kGetRecords, Effect::kReads>(kSubmitted),
     Row<kGetShardIterator, Effect::kReads>(kBlocking<&Tables::GetShardIterator>),
     Row<kListStreams, Effect::kReads>(kBlocking<&Tables::ListStreams>),
     Row<kListTables, Effect::kReads>(kBlocking<&Tables::ListTables>),
     Row<kListTagsOfResource, Effect::kReads>(kListTags),
-    Row<kPutItem, Effect::kChanges>(kSubmittedWrite),
-    Row<kQuery, Effect::kReads>(kSubmitted),
+    Row<kPutItem, Effect::kChanges>(kSubmittedWrite, Layer::kEnveloping),
+    Row<kQuery, Effect::kReads>(kSubmitted, Layer::kNewer),
     Row<kScan, Effect::kReads>(kSubmitted),
     Row<kTagResource, Effect::kChanges>(kTag),
     Row<kTransactGetItems, Effect::kReads>(kSubmitted),
     Row<kTransactWriteItems, Effect::kChanges>(kSubmitted),
     Row<kUntagResource, Effect::kChanges>(kUntag),
-    Row<kUpdateItem, Effect::kChanges>(kSubmittedWrite),
+    Row<kUpdateItem, Effect::kChanges>(kSubmittedWrite, Layer::kEnveloping),
     Row<kUpdateTable, Effect::kChanges>(kBlocking<&Tables::UpdateTable>),
     Row<kUpdateTimeToLive, Effect::kChanges>(kSetTimeToLive),
 });

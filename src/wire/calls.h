@@ -2,7 +2,7 @@
 // decodes the body of a request into a Call.
 //
 //   const CallRow* row = FindCall("PutItem");
-//   Call call = TRY(row->decode(body));
+//   Call call = TRY(row->decode(body, row->layer));
 //   if (MayChange(call.changed_tables)) call.make(tables).Then(…);
 //
 // Any thread may use the table.
@@ -19,13 +19,13 @@
 #include "base/result.h"
 #include "tables/tables.h"
 #include "wire/message.h"
+#include "wire/problems.h"
 
 namespace tidemark::wire {
 
 // A decoded request. It keeps nothing of the body.
 struct Call {
-  // All tables that the request names. Empty: it asks about all tables, or about a stream by an
-  // iterator.
+  // All tables that the request names. Empty: it asks about all tables.
   std::vector<std::string> tables;
   // Those that it writes to, defines or deletes. Empty: it only reads.
   std::vector<std::string> changed_tables;
@@ -40,7 +40,10 @@ struct CallRow {
   // streams are submitted: no thread waits for them, and the tables decide how many of them are
   // made at once.
   bool blocks = false;
-  Result<Call> (*decode)(const Json& body) = nullptr;
+  // Which of AWS's two programs checks such requests today.
+  Layer layer = Layer::kOlder;
+  // The layer chooses the words of errors, also of those that the call returns.
+  Result<Call> (*decode)(const Json& body, Layer layer) = nullptr;
 };
 
 // All rows, sorted by name.

@@ -85,7 +85,7 @@ TEST(CallsTest, RequestsAboutItemsHoldNoThread) {
     HeldTables tables;
     const auto document = JsonDocument::Parse(text);
     EXPECT_FALSE(FindCall(name)->blocks);
-    const Call call = FindCall(name)->decode(document->root()).value();
+    const Call call = FindCall(name)->decode(document->root(), Layer::kOlder).value();
     std::optional<int> status;
     call.make(tables).Then([&](Result<Message> reply) { status = reply->status; });
     ASSERT_TRUE(tables.answer != nullptr);

@@ -4,54 +4,75 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
+#include "tables/limits.h"
+
 namespace tidemark::wire {
 
 namespace {
 
-// DynamoDB's messages begin the names of members with a small letter.
-std::string Shown(std::string_view member) {
+constexpr size_t kMaxArnLength = 1'024;
+constexpr char kNamePattern[] = "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+";
+
+bool IsNameCharacter(char c) {
+  return IsDigit(c) || (Lower(c) >= 'a' && Lower(c) <= 'z') || c == '_' || c == '.' || c == '-';
+}
+
+// Older messages begin the names of members with a small letter.
+std::string Older(std::string_view member) {
   std::string shown(member);
-  const bool is_capital = !shown.empty() && shown[0] >= 'A' && shown[0] <= 'Z';
-  if (is_capital) shown[0] = static_cast<char>(shown[0] - 'A' + 'a');
+  if (!shown.empty()) shown[0] = Lower(shown[0]);
   return shown;
 }
 
-Error Constraint(std::string_view value, std::string_view member, std::string_view constraint) {
-  return Invalid(
-      fmt::format("1 validation error detected: Value {} at '{}' failed to satisfy constraint: "
-                  "Member must {}",
-                  value, Shown(member), constraint));
+std::string PathOf(const Place& place, Layer layer) {
+  if (place.around == nullptr) return "";
+  std::string path = PathOf(*place.around, layer);
+  if (place.kind == Place::Kind::kElement) return fmt::format("{}.{}.member", path, place.element);
+  if (place.kind == Place::Kind::kKey) return fmt::format("{}.{}.member", path, place.name);
+  if (!path.empty()) path += '.';
+  return path + (layer == Layer::kOlder ? Older(place.name) : std::string(place.name));
 }
 
 }  // namespace
 
-Error Missing(std::string_view member) { return Constraint("null", member, "not be null"); }
-
-Error NotInEnumeration(std::string_view member, std::string_view value,
-                       const std::string& allowed) {
-  return Constraint(fmt::format("'{}'", value), member,
-                    fmt::format("satisfy enum value set: [{}]", allowed));
+void Place::Violates(std::string value, std::string constraint) const {
+  problems->Add(Violation{.path = PathOf(*this, Layer::kNewer),
+                          .older_path = PathOf(*this, Layer::kOlder),
+                          .value = std::move(value),
+                          .constraint = std::move(constraint)});
 }
 
-Error TooSmall(std::string_view member, int64_t value, int64_t least) {
-  return Constraint(fmt::format("'{}'", value), member,
-                    fmt::format("have value greater than or equal to {}", least));
+void Place::Missing() const { Violates("null", "Member must not be null"); }
+
+namespace {
+
+std::optional<std::string> LengthConstraint(size_t length, size_t least, size_t most) {
+  if (length < least) {
+    return fmt::format("Member must have length greater than or equal to {}", least);
+  }
+  if (length > most) return fmt::format("Member must have length less than or equal to {}", most);
+  return std::nullopt;
 }
 
-Error TooLarge(std::string_view member, int64_t value, int64_t most) {
-  return Constraint(fmt::format("'{}'", value), member,
-                    fmt::format("have value less than or equal to {}", most));
+}  // namespace
+
+void Place::CheckLength(size_t length, size_t least, size_t most) const {
+  auto constraint = LengthConstraint(length, least, most);
+  // Only the empty list is shown: AWS shows others as its own program prints them.
+  if (constraint) Violates(length == 0 ? "'[]'" : "", *std::move(constraint));
 }
 
-Error TooLong(std::string_view member, size_t most) {
-  return Invalid(
-      fmt::format("1 validation error detected: Value at '{}' failed to satisfy constraint: Member "
-                  "must have length less than or equal to {}",
-                  Shown(member), most));
+void Place::CheckLength(const std::string& text, size_t least, size_t most) const {
+  auto constraint = LengthConstraint(text.size(), least, most);
+  if (constraint) Violates(fmt::format("'{}'", text), *std::move(constraint));
 }
 
-Error NotOneAction(std::string_view member) {
-  return Invalid(fmt::format("each element of {} must contain exactly one action", member));
+void Place::CheckRange(int64_t value, int64_t least, int64_t most) const {
+  if (value >= least && value <= most) return;
+  Violates(fmt::format("'{}'", value),
+           value < least ? fmt::format("Member must have value greater than or equal to {}", least)
+                         : fmt::format("Member must have value less than or equal to {}", most));
 }
 
 std::string TableOfArn(std::string_view text) {
@@ -63,7 +84,6 @@ std::string TableOfArn(std::string_view text) {
 }
 
 std::optional<Json> FieldReader::Find(std::string_view name) {
-  if (!status_) return std::nullopt;
   known_.push_back(name);
   std::optional<Json> found;
   for (const auto& [member, value] : object_.Members()) {
@@ -73,25 +93,61 @@ std::optional<Json> FieldReader::Find(std::string_view name) {
   return found;
 }
 
-void FieldReader::OnlyAs(std::string_view name, std::string_view value, std::string_view advice) {
-  const std::optional<Json> found = Find(name);
-  if (!found) return;
-  const std::optional<std::string_view> text = found->AsString();
-  if (!text) return Fail(item::NotAScalar(*found, "java.lang.String"));
-  if (*text == value) return;
-  Fail(Invalid(fmt::format("the parameter '{}' may only be {} here, and not '{}': {}", name, value,
-                           *text, advice)));
+void FieldReader::Table(std::string_view name, std::string& table) {
+  const bool is_given = Find(name).has_value();
+  Required(name, table);
+  const bool is_arn = table.starts_with("arn:");
+  table = TableOfArn(table);
+  if (!is_given || place_.unknown == Unknown::kIgnored) return;
+  const Place place = place_.Member(name);
+  if (!table.empty() && !is_arn && !std::ranges::all_of(table, IsNameCharacter)) {
+    place.Violates(fmt::format("'{}'", table), kNamePattern);
+  }
+  place.CheckLength(table, 1, is_arn ? kMaxArnLength : tables::kMaxTableNameLength);
 }
 
-Status FieldReader::Finish() {
-  if (!status_ || unknown_ == Unknown::kIgnored) return status_;
+void FieldReader::NewTable(std::string_view name, std::string& table) {
+  Required(name, table);
+  const Place place = place_.Member(name);
+  if (table.empty() || !std::ranges::all_of(table, IsNameCharacter)) {
+    place.Violates(fmt::format("'{}'", table), kNamePattern);
+  }
+  place.CheckLength(table, tables::kMinTableNameLength, tables::kMaxTableNameLength);
+}
+
+void FieldReader::DefinedTable(std::string_view name, std::string& table) {
+  if (!Find(name)) {
+    return place_.problems->AddBeforeViolations(Invalid(
+        fmt::format("The parameter '{}' is required but was not present in the request", name)));
+  }
+  Required(name, table);
+  table = TableOfArn(table);
+  const bool fits =
+      table.size() >= tables::kMinTableNameLength && table.size() <= tables::kMaxTableNameLength;
+  if (!fits) {
+    return Fail(
+        Invalid(fmt::format("{} must be at least {} characters long and at most {} characters long",
+                            name, tables::kMinTableNameLength, tables::kMaxTableNameLength)));
+  }
+  if (!std::ranges::all_of(table, IsNameCharacter)) {
+    place_.Member(name).Violates(fmt::format("'{}'", table), kNamePattern);
+  }
+}
+
+void FieldReader::CheckLength(std::string_view name, const std::optional<std::string>& text,
+                              size_t least, size_t most) {
+  if (text) place_.Member(name).CheckLength(*text, least, most);
+}
+
+void FieldReader::Finish() {
+  if (place_.unknown == Unknown::kIgnored) return;
   for (const auto& [member, value] : object_.Members()) {
     const bool is_known = std::ranges::find(known_, member) != known_.end();
     if (!is_known && !value.IsNull()) {
-      return Invalid(fmt::format("the parameter '{}' is not supported here: leave it out", member));
+      return Fail(
+          Invalid(fmt::format("the parameter '{}' is not supported here: leave it out", member)));
     }
   }
-  return status_;
 }
 
 }  // namespace tidemark::wire

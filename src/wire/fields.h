@@ -11,8 +11,9 @@
 // Codec<T> has the JSON of a type: of texts, numbers, items, lists, maps, enumerations (NamesOf),
 // and of every structure with a description.
 //
-// A reader keeps the first error and reads nothing after it. A member that is null counts as
-// absent. A request has no name twice in one object: calls.cc refuses that before it is read.
+// A reader goes on after an error, and collects all problems (problems.h); what it reads is used
+// only if there was none. A member that is null counts as absent. A request has no name twice in
+// one object: calls.cc refuses that before it is read.
 #pragma once
 
 #include <concepts>
@@ -27,9 +28,12 @@
 #include <variant>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/json.h"
 #include "base/result.h"
 #include "item/json.h"
+#include "wire/problems.h"
 
 namespace tidemark::wire {
 
@@ -38,10 +42,33 @@ namespace tidemark::wire {
 // replies such members are ignored.
 enum class Unknown { kRefused, kIgnored };
 
-// Where a value stands, for messages and for the structures in it.
+// Where a value stands: in which member, in which element of a list, or under which key of a map.
+// It is on the stack of its reader, inside of the place around it.
 struct Place {
-  std::string_view member;
+  enum class Kind { kMember, kElement, kKey };
+
   Unknown unknown = Unknown::kRefused;
+  Problems* problems = nullptr;
+  const Place* around = nullptr;  // nullptr: this is the whole message.
+  Kind kind = Kind::kMember;
+  std::string_view name = {};  // Of a member or a key.
+  size_t element = 0;          // From 1.
+
+  Place Member(std::string_view member) const {
+    return {unknown, problems, this, Kind::kMember, member, 0};
+  }
+  Place Element(size_t number) const {
+    return {unknown, problems, this, Kind::kElement, {}, number};
+  }
+  Place Key(std::string_view key) const { return {unknown, problems, this, Kind::kKey, key, 0}; }
+
+  // Adds a violation at this place. `value` is as in Violation.
+  void Violates(std::string value, std::string constraint) const;
+  // The constraints of DynamoDB's model.
+  void Missing() const;
+  void CheckLength(size_t length, size_t least, size_t most) const;
+  void CheckLength(const std::string& text, size_t least, size_t most) const;
+  void CheckRange(int64_t value, int64_t least, int64_t most) const;
 };
 
 template <typename E>
@@ -54,16 +81,15 @@ struct EnumName {
 template <typename E>
 struct NamesOf;
 
-// DynamoDB's texts for a member that is missing or has a wrong value.
-Error Missing(std::string_view member);
-Error NotInEnumeration(std::string_view member, std::string_view value, const std::string& allowed);
-Error TooSmall(std::string_view member, int64_t value, int64_t least);
-Error TooLarge(std::string_view member, int64_t value, int64_t most);
-Error NotOneAction(std::string_view member);
-Error TooLong(std::string_view member, size_t most);
-
 // The longest list that is read from a request.
 inline constexpr size_t kMaxElements = 1'000;
+// What DynamoDB's messages say about a number that is negative where it may not be.
+inline constexpr int64_t kLeastGiven = 1;
+
+// Which messages the values of a request get.
+inline item::Dialect DialectOf(const Place& place) {
+  return place.problems->layer() == Layer::kOlder ? item::Dialect::kOlder : item::Dialect::kNewer;
+}
 
 // The name of the table in an ARN. A text that is no ARN of a table is returned as it is.
 std::string TableOfArn(std::string_view text);
@@ -71,6 +97,7 @@ std::string TableOfArn(std::string_view text);
 template <typename Fields, typename T>
 using Ref = typename Fields::template Reference<T>;
 
+// `Read` returns an error that is no violation; violations go to the place.
 template <typename T>
 struct Codec;
 
@@ -103,8 +130,13 @@ class FieldWriter {
     Required(name, value);
   }
   void Table(std::string_view name, const std::string& table) { Required(name, table); }
+  void DefinedTable(std::string_view name, const std::string& table) { Required(name, table); }
   void WithoutEffect(std::string_view /*name*/) {}
-  void OnlyAs(std::string_view /*name*/, std::string_view /*value*/, std::string_view /*advice*/) {}
+  void CheckLength(std::string_view, const std::optional<std::string>&, size_t, size_t) {}
+  template <typename T>
+  void CheckCount(std::string_view, const T&, size_t, size_t) {}
+  template <typename T>
+  void CheckRange(std::string_view, const std::optional<T>&, int64_t, int64_t) {}
   template <typename Fill>
   void Nested(std::string_view name, const Fill& fill) {
     writer_->Key(name);
@@ -123,25 +155,27 @@ class FieldReader {
   template <typename T>
   using Reference = T&;
 
-  FieldReader(const Json& object, Unknown unknown) : object_(object), unknown_(unknown) {}
+  // `place` is where the object stands. Both outlive the reader.
+  FieldReader(const Json& object, const Place& place) : object_(object), place_(place) {}
 
   template <typename T>
   void Required(std::string_view name, T& value) {
     const std::optional<Json> found = Find(name);
-    if (!found) return Fail(Missing(name));
-    Note(Codec<T>::Read(*found, {name, unknown_}, &value));
+    const Place place = place_.Member(name);
+    if (!found) return place.Missing();
+    Note(Codec<T>::Read(*found, place, &value));
   }
   template <typename T>
   void Optional(std::string_view name, std::optional<T>& value) {
     if (const std::optional<Json> found = Find(name)) {
-      Note(Codec<T>::Read(*found, {name, unknown_}, &value.emplace()));
+      Note(Codec<T>::Read(*found, place_.Member(name), &value.emplace()));
     }
   }
   template <typename T>
   void Default(std::string_view name, T& value, const std::type_identity_t<T>& otherwise) {
     const std::optional<Json> found = Find(name);
     value = otherwise;
-    if (found) Note(Codec<T>::Read(*found, {name, unknown_}, &value));
+    if (found) Note(Codec<T>::Read(*found, place_.Member(name), &value));
   }
   template <typename T>
   void UnlessEmpty(std::string_view name, T& value) {
@@ -155,40 +189,49 @@ class FieldReader {
     Default(name, value, otherwise);
   }
   // The name of a table, or its ARN.
-  void Table(std::string_view name, std::string& table) {
-    Required(name, table);
-    table = TableOfArn(table);
-  }
+  void Table(std::string_view name, std::string& table);
+  // The name of a table that is to be made.
+  void NewTable(std::string_view name, std::string& table);
+  // The name of a table, for operations on tables themselves, which have messages of their own.
+  void DefinedTable(std::string_view name, std::string& table);
   // A parameter that may be given and changes nothing here.
   void WithoutEffect(std::string_view name) { (void)Find(name); }
-  // A parameter that may be given with this value, which changes nothing, and with no other. The
-  // advice says what to do instead.
-  void OnlyAs(std::string_view name, std::string_view value, std::string_view advice);
+  // Checks a member that has been read.
+  void CheckLength(std::string_view name, const std::optional<std::string>& text, size_t least,
+                   size_t most);
+  template <typename T>
+  void CheckCount(std::string_view name, const T& values, size_t least, size_t most) {
+    if (Find(name)) place_.Member(name).CheckLength(values.size(), least, most);
+  }
+  template <typename T>
+  void CheckRange(std::string_view name, const std::optional<T>& value, int64_t least,
+                  int64_t most) {
+    if (value) place_.Member(name).CheckRange(static_cast<int64_t>(*value), least, most);
+  }
   template <typename Fill>
   void Nested(std::string_view name, const Fill& fill) {
     const std::optional<Json> found = Find(name);
-    if (!found) return Fail(Missing(name));
+    const Place place = place_.Member(name);
+    if (!found) return place.Missing();
     if (!found->IsObject()) return Fail(item::NotAStructure(*found));
-    FieldReader inner(*found, unknown_);
+    FieldReader inner(*found, place);
     fill(inner);
-    Note(inner.Finish());
+    inner.Finish();
   }
 
+  const Place& place() const { return place_; }
   std::optional<Json> Find(std::string_view name);
-  void Fail(Error error) {
-    if (status_) status_ = std::move(error);
-  }
+  void Fail(Error error) { place_.problems->Add(std::move(error)); }
   void Note(Status status) {
     if (!status) Fail(std::move(status).error());
   }
   // Call it once, after all members were read.
-  Status Finish();
+  void Finish();
 
  private:
   const Json object_;
-  const Unknown unknown_;
+  const Place& place_;
   std::vector<std::string_view> known_;
-  Status status_ = Done{};
 };
 
 // ---- Types ----
@@ -204,9 +247,10 @@ struct Codec {
   }
   static Status Read(const Json& json, const Place& place, T* value) {
     if (!json.IsObject()) return item::NotAStructure(json);
-    FieldReader fields(json, place.unknown);
+    FieldReader fields(json, place);
     Describe(fields, *value);
-    return fields.Finish();
+    fields.Finish();
+    return Done{};
   }
 };
 
@@ -242,8 +286,8 @@ struct Codec<double> {
 template <>
 struct Codec<item::Item> {
   static void Write(const item::Item& item, JsonWriter* writer) { item::EncodeJson(item, writer); }
-  static Status Read(const Json& json, const Place& /*place*/, item::Item* item) {
-    *item = TRY(item::DecodeItemJson(json));
+  static Status Read(const Json& json, const Place& place, item::Item* item) {
+    *item = TRY(item::DecodeItemJson(json, DialectOf(place)));
     return Done{};
   }
 };
@@ -253,8 +297,8 @@ struct Codec<item::Value> {
   static void Write(const item::Value& value, JsonWriter* writer) {
     item::EncodeJson(value, writer);
   }
-  static Status Read(const Json& json, const Place& /*place*/, item::Value* value) {
-    *value = TRY(item::DecodeValueJson(json));
+  static Status Read(const Json& json, const Place& place, item::Value* value) {
+    *value = TRY(item::DecodeValueJson(json, DialectOf(place)));
     return Done{};
   }
 };
@@ -267,11 +311,11 @@ struct Codec<T> {
     if (!number) {
       return item::NotAScalar(json, sizeof(T) > 4 ? "java.lang.Long" : "java.lang.Integer");
     }
-    if (!std::in_range<T>(*number)) {
-      return *number < 0 ? TooSmall(place.member, *number, 0)
-                         : TooLarge(place.member, *number, std::numeric_limits<int32_t>::max());
+    if (std::in_range<T>(*number)) {
+      *value = static_cast<T>(*number);
+    } else {
+      place.CheckRange(*number, kLeastGiven, std::numeric_limits<int32_t>::max());
     }
-    *value = static_cast<T>(*number);
     return Done{};
   }
 };
@@ -295,7 +339,9 @@ struct Codec<E> {
       }
       allowed.append(allowed.empty() ? "" : ", ").append(row.name);
     }
-    return NotInEnumeration(place.member, text, allowed);
+    place.Violates(fmt::format("'{}'", text),
+                   fmt::format("Member must satisfy enum value set: [{}]", allowed));
+    return Done{};
   }
 };
 
@@ -310,10 +356,14 @@ struct Codec<std::vector<T>> {
     if (!json.IsArray()) return item::NotAList(json);
     // No list of a request may be longer; most limits are far below. It bounds the memory.
     const bool is_too_long = place.unknown == Unknown::kRefused && json.Size() > kMaxElements;
-    if (is_too_long) return TooLong(place.member, kMaxElements);
     values->clear();
+    if (is_too_long) {
+      place.CheckLength(json.Size(), 0, kMaxElements);
+      return Done{};
+    }
     for (const Json element : json.Elements()) {
-      TRY(Codec<T>::Read(element, place, &values->emplace_back()));
+      T& value = values->emplace_back();
+      TRY(Codec<T>::Read(element, place.Element(values->size()), &value));
     }
     return Done{};
   }
@@ -334,7 +384,7 @@ struct Codec<std::map<std::string, T, Less>> {
     values->clear();
     for (const auto& [name, value] : json.Members()) {
       T decoded{};
-      TRY(Codec<T>::Read(value, place, &decoded));
+      TRY(Codec<T>::Read(value, place.Key(name), &decoded));
       values->insert_or_assign(std::string(name), std::move(decoded));
     }
     return Done{};
@@ -351,16 +401,24 @@ struct Codec<std::optional<item::Item>> {
   }
   static Status Read(const Json& json, const Place& place, std::optional<item::Item>* item) {
     if (!json.IsObject()) return item::NotAStructure(json);
-    FieldReader fields(json, place.unknown);
+    FieldReader fields(json, place);
     fields.Optional("Item", *item);
-    return fields.Finish();
+    fields.Finish();
+    return Done{};
   }
 };
 
 // One of several structures, named by the only member of an object around it, as in
-// {"Put": {"TableName": …}}. For each there are kActionName and DescribeAction.
+// {"Put": {"TableName": …}}. For each there are kActionName and DescribeAction. For the variant,
+// NotOne has DynamoDB's texts when there is none and when there are several.
 template <typename T>
 extern const std::string_view kActionName;
+struct NotOneTexts {
+  std::string_view none;
+  std::string_view several;
+};
+template <typename Variant>
+extern const NotOneTexts kNotOne;
 
 template <typename... T>
 struct Codec<std::variant<T...>> {
@@ -376,10 +434,12 @@ struct Codec<std::variant<T...>> {
   }
   static Status Read(const Json& json, const Place& place, std::variant<T...>* value) {
     if (!json.IsObject()) return item::NotAStructure(json);
-    FieldReader fields(json, place.unknown);
+    FieldReader fields(json, place);
     const size_t given = (size_t{0} + ... + ReadAction<T>(&fields, value));
-    if (given != 1) fields.Fail(NotOneAction(place.member));
-    return fields.Finish();
+    const NotOneTexts& texts = kNotOne<std::variant<T...>>;
+    if (given != 1) fields.Fail(Invalid(std::string(given == 0 ? texts.none : texts.several)));
+    fields.Finish();
+    return Done{};
   }
 
  private:
@@ -403,11 +463,37 @@ std::string Encode(const T& value) {
   return text;
 }
 
-template <typename T, Unknown kUnknown>
-Result<T> Decode(const Json& json) {
+// Reads the members of a message that no structure describes.
+template <typename Read>
+Status ReadMembers(const Json& json, Unknown unknown, Layer layer, const Read& read) {
+  if (!json.IsObject()) return item::NotAStructure(json);
+  Problems problems(layer);
+  const Place place{.unknown = unknown, .problems = &problems};
+  FieldReader fields(json, place);
+  read(fields);
+  fields.Finish();
+  return problems.Finish();
+}
+
+template <typename T>
+Result<T> DecodeWith(const Json& json, Unknown unknown, Layer layer) {
   T value{};
-  TRY(Codec<T>::Read(json, {"", kUnknown}, &value));
+  Problems problems(layer);
+  if (Status read = Codec<T>::Read(json, {.unknown = unknown, .problems = &problems}, &value);
+      !read) {
+    problems.Add(std::move(read).error());
+  }
+  TRY(problems.Finish());
   return value;
+}
+
+template <typename T>
+Result<T> DecodeRequest(const Json& json, Layer layer) {
+  return DecodeWith<T>(json, Unknown::kRefused, layer);
+}
+template <typename T>
+Result<T> DecodeBody(const Json& json) {
+  return DecodeWith<T>(json, Unknown::kIgnored, Layer::kOlder);
 }
 
 }  // namespace tidemark::wire

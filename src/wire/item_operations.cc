@@ -1,9 +1,14 @@
 // Operations on items.
+#include <initializer_list>
+#include <limits>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "tables/limits.h"
+#include "wire/capacity_fields.h"
 #include "wire/fields.h"
 #include "wire/legacy.h"
 #include "wire/names.h"
@@ -20,15 +25,70 @@ constexpr std::string_view kConditionFailedText = "The conditional request faile
 
 // ---- One item ----
 
-template <typename F, typename Request>
-void DescribeNames(F& fields, Request& request) {
-  fields.UnlessEmpty("ExpressionAttributeNames", request.names);
+namespace {
+
+constexpr char kNames[] = "ExpressionAttributeNames";
+constexpr char kValues[] = "ExpressionAttributeValues";
+
+// Names and values need an expression that could use them. A projection has no values.
+void RefuseWithoutExpression(FieldReader& fields,
+                             std::initializer_list<std::string_view> expressions) {
+  bool has_expression = false;
+  std::vector<std::string> absent;
+  for (const std::string_view expression : expressions) {
+    has_expression = has_expression || fields.Find(expression);
+    absent.push_back(fmt::format("{} is null", expression));
+  }
+  if (fields.Find(kNames) && !has_expression && !fields.Find("ProjectionExpression")) {
+    fields.Fail(Invalid(fmt::format("{} can only be specified when using expressions", kNames)));
+  }
+  if (fields.Find(kValues) && !has_expression) {
+    fields.Fail(Invalid(fmt::format("{} can only be specified when using expressions: {}", kValues,
+                                    fmt::join(absent, " and "))));
+  }
 }
 
+}  // namespace
+
+// Errors about sets name the value.
+template <>
+struct Codec<tables::Values> {
+  static void Write(const tables::Values& values, JsonWriter* writer) {
+    writer->BeginObject();
+    for (const auto& [name, value] : values) {
+      writer->Key(name);
+      item::EncodeJson(value, writer);
+    }
+    writer->EndObject();
+  }
+  static Status Read(const Json& json, const Place& place, tables::Values* values) {
+    if (!json.IsObject()) return item::NotAStructure(json);
+    for (const auto& [name, value] : json.Members()) {
+      auto decoded = item::DecodeValueJson(value, DialectOf(place));
+      if (!decoded) return Named(name, std::move(decoded).error());
+      values->insert_or_assign(std::string(name), *std::move(decoded));
+    }
+    return Done{};
+  }
+
+ private:
+  static Error Named(std::string_view name, Error error) {
+    const bool is_of_set =
+        error.message.starts_with("One or more parameter values were invalid: ") ||
+        error.message.starts_with("Input collection ");
+    if (!is_of_set) return error;
+    return Invalid(
+        fmt::format("{} contains invalid value: {} for key {}", kValues, error.message, name));
+  }
+};
+
+// `expressions` may use the names and values.
 template <typename F, typename Request>
-void DescribeBindings(F& fields, Request& request) {
-  DescribeNames(fields, request);
-  fields.UnlessEmpty("ExpressionAttributeValues", request.values);
+void DescribeBindings(F& fields, Request& request,
+                      std::initializer_list<std::string_view> expressions) {
+  fields.UnlessEmpty(kNames, request.names);
+  if constexpr (requires { request.values; }) fields.UnlessEmpty(kValues, request.values);
+  if constexpr (std::is_same_v<F, FieldReader>) RefuseWithoutExpression(fields, expressions);
 }
 
 template <typename F>
@@ -36,7 +96,7 @@ void DescribeAction(F& fields, Ref<F, tables::GetRequest> get) {
   fields.Table("TableName", get.table);
   fields.Required("Key", get.key);
   fields.Optional("ProjectionExpression", get.projection);
-  DescribeNames(fields, get);
+  DescribeBindings(fields, get, {});
 }
 
 // ---- Capacity ----
@@ -46,72 +106,9 @@ void DescribeMeasure(F& fields, Request& request) {
   fields.Default("ReturnConsumedCapacity", request.measure, tables::Measure::kNone);
 }
 
-// Sizes of item collections are not reported.
-template <typename F>
-void DescribeCollections(F& fields) {
-  fields.WithoutEffect("ReturnItemCollectionMetrics");
-}
-
-// {"CapacityUnits": 1.0}
-struct Units {
-  double units = 0;
-};
-template <typename F>
-void Describe(F& fields, Ref<F, Units> units) {
-  fields.Required("CapacityUnits", units.units);
-}
-
-namespace {
-
-using UnitsByName = std::map<std::string, double>;
-
-double SumOf(const UnitsByName& units) {
-  double sum = 0;
-  for (const auto& [name, one] : units) sum += one;
-  return sum;
-}
-
-void WriteUnits(FieldWriter& fields, std::string_view member, const UnitsByName& units) {
-  std::map<std::string, Units> written;
-  for (const auto& [name, one] : units) written[name] = {one};
-  fields.UnlessEmpty(member, written);
-}
-
-void ReadUnits(FieldReader& fields, std::string_view member, UnitsByName* units) {
-  std::map<std::string, Units> read;
-  fields.Always(member, read);
-  for (const auto& [name, one] : read) (*units)[name] = one.units;
-}
-
-void WriteCapacity(FieldWriter& fields, const tables::Capacity& capacity) {
-  fields.Required("CapacityUnits", capacity.table_units + SumOf(capacity.global_indexes) +
-                                       SumOf(capacity.local_indexes));
-  if (capacity.measure != tables::Measure::kIndexes) return;
-  fields.Required("Table", Units{capacity.table_units});
-  WriteUnits(fields, "GlobalSecondaryIndexes", capacity.global_indexes);
-  WriteUnits(fields, "LocalSecondaryIndexes", capacity.local_indexes);
-}
-
-void ReadCapacity(FieldReader& fields, tables::Capacity& capacity) {
-  fields.Required("CapacityUnits", capacity.table_units);
-  std::optional<Units> table;
-  fields.Optional("Table", table);
-  if (!table) return;
-  capacity.measure = tables::Measure::kIndexes;
-  capacity.table_units = table->units;
-  ReadUnits(fields, "GlobalSecondaryIndexes", &capacity.global_indexes);
-  ReadUnits(fields, "LocalSecondaryIndexes", &capacity.local_indexes);
-}
-
-}  // namespace
-
-template <typename F>
-void Describe(F& fields, Ref<F, tables::Capacity> capacity) {
-  fields.Required("TableName", capacity.table);
-  if constexpr (std::is_same_v<F, FieldWriter>)
-    WriteCapacity(fields, capacity);
-  else
-    ReadCapacity(fields, capacity);
+template <typename F, typename Request>
+void DescribeCollections(F& fields, Request& request) {
+  fields.Default("ReturnItemCollectionMetrics", request.collections, tables::Collections::kNone);
 }
 
 // ---- Reads of one item ----
@@ -138,7 +135,10 @@ void Describe(F& fields, Ref<F, GetItemReply> reply) {
 template <typename F, typename Request>
 void DescribeWrite(F& fields, Request& request) {
   fields.Optional("ConditionExpression", request.condition);
-  DescribeBindings(fields, request);
+  if constexpr (requires { request.update; })
+    DescribeBindings(fields, request, {"UpdateExpression", "ConditionExpression"});
+  else
+    DescribeBindings(fields, request, {"ConditionExpression"});
   fields.Default("ReturnValuesOnConditionCheckFailure", request.on_failure,
                  tables::OnConditionFailure::kNone);
 }
@@ -170,7 +170,7 @@ void DescribeAction(F& fields, Ref<F, tables::ConditionCheck> check) {
   fields.Table("TableName", check.table);
   fields.Required("Key", check.key);
   fields.Required("ConditionExpression", check.condition);
-  DescribeBindings(fields, check);
+  DescribeBindings(fields, check, {"ConditionExpression"});
   fields.Default("ReturnValuesOnConditionCheckFailure", check.on_failure,
                  tables::OnConditionFailure::kNone);
 }
@@ -180,7 +180,7 @@ void DescribeSingleWrite(F& fields, Request& request) {
   DescribeAction(fields, request);
   fields.Default("ReturnValues", request.return_values, tables::ReturnValues::kNone);
   DescribeMeasure(fields, request);
-  DescribeCollections(fields);
+  DescribeCollections(fields, request);
   if constexpr (std::is_same_v<F, FieldReader>) {
     Legacy legacy(&fields, &request.names, &request.values);
     if constexpr (requires { request.update; }) legacy.Update(&request.update);
@@ -202,10 +202,32 @@ void Describe(F& fields, Ref<F, tables::DeleteRequest> request) {
   DescribeSingleWrite(fields, request);
 }
 
+// ---- Sizes of item collections ----
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::Collection> collection) {
+  fields.Required("ItemCollectionKey", collection.key);
+  std::vector<double> range = {0, collection.most_gigabytes};
+  fields.Required("SizeEstimateRangeGB", range);
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    if (!range.empty()) collection.most_gigabytes = range.back();
+  }
+}
+
 template <typename F>
 void Describe(F& fields, Ref<F, tables::WriteReply> reply) {
   fields.Optional("Attributes", reply.attributes);
   fields.Optional("ConsumedCapacity", reply.capacity);
+  fields.Optional("ItemCollectionMetrics", reply.collection);
+}
+
+// By table.
+template <typename F, typename Reply>
+void DescribeCollectionsOf(F& fields, Reply& reply) {
+  const bool is_read = std::is_same_v<F, FieldReader>;
+  if (is_read || !reply.collections.empty()) {
+    fields.Always("ItemCollectionMetrics", reply.collections);
+  }
 }
 
 // One for each table.
@@ -222,12 +244,16 @@ void DescribeReading(F& fields, Request& request) {
   fields.Optional("IndexName", request.index);
   fields.Optional("FilterExpression", request.filter);
   fields.Optional("ProjectionExpression", request.projection);
-  DescribeBindings(fields, request);
+  if constexpr (requires { request.key_condition; })
+    DescribeBindings(fields, request, {"FilterExpression", "KeyConditionExpression"});
+  else
+    DescribeBindings(fields, request, {"FilterExpression"});
   fields.Optional("Select", request.select);
   fields.Default("ConsistentRead", request.consistent, false);
   fields.Optional("Limit", request.limit);
   fields.Optional("ExclusiveStartKey", request.start_after);
   DescribeMeasure(fields, request);
+  fields.CheckRange("Limit", request.limit, 1, std::numeric_limits<int32_t>::max());
 }
 
 template <typename F>
@@ -249,6 +275,8 @@ void Describe(F& fields, Ref<F, tables::ScanRequest> request) {
   DescribeReading(fields, request);
   fields.Optional("Segment", request.segment);
   fields.Optional("TotalSegments", request.total_segments);
+  fields.CheckRange("Segment", request.segment, 0, tables::kMaxScanSegments - 1);
+  fields.CheckRange("TotalSegments", request.total_segments, 1, tables::kMaxScanSegments);
   if constexpr (std::is_same_v<F, FieldReader>) {
     Legacy legacy(&fields, &request.names, &request.values);
     legacy.Filter("ScanFilter", &request.filter);
@@ -269,11 +297,54 @@ void Describe(F& fields, Ref<F, tables::Page> page) {
   fields.Always("Items", page.items);
 }
 
+namespace {
+
+// The tables of a batch may be given as ARNs, too.
+template <typename Parts>
+void ReadTableNames(FieldReader& fields, Parts& parts) {
+  Parts named;
+  for (auto& [table, part] : parts) {
+    const bool is_new = named.emplace(TableOfArn(table), std::move(part)).second;
+    if (!is_new) {
+      fields.Fail(Invalid(fmt::format("the table {} is named twice: by its name and by its ARN",
+                                      TableOfArn(table))));
+    }
+  }
+  parts = std::move(named);
+}
+
+// DynamoDB's texts for a batch of no writes, and for too many of one table.
+void CheckBatch(
+    FieldReader& fields,
+    const std::map<std::string, std::vector<tables::BatchWriteRequest::Action>>& parts) {
+  if (fields.Find("RequestItems") && parts.empty()) {
+    fields.Fail(Invalid("The requestItems parameter is required for BatchWriteItem"));
+  }
+  for (const auto& [table, actions] : parts) {
+    if (!actions.empty() && actions.size() <= tables::kMaxBatchWrites) continue;
+    fields.place()
+        .Member("RequestItems")
+        .Violates(
+            "",
+            fmt::format("Map value must satisfy constraint: [Member must have length less than or "
+                        "equal to {}, Member must have length greater than or equal to 1]",
+                        tables::kMaxBatchWrites));
+  }
+}
+
+}  // namespace
+
+template <typename F, typename Parts>
+void DescribeTableNames(F& fields, Parts& parts) {
+  if constexpr (std::is_same_v<F, FieldReader>) ReadTableNames(fields, parts);
+}
+
 template <typename F>
 void Describe(F& fields, Ref<F, tables::BatchGetRequest::Part> part) {
   fields.Required("Keys", part.keys);
+  fields.CheckCount("Keys", part.keys, 1, tables::kMaxBatchGetKeys);
   fields.Optional("ProjectionExpression", part.projection);
-  DescribeNames(fields, part);
+  DescribeBindings(fields, part, {});
   fields.Default("ConsistentRead", part.consistent, false);
   if constexpr (std::is_same_v<F, FieldReader>) {
     Legacy legacy(&fields, &part.names, nullptr);
@@ -285,6 +356,8 @@ void Describe(F& fields, Ref<F, tables::BatchGetRequest::Part> part) {
 template <typename F>
 void Describe(F& fields, Ref<F, tables::BatchGetRequest> request) {
   fields.Required("RequestItems", request.tables);
+  fields.CheckCount("RequestItems", request.tables, 1, tables::kMaxBatchGetKeys);
+  DescribeTableNames(fields, request.tables);
   DescribeMeasure(fields, request);
 }
 
@@ -300,6 +373,13 @@ constexpr std::string_view kActionName<tables::BatchWriteRequest::Put> = "PutReq
 template <>
 constexpr std::string_view kActionName<tables::BatchWriteRequest::Delete> = "DeleteRequest";
 
+template <>
+constexpr NotOneTexts kNotOne<tables::BatchWriteRequest::Action> = {
+    "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
+    "supported datatypes",
+    "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
+    "supported datatypes"};
+
 template <typename F>
 void DescribeAction(F& fields, Ref<F, tables::BatchWriteRequest::Put> put) {
   fields.Required("Item", put.item);
@@ -312,14 +392,17 @@ void DescribeAction(F& fields, Ref<F, tables::BatchWriteRequest::Delete> gone) {
 template <typename F>
 void Describe(F& fields, Ref<F, tables::BatchWriteRequest> request) {
   fields.Required("RequestItems", request.tables);
+  if constexpr (std::is_same_v<F, FieldReader>) CheckBatch(fields, request.tables);
+  DescribeTableNames(fields, request.tables);
   DescribeMeasure(fields, request);
-  DescribeCollections(fields);
+  DescribeCollections(fields, request);
 }
 
 template <typename F>
 void Describe(F& fields, Ref<F, tables::BatchWriteReply> reply) {
   fields.Always("UnprocessedItems", reply.unprocessed);
   DescribeCapacities(fields, reply);
+  DescribeCollectionsOf(fields, reply);
 }
 
 // ---- Transactions ----
@@ -334,6 +417,15 @@ template <>
 constexpr std::string_view kActionName<tables::DeleteRequest> = "Delete";
 template <>
 constexpr std::string_view kActionName<tables::GetRequest> = "Get";
+
+template <>
+constexpr NotOneTexts kNotOne<tables::TransactAction> = {
+    "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request",
+    "TransactItems can only contain one of Check, Put, Update or Delete"};
+using TransactGetAction = std::variant<tables::GetRequest>;
+template <>
+constexpr NotOneTexts kNotOne<TransactGetAction> = {
+    "Invalid Request: TransactGetRequest should contain a Get request", ""};
 
 // In transactions DynamoDB says once more which kind of units they are.
 struct TransactCapacity {
@@ -360,18 +452,40 @@ void DescribeTransactCapacities(F& fields, Capacities& capacities, std::string_v
   }
 }
 
+namespace {
+
+// Other than UpdateItem, an update of a transaction must have an expression.
+void CheckUpdates(FieldReader& fields, const std::vector<tables::TransactAction>& actions) {
+  for (size_t i = 0; i < actions.size(); ++i) {
+    const auto* update = std::get_if<tables::UpdateRequest>(&actions[i]);
+    if (update == nullptr || update->update) continue;
+    fields.place()
+        .Member("TransactItems")
+        .Element(i + 1)
+        .Member("Update")
+        .Member("UpdateExpression")
+        .Missing();
+  }
+}
+
+}  // namespace
+
 template <typename F>
 void Describe(F& fields, Ref<F, tables::TransactWriteRequest> request) {
   fields.Required("TransactItems", request.actions);
+  fields.CheckCount("TransactItems", request.actions, 1, tables::kMaxTransactActions);
   fields.Optional("ClientRequestToken", request.token);
+  fields.CheckLength("ClientRequestToken", request.token, 1, tables::kMaxTokenLength);
+  if constexpr (std::is_same_v<F, FieldReader>) CheckUpdates(fields, request.actions);
   DescribeMeasure(fields, request);
-  DescribeCollections(fields);
+  DescribeCollections(fields, request);
 }
 
 template <typename F>
 void Describe(F& fields, Ref<F, tables::TransactGetRequest> request) {
-  std::vector<std::variant<tables::GetRequest>> actions(request.gets.begin(), request.gets.end());
+  std::vector<TransactGetAction> actions(request.gets.begin(), request.gets.end());
   fields.Required("TransactItems", actions);
+  fields.CheckCount("TransactItems", actions, 1, tables::kMaxTransactActions);
   if constexpr (std::is_same_v<F, FieldReader>) {
     for (auto& action : actions) request.gets.push_back(std::get<0>(std::move(action)));
   }
@@ -387,6 +501,7 @@ void Describe(F& fields, Ref<F, tables::TransactGetReply> reply) {
 template <typename F>
 void Describe(F& fields, Ref<F, tables::TransactWriteReply> reply) {
   DescribeTransactCapacities(fields, reply.capacity, "WriteCapacityUnits");
+  DescribeCollectionsOf(fields, reply);
 }
 
 template <typename F>
@@ -412,9 +527,10 @@ std::optional<Result<tables::WriteReply>> DecodeRefusedWrite(std::string_view ex
                                                              const Json& body) {
   if (exception != kConditionFailed) return std::nullopt;
   tables::WriteReply reply{.applied = false};
-  FieldReader fields(body, Unknown::kIgnored);
-  fields.Optional("Item", reply.failed_on);
-  if (Status read = fields.Finish(); !read) return Result<tables::WriteReply>(read.error());
+  const Status read = ReadMembers(body, Unknown::kIgnored, Layer::kOlder, [&](FieldReader& fields) {
+    fields.Optional("Item", reply.failed_on);
+  });
+  if (!read) return Result<tables::WriteReply>(read.error());
   return Result(std::move(reply));
 }
 
@@ -434,9 +550,8 @@ Message EncodeCancellation(const std::vector<tables::CancellationReason>& reason
 
 Result<std::vector<tables::CancellationReason>> DecodeReasons(const Json& body) {
   std::vector<tables::CancellationReason> reasons;
-  FieldReader fields(body, Unknown::kIgnored);
-  fields.Always("CancellationReasons", reasons);
-  TRY(fields.Finish());
+  TRY(ReadMembers(body, Unknown::kIgnored, Layer::kOlder,
+                  [&](FieldReader& fields) { fields.Always("CancellationReasons", reasons); }));
   return reasons;
 }
 
@@ -508,17 +623,16 @@ constinit const Operation<tables::BatchWriteRequest, tables::BatchWriteReply> kB
 constinit const Operation<tables::TransactGetRequest, tables::TransactGetReply> kTransactGetItems =
     {.name = "TransactGetItems",
      .encode_request = &Encode<tables::TransactGetRequest>,
-     .decode_request = &Decode<tables::TransactGetRequest, Unknown::kRefused>,
+     .decode_request = &DecodeRequest<tables::TransactGetRequest>,
      .encode_reply = &EncodeTransactGet,
-     .decode_reply = &Decode<tables::TransactGetReply, Unknown::kIgnored>,
+     .decode_reply = &DecodeBody<tables::TransactGetReply>,
      .decode_outcome = &DecodeRefusedReading};
 constinit const Operation<tables::TransactWriteRequest, tables::TransactWriteReply>
-    kTransactWriteItems = {
-        .name = "TransactWriteItems",
-        .encode_request = &Encode<tables::TransactWriteRequest>,
-        .decode_request = &Decode<tables::TransactWriteRequest, Unknown::kRefused>,
-        .encode_reply = &EncodeTransactWrite,
-        .decode_reply = &Decode<tables::TransactWriteReply, Unknown::kIgnored>,
-        .decode_outcome = &DecodeRefusedTransaction};
+    kTransactWriteItems = {.name = "TransactWriteItems",
+                           .encode_request = &Encode<tables::TransactWriteRequest>,
+                           .decode_request = &DecodeRequest<tables::TransactWriteRequest>,
+                           .encode_reply = &EncodeTransactWrite,
+                           .decode_reply = &DecodeBody<tables::TransactWriteReply>,
+                           .decode_outcome = &DecodeRefusedTransaction};
 
 }  // namespace tidemark::wire

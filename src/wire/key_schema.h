@@ -37,7 +37,8 @@ void Describe(F& fields, Ref<F, KeyElement> element) {
   fields.Required("KeyType", element.role);
 }
 
-// kInvalid with DynamoDB's text unless there is a partition key and then at most a sort key.
+// kInvalid with DynamoDB's text unless the first is a partition key and the second, if there is
+// one, a sort key.
 Status CheckElements(const std::vector<KeyElement>& elements);
 
 template <>
@@ -51,6 +52,9 @@ struct Codec<item::KeySchema> {
   static Status Read(const Json& json, const Place& place, item::KeySchema* keys) {
     std::vector<KeyElement> elements;
     TRY(Codec<std::vector<KeyElement>>::Read(json, place, &elements));
+    constexpr size_t kMaxKeyAttributes = 2;
+    place.CheckLength(elements.size(), 1, kMaxKeyAttributes);
+    if (elements.empty() || elements.size() > kMaxKeyAttributes) return Done{};
     TRY(CheckElements(elements));
     keys->partition.name = elements[0].attribute;
     if (elements.size() > 1) keys->sort = item::KeyAttribute{.name = elements[1].attribute};

@@ -213,7 +213,8 @@ std::string Legacy::Value(item::Value value) {
 void Legacy::Projection(std::optional<std::string>* projection) {
   if (!Note("AttributesToGet", "ProjectionExpression", projection->has_value())) return;
   std::vector<std::string> attributes;
-  fields_.UnlessEmpty("AttributesToGet", attributes);
+  fields_.Always("AttributesToGet", attributes);
+  fields_.CheckCount("AttributesToGet", attributes, 1, kMaxElements);
   std::vector<std::string> names;
   for (const std::string& attribute : attributes) {
     if (std::ranges::count(attributes, attribute) > 1) {
@@ -246,9 +247,10 @@ void Legacy::Update(std::optional<std::string>* update) {
     const bool fits = change.action == UpdateAction::kPut ||
                       (change.action == UpdateAction::kAdd ? is_addable : is_set);
     if (!fits) {
-      return fields_.Fail(
-          InvalidParameter(fmt::format("{} action is not supported for the type {}",
-                                       NameOf(change.action), item::ToString(type))));
+      return fields_.Fail(InvalidParameter(fmt::format(
+          "{} is not supported for the type {}",
+          change.action == UpdateAction::kAdd ? "ADD action" : "DELETE action with value",
+          item::ToString(type))));
     }
     const std::string name = Name(attribute);
     const std::string value = Value(*std::move(change.value));
@@ -309,15 +311,18 @@ std::string Legacy::ConditionText(const std::string& attribute, const LegacyCond
   return "";
 }
 
-void Legacy::Translate(const Conditions& conditions, std::optional<std::string>* expression) {
+void Legacy::NoComparison(std::string_view member, std::string_view attribute) {
+  fields_.place().Member(member).Key(attribute).Member("ComparisonOperator").Missing();
+}
+
+void Legacy::Translate(std::string_view member, const Conditions& conditions,
+                       std::optional<std::string>* expression) {
   std::optional<Joining> joining;
   fields_.Optional("ConditionalOperator", joining);
   operands_ = conditions.size();
   std::vector<std::string> texts;
   for (const auto& [attribute, condition] : conditions) {
-    if (!condition.comparison) {
-      return fields_.Fail(Missing("ComparisonOperator"));
-    }
+    if (!condition.comparison) return NoComparison(member, attribute);
     static const std::vector<item::Value> kNone;
     const Status checked =
         CheckOperands(*condition.comparison, condition.operands ? *condition.operands : kNone);
@@ -332,20 +337,28 @@ void Legacy::Condition(std::optional<std::string>* condition) {
   if (!Note("Expected", "ConditionExpression", condition->has_value())) return;
   Conditions conditions;
   fields_.Always("Expected", conditions);
-  for (auto& [attribute, one] : conditions) fields_.Note(Modernise(attribute, &one));
-  Translate(conditions, condition);
+  for (auto& [attribute, one] : conditions) {
+    const Status modernised = Modernise(attribute, &one);
+    if (!modernised) return fields_.Fail(modernised.error());
+  }
+  Translate("Expected", conditions, condition);
 }
 
 void Legacy::Filter(std::string_view member, std::optional<std::string>* filter) {
   if (!Note(member, "FilterExpression", filter->has_value())) return;
   Conditions conditions;
   fields_.Always(member, conditions);
-  Translate(conditions, filter);
+  Translate(member, conditions, filter);
 }
 
 void Legacy::KeyCondition(std::string* key_condition) {
-  has_key_conditions_ = fields_.Find("KeyConditions").has_value();
-  const bool has_expression = !key_condition->empty();
+  const bool has_conditions = fields_.Find("KeyConditions").has_value();
+  const bool has_expression = fields_.Find("KeyConditionExpression").has_value();
+  if (!has_conditions && !has_expression) {
+    return fields_.Fail(
+        Invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in "
+                "the request."));
+  }
   if (!Note("KeyConditions", "KeyConditionExpression", has_expression)) return;
   // As in DynamoDB: these may stand beside the other expressions.
   legacy_.pop_back();
@@ -353,7 +366,7 @@ void Legacy::KeyCondition(std::string* key_condition) {
   fields_.Always("KeyConditions", conditions);
   std::vector<std::string> texts;
   for (const auto& [attribute, condition] : conditions) {
-    if (!condition.comparison) return fields_.Fail(Missing("ComparisonOperator"));
+    if (!condition.comparison) return NoComparison("KeyConditions", attribute);
     const Comparison comparison = *condition.comparison;
     const bool is_for_keys =
         comparison != Comparison::kNe && comparison != Comparison::kIn &&
@@ -389,13 +402,6 @@ void Legacy::Finish() {
     return fields_.Fail(
         Invalid("ConditionalOperator can only be used when Filter or Expected has two or more "
                 "elements"));
-  }
-  const bool has_legacy = !legacy_.empty() || has_key_conditions_;
-  if (!has_legacy || !expressions_.empty()) return;
-  for (const char* member : {"ExpressionAttributeNames", "ExpressionAttributeValues"}) {
-    if (!fields_.Find(member)) continue;
-    return fields_.Fail(
-        Invalid(fmt::format("{} can only be specified when using expressions", member)));
   }
 }
 

@@ -42,7 +42,10 @@ class Legacy {
 
   // Notes which of the two is given. True: the parameter is to be translated.
   bool Note(std::string_view member, std::string_view expression, bool has_expression);
-  void Translate(const Conditions& conditions, std::optional<std::string>* expression);
+  // `member` has the conditions.
+  void Translate(std::string_view member, const Conditions& conditions,
+                 std::optional<std::string>* expression);
+  void NoComparison(std::string_view member, std::string_view attribute);
   std::string ConditionText(const std::string& attribute, const LegacyCondition& condition);
   std::string Name(const std::string& attribute);
   std::string Value(item::Value value);
@@ -52,7 +55,6 @@ class Legacy {
   tables::Values* const values_;
   std::vector<std::string> legacy_;
   std::vector<std::string> expressions_;
-  bool has_key_conditions_ = false;
   std::optional<size_t> operands_;  // Of what ConditionalOperator joins.
 };
 

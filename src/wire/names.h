@@ -34,6 +34,20 @@ struct NamesOf<tables::Measure> {
   };
 };
 template <>
+struct NamesOf<tables::Collections> {
+  static constexpr EnumName<tables::Collections> kRows[] = {
+      {tables::Collections::kSize, "SIZE"},
+      {tables::Collections::kNone, "NONE"},
+  };
+};
+template <>
+struct NamesOf<tables::TableClass> {
+  static constexpr EnumName<tables::TableClass> kRows[] = {
+      {tables::TableClass::kStandard, "STANDARD"},
+      {tables::TableClass::kInfrequentAccess, "STANDARD_INFREQUENT_ACCESS"},
+  };
+};
+template <>
 struct NamesOf<tables::Select> {
   static constexpr EnumName<tables::Select> kRows[] = {
       {tables::Select::kSpecificAttributes, "SPECIFIC_ATTRIBUTES"},

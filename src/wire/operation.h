@@ -4,8 +4,8 @@
 //   std::string body = kPutItem.encode_request(request);                 // A client.
 //   Result<tables::WriteReply> reply = DecodeReply(kPutItem, message);
 //
-//   tables::PutRequest request = TRY(kPutItem.decode_request(json));     // A server.
-//   Message message = EncodeReply(kPutItem, tables.Put(request));
+//   auto request = TRY(kPutItem.decode_request(json, Layer::kOlder));    // A server.
+//   Message message = EncodeReply(kPutItem, tables.Put(request), Layer::kOlder);
 //
 // Names and shapes are DynamoDB's. What the protocol cannot carry is lost on the way: whether a
 // token was applied before (TransactWriteReply::replayed), and the types of keys in the description
@@ -24,6 +24,7 @@
 #include "tables/schema.h"
 #include "wire/exception.h"
 #include "wire/message.h"
+#include "wire/problems.h"
 
 namespace tidemark::wire {
 
@@ -35,7 +36,8 @@ struct Operation {
   std::string_view name;
   Service service = Service::kTables;
   std::string (*encode_request)(const Request& request) = nullptr;
-  Result<Request> (*decode_request)(const Json& body) = nullptr;
+  // The layer chooses the words of an error.
+  Result<Request> (*decode_request)(const Json& body, Layer layer) = nullptr;
   // Also outcomes that are exceptions in the protocol.
   Message (*encode_reply)(const Reply& reply) = nullptr;
   // The body of a success.
@@ -113,8 +115,9 @@ extern const Operation<tables::ShardIteratorRequest, std::string> kGetShardItera
 extern const Operation<tables::RecordsRequest, tables::RecordsReply> kGetRecords;
 
 template <typename Request, typename Reply>
-Message EncodeReply(const Operation<Request, Reply>& operation, const Result<Reply>& reply) {
-  return reply ? operation.encode_reply(*reply) : EncodeError(reply.error());
+Message EncodeReply(const Operation<Request, Reply>& operation, const Result<Reply>& reply,
+                    Layer layer = Layer::kOlder) {
+  return reply ? operation.encode_reply(*reply) : EncodeError(InWordsOf(layer, reply.error()));
 }
 
 // kUnknown when the reply is not one of the protocol: the operation may or may not have been done.

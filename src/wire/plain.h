@@ -20,9 +20,9 @@ constexpr Operation<Request, Reply> Plain(std::string_view name,
   return {.name = name,
           .service = service,
           .encode_request = &Encode<Request>,
-          .decode_request = &Decode<Request, Unknown::kRefused>,
+          .decode_request = &DecodeRequest<Request>,
           .encode_reply = &EncodePlainReply<Reply>,
-          .decode_reply = &Decode<Reply, Unknown::kIgnored>};
+          .decode_reply = &DecodeBody<Reply>};
 }
 
 }  // namespace tidemark::wire

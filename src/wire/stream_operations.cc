@@ -18,6 +18,7 @@ void Describe(F& fields, Ref<F, tables::ListStreamsRequest> request) {
   fields.Optional("TableName", request.table);
   fields.Optional("ExclusiveStartStreamArn", request.after_arn);
   fields.Default("Limit", request.limit, tables::kMaxListedStreams);
+  fields.CheckRange("Limit", std::optional(request.limit), 1, tables::kMaxListedStreams);
 }
 
 template <typename F>
@@ -90,6 +91,7 @@ template <typename F>
 void Describe(F& fields, Ref<F, tables::RecordsRequest> request) {
   fields.Required("ShardIterator", request.iterator);
   fields.Default("Limit", request.limit, tables::kMaxRecordsPage);
+  fields.CheckRange("Limit", std::optional(request.limit), 1, tables::kMaxRecordsPage);
 }
 
 // ---- Records ----
@@ -185,9 +187,8 @@ Message EncodeIterator(const std::string& iterator) {
 
 Result<std::string> DecodeIterator(const Json& body) {
   std::string iterator;
-  FieldReader fields(body, Unknown::kIgnored);
-  fields.Required("ShardIterator", iterator);
-  TRY(fields.Finish());
+  TRY(ReadMembers(body, Unknown::kIgnored, Layer::kOlder,
+                  [&](FieldReader& fields) { fields.Required("ShardIterator", iterator); }));
   return iterator;
 }
 
@@ -201,16 +202,16 @@ constinit const Operation<tables::ShardIteratorRequest, std::string> kGetShardIt
     .name = "GetShardIterator",
     .service = Service::kStreams,
     .encode_request = &Encode<tables::ShardIteratorRequest>,
-    .decode_request = &Decode<tables::ShardIteratorRequest, Unknown::kRefused>,
+    .decode_request = &DecodeRequest<tables::ShardIteratorRequest>,
     .encode_reply = &EncodeIterator,
     .decode_reply = &DecodeIterator};
 constinit const Operation<tables::RecordsRequest, tables::RecordsReply> kGetRecords = {
     .name = "GetRecords",
     .service = Service::kStreams,
     .encode_request = &Encode<tables::RecordsRequest>,
-    .decode_request = &Decode<tables::RecordsRequest, Unknown::kRefused>,
+    .decode_request = &DecodeRequest<tables::RecordsRequest>,
     .encode_reply = &EncodeRecords,
-    .decode_reply = &Decode<tables::RecordsReply, Unknown::kIgnored>,
+    .decode_reply = &DecodeBody<tables::RecordsReply>,
     .decode_outcome = &DecodeRefusedRecords};
 
 }  // namespace tidemark::wire

@@ -1,6 +1,7 @@
 // Operations on tables: their definitions, time to live and tags.
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 #include <variant>
 
@@ -8,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "tables/limits.h"
+#include "wire/definitions.h"
 #include "wire/fields.h"
 #include "wire/key_schema.h"
 #include "wire/names.h"
@@ -22,6 +24,16 @@ template <typename F>
 void Describe(F& fields, Ref<F, tables::Throughput> throughput) {
   fields.Required("ReadCapacityUnits", throughput.read_units);
   fields.Required("WriteCapacityUnits", throughput.write_units);
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    // A description has zeros for a table on demand.
+    if (fields.place().unknown == Unknown::kIgnored) return;
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+    const auto check = [&](std::string_view name, int64_t units) {
+      if (fields.Find(name)) fields.CheckRange(name, std::optional(units), 1, kMost);
+    };
+    check("WriteCapacityUnits", throughput.write_units);
+    check("ReadCapacityUnits", throughput.read_units);
+  }
 }
 
 template <typename F>
@@ -35,6 +47,12 @@ void Describe(F& fields, Ref<F, tables::IndexSpec> index) {
   fields.Required("IndexName", index.name);
   fields.Required("KeySchema", index.keys);
   fields.Required("Projection", index.projection);
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    if (fields.Find("IndexName")) {
+      fields.CheckLength("IndexName", std::optional(index.name), tables::kMinTableNameLength,
+                         tables::kMaxTableNameLength);
+    }
+  }
   fields.Optional("ProvisionedThroughput", index.throughput);
   fields.WithoutEffect("OnDemandThroughput");
   fields.WithoutEffect("WarmThroughput");
@@ -51,26 +69,26 @@ void Describe(F& fields, Ref<F, StreamSpecification> stream) {
   fields.Optional("StreamViewType", stream.view);
 }
 
-// How a table is stored. The only class is the default, and the disk encrypts or does not. What AWS
-// keeps ready for a table means nothing here.
-struct Encryption {
-  bool enabled = false;
+// How a table is stored at AWS. It is kept and shown.
+enum class EncryptionType { kKms };
+template <>
+struct NamesOf<EncryptionType> {
+  static constexpr EnumName<EncryptionType> kRows[] = {{EncryptionType::kKms, "KMS"}};
 };
 
 template <typename F>
-void Describe(F& fields, Ref<F, Encryption> encryption) {
+void Describe(F& fields, Ref<F, tables::Encryption> encryption) {
   fields.Default("Enabled", encryption.enabled, false);
+  fields.Default("KMSMasterKeyId", encryption.key, "");
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    std::optional<EncryptionType> type;
+    fields.Optional("SSEType", type);
+  }
 }
 
-inline void ReadStorage(FieldReader& fields) {
-  fields.OnlyAs("TableClass", "STANDARD", "all tables have one class, so leave the parameter out");
-  std::optional<Encryption> encryption;
-  fields.Optional("SSESpecification", encryption);
-  if (encryption && encryption->enabled) {
-    fields.Fail(
-        Invalid("SSESpecification cannot be enabled here: keep the data folder on an encrypted "
-                "disk, and leave the parameter out"));
-  }
+// What AWS keeps ready for a table means nothing here.
+template <typename F>
+void DescribeWarmth(F& fields) {
   fields.WithoutEffect("OnDemandThroughput");
   fields.WithoutEffect("WarmThroughput");
 }
@@ -84,91 +102,7 @@ struct NamesOf<BillingMode> {
   };
 };
 
-// An attribute of a key with its type. A message has all of them in one list, apart from the keys.
-template <typename F>
-void Describe(F& fields, Ref<F, item::KeyAttribute> attribute) {
-  fields.Required("AttributeName", attribute.name);
-  fields.Required("AttributeType", attribute.type);
-}
-
-using Definitions = std::vector<item::KeyAttribute>;
-
 namespace {
-
-void Collect(const item::KeySchema& keys, Definitions* definitions) {
-  const auto add = [&](const item::KeyAttribute& attribute) {
-    const bool is_new = std::ranges::find(*definitions, attribute) == definitions->end();
-    if (is_new) definitions->push_back(attribute);
-  };
-  add(keys.partition);
-  if (keys.sort) add(*keys.sort);
-}
-
-void Collect(const tables::IndexSpec& index, Definitions* definitions) {
-  Collect(index.keys, definitions);
-}
-void Collect(const tables::IndexDescription& index, Definitions* definitions) {
-  Collect(index.spec.keys, definitions);
-}
-
-std::string NamesIn(const Definitions& definitions) {
-  std::vector<std::string> names;
-  for (const item::KeyAttribute& attribute : definitions) names.push_back(attribute.name);
-  return fmt::format("[{}]", fmt::join(names, ", "));
-}
-
-// Sets the types of the keys, which the key schema of a message does not have.
-class Types {
- public:
-  Types(const Definitions& definitions, Unknown strictness)
-      : definitions_(definitions), strictness_(strictness) {}
-
-  Status SetIn(item::KeySchema* keys) {
-    TRY(SetIn(&keys->partition));
-    return keys->sort ? SetIn(&*keys->sort) : Status(Done{});
-  }
-  Status CheckNamesDiffer() const {
-    for (auto at = definitions_.begin(); at != definitions_.end(); ++at) {
-      const auto same =
-          std::ranges::find(std::next(at), definitions_.end(), at->name, &item::KeyAttribute::name);
-      if (same == definitions_.end()) continue;
-      return Invalid(
-          fmt::format("One or more parameter values were invalid: Duplicate AttributeName found in "
-                      "AttributeDefinitions: {}",
-                      at->name));
-    }
-    return Done{};
-  }
-  // A new table must use every attribute that it defines.
-  Status CheckAllUsed(const Definitions& used) const {
-    const bool all_used = std::ranges::all_of(definitions_, [&](const auto& defined) {
-      return std::ranges::find(used, defined.name, &item::KeyAttribute::name) != used.end();
-    });
-    if (all_used) return Done{};
-    return Invalid(
-        fmt::format("One or more parameter values were invalid: Some AttributeDefinitions are not "
-                    "used. AttributeDefinitions: {}, keys used: {}",
-                    NamesIn(definitions_), NamesIn(used)));
-  }
-
- private:
-  Status SetIn(item::KeyAttribute* attribute) {
-    const auto defined =
-        std::ranges::find(definitions_, attribute->name, &item::KeyAttribute::name);
-    if (defined != definitions_.end()) {
-      attribute->type = defined->type;
-    } else if (strictness_ == Unknown::kRefused) {
-      return Invalid(fmt::format(
-          "One or more parameter values were invalid: Some index key attributes are not defined in "
-          "AttributeDefinitions. Keys: [{}], AttributeDefinitions: {}",
-          attribute->name, NamesIn(definitions_)));
-    }
-    return Done{};
-  }
-
-  const Definitions& definitions_;
-  const Unknown strictness_;
-};
 
 template <typename Index>
 tables::IndexKind& KindOf(Index* index) {
@@ -219,13 +153,15 @@ struct Codec<tables::Tags> {
   }
   static Status Read(const Json& json, const Place& place, tables::Tags* tags) {
     if (!json.IsArray()) return item::NotAList(json);
+    size_t number = 0;
     for (const Json element : json.Elements()) {
       if (!element.IsObject()) return item::NotAStructure(element);
+      const Place tag = place.Element(++number);
       std::string key;
-      FieldReader fields(element, place.unknown);
+      FieldReader fields(element, tag);
       fields.Required("Key", key);
       fields.Required("Value", (*tags)[key]);
-      TRY(fields.Finish());
+      fields.Finish();
     }
     return Done{};
   }
@@ -241,6 +177,7 @@ void WriteCreateTable(FieldWriter& fields, const tables::CreateTableRequest& req
   WriteIndexes(fields, request.indexes);
   fields.Required("BillingMode",
                   request.throughput ? BillingMode::kProvisioned : BillingMode::kOnDemand);
+  fields.Default("SSESpecification", request.encryption, {});
   if (request.stream) {
     fields.Required("StreamSpecification", StreamSpecification{true, request.stream});
   }
@@ -252,11 +189,36 @@ Error ThroughputOnDemand() {
       "WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST");
 }
 
+// A list may be left out, but not empty.
+void RefuseEmpty(FieldReader& fields, std::string_view name) {
+  const std::optional<Json> list = fields.Find(name);
+  if (!list || list->Size() > 0) return;
+  fields.Fail(
+      Invalid(fmt::format("One or more parameter values were invalid: List of {} is empty", name)));
+}
+
+std::optional<tables::StreamView> ReadNewStream(FieldReader& fields) {
+  std::optional<StreamSpecification> stream;
+  fields.Optional("StreamSpecification", stream);
+  if (!stream) return std::nullopt;
+  if (!stream->enabled && stream->view) {
+    fields.Fail(
+        Invalid("One or more parameter values were invalid: Table is being created with a stream "
+                "disabled, UpdateViewType should not be specified"));
+  }
+  if (stream->enabled && !stream->view) {
+    fields.place().Member("StreamSpecification").Member("StreamViewType").Missing();
+  }
+  return stream->enabled ? stream->view : std::nullopt;
+}
+
 void ReadCreateTable(FieldReader& fields, tables::CreateTableRequest& request) {
-  ReadStorage(fields);
+  fields.Default("SSESpecification", request.encryption, {});
   Definitions definitions;
   fields.Required("AttributeDefinitions", definitions);
   ReadIndexes(fields, &request.indexes);
+  RefuseEmpty(fields, "GlobalSecondaryIndexes");
+  RefuseEmpty(fields, "LocalSecondaryIndexes");
   Types types(definitions, Unknown::kRefused);
   fields.Note(types.CheckNamesDiffer());
   fields.Note(types.SetIn(&request.keys));
@@ -275,22 +237,30 @@ void ReadCreateTable(FieldReader& fields, tables::CreateTableRequest& request) {
         Invalid("One or more parameter values were invalid: ReadCapacityUnits and "
                 "WriteCapacityUnits must both be specified when BillingMode is PROVISIONED"));
   }
-  std::optional<StreamSpecification> stream;
-  fields.Optional("StreamSpecification", stream);
-  if (!stream || !stream->enabled) return;
-  if (!stream->view) fields.Fail(Missing("StreamViewType"));
-  request.stream = stream->view;
+  request.stream = ReadNewStream(fields);
 }
 
 }  // namespace
 
 template <typename F>
+void DescribeNewName(F& fields, Ref<F, std::string> table) {
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    if (!fields.Find("TableName")) return fields.DefinedTable("TableName", table);
+    fields.NewTable("TableName", table);
+  } else {
+    fields.Required("TableName", table);
+  }
+}
+
+template <typename F>
 void Describe(F& fields, Ref<F, tables::CreateTableRequest> request) {
-  fields.Table("TableName", request.table);
+  DescribeNewName(fields, request.table);
   fields.Required("KeySchema", request.keys);
   fields.Optional("ProvisionedThroughput", request.throughput);
   fields.Default("DeletionProtectionEnabled", request.deletion_protected, false);
+  fields.Default("TableClass", request.table_class, tables::TableClass::kStandard);
   fields.UnlessEmpty("Tags", request.tags);
+  DescribeWarmth(fields);
   if constexpr (std::is_same_v<F, FieldWriter>)
     WriteCreateTable(fields, request);
   else
@@ -313,6 +283,12 @@ void DescribeAction(F& fields, Ref<F, DropIndex> index) {
   fields.Required("IndexName", index.name);
 }
 using IndexUpdate = std::variant<tables::IndexSpec, DropIndex>;
+template <>
+constexpr NotOneTexts kNotOne<IndexUpdate> = {
+    "One or more parameter values were invalid: One of GlobalSecondaryIndexUpdate.Update, "
+    "GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null",
+    "One or more parameter values were invalid: Only one of GlobalSecondaryIndexUpdate.Update, "
+    "GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete may be given"};
 
 namespace {
 
@@ -334,7 +310,6 @@ void WriteUpdateTable(FieldWriter& fields, const tables::UpdateTableRequest& req
 }
 
 void ReadUpdateTable(FieldReader& fields, tables::UpdateTableRequest& request) {
-  ReadStorage(fields);
   std::vector<IndexUpdate> updates;
   Definitions definitions;
   fields.Always("AttributeDefinitions", definitions);
@@ -356,7 +331,9 @@ void ReadUpdateTable(FieldReader& fields, tables::UpdateTableRequest& request) {
   std::optional<StreamSpecification> stream;
   fields.Optional("StreamSpecification", stream);
   if (!stream) return;
-  if (stream->enabled && !stream->view) fields.Fail(Missing("StreamViewType"));
+  if (stream->enabled && !stream->view) {
+    fields.place().Member("StreamSpecification").Member("StreamViewType").Missing();
+  }
   request.stream = tables::UpdateStream{.enabled = stream->enabled};
   if (stream->view) request.stream->view = *stream->view;
 }
@@ -365,9 +342,12 @@ void ReadUpdateTable(FieldReader& fields, tables::UpdateTableRequest& request) {
 
 template <typename F>
 void Describe(F& fields, Ref<F, tables::UpdateTableRequest> request) {
-  fields.Table("TableName", request.table);
+  fields.DefinedTable("TableName", request.table);
   fields.Optional("ProvisionedThroughput", request.throughput);
   fields.Optional("DeletionProtectionEnabled", request.deletion_protected);
+  fields.Optional("TableClass", request.table_class);
+  fields.Optional("SSESpecification", request.encryption);
+  DescribeWarmth(fields);
   if constexpr (std::is_same_v<F, FieldWriter>)
     WriteUpdateTable(fields, request);
   else
@@ -376,13 +356,16 @@ void Describe(F& fields, Ref<F, tables::UpdateTableRequest> request) {
 
 template <typename F>
 void Describe(F& fields, Ref<F, TableRequest> request) {
-  fields.Table("TableName", request.table);
+  fields.DefinedTable("TableName", request.table);
 }
 
 template <typename F>
 void Describe(F& fields, Ref<F, tables::ListTablesRequest> request) {
   fields.Optional("ExclusiveStartTableName", request.after);
+  fields.CheckLength("ExclusiveStartTableName", request.after, tables::kMinTableNameLength,
+                     tables::kMaxTableNameLength);
   fields.Default("Limit", request.limit, tables::kMaxListedTables);
+  fields.CheckRange("Limit", std::optional(request.limit), 1, tables::kMaxListedTables);
 }
 
 template <typename F>
@@ -396,6 +379,7 @@ void Describe(F& fields, Ref<F, tables::ListTablesReply> reply) {
 template <typename F>
 void Describe(F& fields, Ref<F, tables::IndexDescription> index) {
   Describe(fields, index.spec);
+  fields.Default("IndexArn", index.arn, "");
   fields.Always("IndexStatus", index.state, tables::IndexState::kActive);
   fields.Default("Backfilling", index.backfilling, false);
   fields.Always("ItemCount", index.item_count);
@@ -418,6 +402,17 @@ void WriteDescription(FieldWriter& fields, const tables::TableDescription& table
     billing.Required("BillingMode",
                      table.throughput ? BillingMode::kProvisioned : BillingMode::kOnDemand);
   });
+  if (table.table_class != tables::TableClass::kStandard) {
+    fields.Nested("TableClassSummary",
+                  [&](FieldWriter& summary) { summary.Required("TableClass", table.table_class); });
+  }
+  if (table.encryption.enabled) {
+    fields.Nested("SSEDescription", [&](FieldWriter& encryption) {
+      encryption.Required("Status", std::string("ENABLED"));
+      encryption.Required("SSEType", EncryptionType::kKms);
+      encryption.Required("KMSMasterKeyArn", table.encryption.key);
+    });
+  }
   if (!table.latest_stream) return;
   fields.Required("LatestStreamArn", table.latest_stream->arn);
   fields.Required("LatestStreamLabel", table.latest_stream->label);
@@ -438,6 +433,17 @@ void ReadDescription(FieldReader& fields, tables::TableDescription& table) {
   }
   fields.Optional("ProvisionedThroughput", table.throughput);
   if (table.throughput == kOnDemandThroughput) table.throughput.reset();
+  if (fields.Find("TableClassSummary")) {
+    fields.Nested("TableClassSummary", [&](FieldReader& summary) {
+      summary.Default("TableClass", table.table_class, tables::TableClass::kStandard);
+    });
+  }
+  if (fields.Find("SSEDescription")) {
+    fields.Nested("SSEDescription", [&](FieldReader& encryption) {
+      table.encryption.enabled = true;
+      encryption.Default("KMSMasterKeyArn", table.encryption.key, "");
+    });
+  }
   std::optional<std::string> arn;
   fields.Optional("LatestStreamArn", arn);
   if (!arn) return;
@@ -475,12 +481,17 @@ void DescribeSpecification(F& fields, Ref<F, tables::SetTimeToLiveRequest> reque
   fields.Nested("TimeToLiveSpecification", [&](auto& inner) {
     inner.Required("AttributeName", request.attribute);
     inner.Required("Enabled", request.enabled);
+    constexpr size_t kMaxAttributeName = 255;
+    if constexpr (std::is_same_v<F, FieldReader>) {
+      if (!inner.Find("AttributeName")) return;
+      inner.CheckLength("AttributeName", std::optional(request.attribute), 1, kMaxAttributeName);
+    }
   });
 }
 
 template <typename F>
 void Describe(F& fields, Ref<F, tables::SetTimeToLiveRequest> request) {
-  fields.Table("TableName", request.table);
+  fields.DefinedTable("TableName", request.table);
   DescribeSpecification(fields, request);
 }
 
@@ -525,9 +536,8 @@ Message EncodeWithin(const Reply& reply) {
 template <const char* member, typename Reply>
 Result<Reply> DecodeWithin(const Json& body) {
   Reply reply{};
-  FieldReader fields(body, Unknown::kIgnored);
-  fields.Required(member, reply);
-  TRY(fields.Finish());
+  TRY(ReadMembers(body, Unknown::kIgnored, Layer::kOlder,
+                  [&](FieldReader& fields) { fields.Required(member, reply); }));
   return reply;
 }
 
@@ -535,7 +545,7 @@ template <const char* member, typename Request, typename Reply>
 constexpr Operation<Request, Reply> Within(std::string_view name) {
   return {.name = name,
           .encode_request = &Encode<Request>,
-          .decode_request = &Decode<Request, Unknown::kRefused>,
+          .decode_request = &DecodeRequest<Request>,
           .encode_reply = &EncodeWithin<member, Reply>,
           .decode_reply = &DecodeWithin<member, Reply>};
 }
@@ -552,9 +562,8 @@ Message EncodeTimeToLive(const tables::SetTimeToLiveRequest& reply) {
 
 Result<tables::SetTimeToLiveRequest> DecodeTimeToLive(const Json& body) {
   tables::SetTimeToLiveRequest reply;
-  FieldReader fields(body, Unknown::kIgnored);
-  DescribeSpecification(fields, reply);
-  TRY(fields.Finish());
+  TRY(ReadMembers(body, Unknown::kIgnored, Layer::kOlder,
+                  [&](FieldReader& fields) { DescribeSpecification(fields, reply); }));
   return reply;
 }
 
@@ -565,7 +574,7 @@ template <typename Request>
 constexpr Operation<Request, Done> WithoutReply(std::string_view name) {
   return {.name = name,
           .encode_request = &Encode<Request>,
-          .decode_request = &Decode<Request, Unknown::kRefused>,
+          .decode_request = &DecodeRequest<Request>,
           .encode_reply = &EncodeNothing,
           .decode_reply = &DecodeNothing};
 }
@@ -579,12 +588,12 @@ std::string EncodeTagged(const TableRequest& request) {
   return body;
 }
 
-Result<TableRequest> DecodeTagged(const Json& body) {
-  if (!body.IsObject()) return item::NotAStructure(body);
+Result<TableRequest> DecodeTagged(const Json& body, Layer layer) {
   TableRequest request;
-  FieldReader fields(body, Unknown::kRefused);
-  fields.Table("ResourceArn", request.table);
-  TRY(fields.Finish());
+  TRY(ReadMembers(body, Unknown::kRefused, layer, [&](FieldReader& fields) {
+    fields.Table("ResourceArn", request.table);
+    fields.WithoutEffect("NextToken");  // All tags are in one reply.
+  }));
   return request;
 }
 
@@ -603,7 +612,7 @@ constinit const Operation<tables::ListTablesRequest, tables::ListTablesReply> kL
 constinit const Operation<tables::SetTimeToLiveRequest, tables::SetTimeToLiveRequest>
     kUpdateTimeToLive = {.name = "UpdateTimeToLive",
                          .encode_request = &Encode<tables::SetTimeToLiveRequest>,
-                         .decode_request = &Decode<tables::SetTimeToLiveRequest, Unknown::kRefused>,
+                         .decode_request = &DecodeRequest<tables::SetTimeToLiveRequest>,
                          .encode_reply = &EncodeTimeToLive,
                          .decode_reply = &DecodeTimeToLive};
 constinit const Operation<TableRequest, TimeToLive> kDescribeTimeToLive =

@@ -12,6 +12,8 @@
 //   400 ConditionalCheckFailedException                  ← or an error with its message, which may
 //   The conditional request failed                         be followed by other members as JSON
 //
+// A file "older*.test" is for a server with dynamodb.older-wording = true.
+//
 // In an expected JSON, the text "…" stands for any value. All other members must be equal, and
 // there must be no others. The order of members is free, that of elements is not.
 #pragma once

@@ -40,6 +40,7 @@ Result<dynamodb::ServiceOptions> ReadPortOptions(const Settings& settings,
                .open = settings.Bool("dynamodb.open"),
                .hosts = Words(settings.Text("dynamodb.hosts")),
                .cors = Words(settings.Text("dynamodb.cors")),
+               .older_wording = settings.Bool("dynamodb.older-wording"),
                .own_tables = std::move(own_tables)},
       .workers = static_cast<size_t>(settings.Integer("server.workers"))};
   options.server.listen = settings.Text("dynamodb.listen");

@@ -53,7 +53,8 @@ Result<ExitCode> CallOperation(const CallOptions& options) {
   if (row == nullptr) return NoSuchOperation(options.operation);
   const std::string text = options.request == "-" ? ReadInput() : options.request;
   const JsonDocument request = TRY(JsonDocument::Parse(text).WithContext("--request"));
-  const wire::Call call = TRY(row->decode(request.root()).WithContext("--request"));
+  const wire::Call call =
+      TRY(row->decode(request.root(), wire::Layer::kOlder).WithContext("--request"));
   const Use use = call.changed_tables.empty() ? Use::kRead : Use::kWrite;
   const TablesSource tables = TRY(OpenTables(options.source, use));
   const wire::Message reply = TRY(call.make(*tables).Wait());

@@ -276,7 +276,8 @@ Later<http::Response> Door::Call(const VisitPtr& visit) {
   if (visit->row == &kDescribeEndpoints) {
     return ToResponse(*visit, Endpoints(HeaderOf(visit->request, "Host")));
   }
-  auto call = visit->row->decode(visit->body->root());
+  const wire::Layer layer = options_.older_wording ? wire::Layer::kOlder : visit->row->layer;
+  auto call = visit->row->decode(visit->body->root(), layer);
   if (!call) return ToResponse(*visit, wire::EncodeError(call.error()));
   if (const auto denial = FindDenial(visit->rights, options_.own_tables, *call)) {
     const std::string text = fmt::format(

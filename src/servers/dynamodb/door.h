@@ -40,6 +40,8 @@ struct DoorOptions {
   std::vector<std::string> hosts = {};
   // Origins whose pages may read the replies; "*": all. Empty: none, and browsers ask in vain.
   std::vector<std::string> cors = {};
+  // Errors of validation have the words that AWS used until 2026, and not today's.
+  bool older_wording = false;
   OwnTables own_tables = {};
 };
 

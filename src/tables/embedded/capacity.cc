@@ -1,6 +1,7 @@
 #include "tables/embedded/capacity.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "item/size.h"
 #include "tables/embedded/index.h"
@@ -56,6 +57,17 @@ tables::Capacity WriteCapacity(const Table& table, const item::Key& key,
     (is_global ? capacity.global_indexes : capacity.local_indexes)[index.spec.name] = units;
   }
   return capacity;
+}
+
+std::optional<tables::Collection> CollectionOf(const Table& table, const item::Key& key) {
+  constexpr double kGigabyte = 1 << 30;
+  const bool has_local = std::ranges::any_of(table.indexes, [](const Index& index) {
+    return index.spec.kind == tables::IndexKind::kLocal;
+  });
+  if (!has_local) return std::nullopt;
+  const double gigabytes = static_cast<double>(table.counts->bytes) / kGigabyte;
+  return tables::Collection{.key = {{table.keys.partition.name, key.partition}},
+                            .most_gigabytes = std::max(1.0, std::ceil(gigabytes))};
 }
 
 void AddCapacity(const tables::Capacity& one, std::vector<tables::Capacity>* all) {

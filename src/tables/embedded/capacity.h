@@ -26,6 +26,10 @@ tables::Capacity WriteCapacity(const Table& table, const item::Key& key,
                                const std::optional<item::Item>& previous,
                                const std::optional<item::Item>& next, tables::Measure measure);
 
+// How large the collection of the item with this key can be. nullopt: the table has no local index,
+// and so no collections. The size of one is not counted; it is at most that of the table.
+std::optional<tables::Collection> CollectionOf(const Table& table, const item::Key& key);
+
 // Adds one cost to those of all tables.
 void AddCapacity(const tables::Capacity& one, std::vector<tables::Capacity>* all);
 

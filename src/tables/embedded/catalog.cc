@@ -101,11 +101,14 @@ tables::TableDescription Catalog::Describe(const Table& table) const {
                                        .keys = table.keys,
                                        .throughput = table.throughput,
                                        .deletion_protected = table.deletion_protected,
+                                       .table_class = table.table_class,
+                                       .encryption = table.encryption,
                                        .created_at = table.created_at,
                                        .item_count = table.counts->items,
                                        .size_bytes = table.counts->bytes};
   for (const Index& index : table.indexes) {
     description.indexes.push_back(DescribeIndex(index));
+    description.indexes.back().arn = fmt::format("{}/index/{}", description.arn, index.spec.name);
     if (!index.fill.complete) description.state = tables::TableState::kUpdating;
   }
   if (table.latest_stream) description.latest_stream = Summarize(*table.latest_stream);

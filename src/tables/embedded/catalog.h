@@ -99,6 +99,8 @@ struct Table {
   tables::Tags tags;
   std::optional<tables::Throughput> throughput;
   bool deletion_protected = false;
+  tables::TableClass table_class = tables::TableClass::kStandard;
+  tables::Encryption encryption;
   EpochSeconds created_at = 0;
   std::shared_ptr<Counts> counts = std::make_shared<Counts>();
 

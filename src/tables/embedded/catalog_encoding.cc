@@ -215,6 +215,10 @@ Item EncodeTable(const Table& table) {
            {"deletion_protected", table.deletion_protected},
            {"created_at", Int(table.created_at)}};
   EncodeThroughput(table.throughput, &row);
+  if (table.table_class != tables::TableClass::kStandard) {
+    row.Set("table_class", Int(static_cast<int>(table.table_class)));
+  }
+  if (table.encryption.enabled) row.Set("encryption_key", table.encryption.key);
   if (table.expiry) row.Set("expiry", EncodeExpiry(*table.expiry));
   if (table.stream) row.Set("stream", Int(table.stream->id));
   if (table.latest_stream) row.Set("latest_stream", Int(table.latest_stream->id));
@@ -238,6 +242,11 @@ Result<Table> DecodeTable(const Item& row, const std::map<StreamId, StreamPtr>& 
   table.deletion_protected = fields.Need<bool>("deletion_protected");
   table.created_at = fields.NeedInt("created_at");
   table.throughput = DecodeThroughput(&fields);
+  // Older programs do not write these.
+  if (fields.MaybeInt("table_class")) table.table_class = tables::TableClass::kInfrequentAccess;
+  if (auto key = fields.Maybe<String>("encryption_key")) {
+    table.encryption = {.enabled = true, .key = *std::move(key)};
+  }
   if (auto expiry = fields.Maybe<Map>("expiry")) table.expiry = DecodeExpiry(*expiry, &fields);
   table.stream = FindStream(fields.MaybeInt("stream"), streams);
   table.latest_stream = FindStream(fields.MaybeInt("latest_stream"), streams);

@@ -156,7 +156,8 @@ Status ValidateUpdate(const tables::UpdateTableRequest& request) {
                  "deleted simultaneously per table"};
   }
   if (!request.add_index && !request.drop_index && !request.stream && !request.throughput &&
-      !request.on_demand && !request.deletion_protected) {
+      !request.on_demand && !request.deletion_protected && !request.table_class &&
+      !request.encryption) {
     return Invalid(
         "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
         "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required");
@@ -203,6 +204,8 @@ Result<Definition> CreateTable(const tables::CreateTableRequest& request, Random
   table->tags = request.tags;
   table->throughput = request.throughput;
   table->deletion_protected = request.deletion_protected;
+  table->table_class = request.table_class;
+  table->encryption = request.encryption;
   table->created_at = group->now();
   Definition definition;
   if (request.stream) {
@@ -226,6 +229,8 @@ Result<Definition> UpdateTable(const tables::UpdateTableRequest& request, Group*
     for (Index& index : table->indexes) index.spec.throughput.reset();
   }
   if (request.deletion_protected) table->deletion_protected = *request.deletion_protected;
+  if (request.table_class) table->table_class = *request.table_class;
+  if (request.encryption) table->encryption = *request.encryption;
   definition.table = std::move(table);
   return definition;
 }

@@ -125,6 +125,14 @@ void AddDoubled(tables::Capacity capacity, std::vector<tables::Capacity>* all) {
   AddCapacity(capacity, all);
 }
 
+void AddCollection(const std::string& table, std::optional<tables::Collection> collection,
+                   tables::CollectionsByTable* all) {
+  if (!collection) return;
+  std::vector<tables::Collection>& of_table = (*all)[table];
+  const bool is_new = std::ranges::find(of_table, *collection) == of_table.end();
+  if (is_new) of_table.push_back(*std::move(collection));
+}
+
 bool NamesARowTwice(const std::vector<Target>& targets) {
   std::vector<std::string_view> rows;
   rows.reserve(targets.size());
@@ -157,6 +165,7 @@ Result<TransactChange> TransactChange::PrepareActions(Request& request) {
         TRY(std::visit([](auto& one) { return embedded::Prepare(std::move(one)); }, action));
     write.return_values = tables::ReturnValues::kNone;
     write.measure = request.measure;
+    write.collections = request.collections;
     change.writes_.push_back(std::move(write));
   }
   return change;
@@ -216,6 +225,7 @@ Status TransactChange::Evaluate(Group* group) {
   if (reply_.outcome == tables::TransactOutcome::kCancelled) return Done{};
   std::vector<ItemChange> changes;
   std::vector<tables::Capacity> capacity;
+  tables::CollectionsByTable collections;
   changes.reserve(targets.size());
   for (size_t i = 0; i < targets.size(); ++i) {
     Result<Decision> decision = Decide(std::move(writes_[i]), std::move(targets[i]), group);
@@ -230,12 +240,15 @@ Status TransactChange::Evaluate(Group* group) {
                  .item = std::move(decision->reply.failed_on)});
     } else {
       if (decision->reply.capacity) AddDoubled(*decision->reply.capacity, &capacity);
+      AddCollection(decision->change->table->name, std::move(decision->reply.collection),
+                    &collections);
       changes.push_back(std::move(*decision->change));
     }
   }
   if (reply_.outcome == tables::TransactOutcome::kCancelled) return Done{};
   for (ItemChange& change : changes) group->Add(std::move(change));
   reply_.capacity = std::move(capacity);
+  reply_.collections = std::move(collections);
   if (token_) {
     group->AddToken(*token_, {.expires = group->now() + tables::kTokenLife.count(),
                               .fingerprint = fingerprint_});
@@ -256,12 +269,18 @@ Result<BatchChange> BatchChange::Prepare(const tables::BatchWriteRequest& reques
     }
     for (const tables::BatchWriteRequest::Action& action : actions) {
       if (const auto* put = std::get_if<tables::BatchWriteRequest::Put>(&action)) {
-        change.writes_.push_back(TRY(embedded::Prepare(
-            tables::PutRequest{.table = table, .item = put->item, .measure = request.measure})));
+        change.writes_.push_back(
+            TRY(embedded::Prepare(tables::PutRequest{.table = table,
+                                                     .item = put->item,
+                                                     .measure = request.measure,
+                                                     .collections = request.collections})));
       } else {
         const item::Item& key = std::get<tables::BatchWriteRequest::Delete>(action).key;
-        change.writes_.push_back(TRY(embedded::Prepare(
-            tables::DeleteRequest{.table = table, .key = key, .measure = request.measure})));
+        change.writes_.push_back(
+            TRY(embedded::Prepare(tables::DeleteRequest{.table = table,
+                                                        .key = key,
+                                                        .measure = request.measure,
+                                                        .collections = request.collections})));
       }
     }
   }
@@ -283,8 +302,9 @@ Status BatchChange::Evaluate(Group* group) {
     Target target = TRY(FindTarget(write, group->catalog()));
     if (!rows.insert(target.row_key).second) return Invalid(std::string(kTwiceInBatch));
     decisions.push_back(TRY(Decide(std::move(write), std::move(target), group)));
-    const auto& capacity = decisions.back().reply.capacity;
-    if (capacity) AddCapacity(*capacity, &capacity_);
+    tables::WriteReply& reply = decisions.back().reply;
+    if (reply.capacity) AddCapacity(*reply.capacity, &capacity_);
+    AddCollection(decisions.back().change->table->name, std::move(reply.collection), &collections_);
   }
   for (Decision& decision : decisions) group->Add(std::move(*decision.change));
   return Done{};

@@ -46,12 +46,15 @@ class BatchChange final : public Change {
   static Result<BatchChange> Prepare(const tables::BatchWriteRequest& request);
   Status Evaluate(Group* group) override;
   // Everything is processed.
-  tables::BatchWriteReply TakeReply() { return {.capacity = std::move(capacity_)}; }
+  tables::BatchWriteReply TakeReply() {
+    return {.capacity = std::move(capacity_), .collections = std::move(collections_)};
+  }
 
  private:
   BatchChange() = default;
   std::vector<Write> writes_;
   std::vector<tables::Capacity> capacity_;
+  tables::CollectionsByTable collections_;
 };
 
 }  // namespace tidemark::embedded

@@ -183,7 +183,12 @@ bool Contains(const Range& range, const std::string& key) {
 
 Status PlanScanStart(const std::optional<Item>& start, WalkPlan* plan) {
   if (!start) return Done{};
-  plan->start_after = TRY(RowKeyOfStart(*start, *plan));
+  Result<std::string> row_key = RowKeyOfStart(*start, *plan);
+  if (!row_key) {
+    return Invalid(row_key.error().message +
+                   ": The provided key element does not match the schema");
+  }
+  plan->start_after = *std::move(row_key);
   if (Contains(plan->range, *plan->start_after)) return Done{};
   return Invalid(
       "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "

@@ -38,7 +38,10 @@ Result<Write> PrepareCommon(const Request& request) {
   Write write;
   write.table = request.table;
   write.on_failure = request.on_failure;
-  if constexpr (requires { request.measure; }) write.measure = request.measure;
+  if constexpr (requires { request.measure; }) {
+    write.measure = request.measure;
+    write.collections = request.collections;
+  }
   return write;
 }
 
@@ -233,6 +236,9 @@ Result<Decision> Decide(Write write, Target target, Group* group) {
   if (write.measure != tables::Measure::kNone) {
     decision.reply.capacity =
         WriteCapacity(*target.table, target.key, *previous, next, write.measure);
+  }
+  if (write.collections == tables::Collections::kSize && !write.checks_only) {
+    decision.reply.collection = CollectionOf(*target.table, target.key);
   }
   decision.change = ItemChange{.table = std::move(target.table),
                                .key = std::move(target.key),

@@ -36,6 +36,7 @@ struct Write {
   tables::ReturnValues return_values = tables::ReturnValues::kNone;
   tables::OnConditionFailure on_failure = tables::OnConditionFailure::kNone;
   tables::Measure measure = tables::Measure::kNone;
+  tables::Collections collections = tables::Collections::kNone;
 };
 
 Result<Write> Prepare(const tables::PutRequest& request);

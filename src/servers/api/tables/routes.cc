@@ -43,7 +43,7 @@ class TablesRoutes {
     if (!document) {
       return Invalid(fmt::format("{}{}", item::kSerializationPrefix, document.error().message));
     }
-    wire::Call call = TRY(row.decode(document->root()));
+    wire::Call call = TRY(row.decode(document->root(), wire::Layer::kOlder));
     for (const std::string& table : call.changed_tables) TRY(CheckMayChange(table));
     return call;
   }

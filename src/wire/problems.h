@@ -1,0 +1,65 @@
+// What is wrong with a request, and how DynamoDB says it.
+//
+// DynamoDB checks in this order: whether the JSON has the right types; the constraints of all
+// members; everything else. So a reader collects problems until its end, and the first kind that
+// there is becomes the error.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace tidemark::wire {
+
+// AWS checks requests with two programs, and moves operations from the older one to the newer one
+// after another. The newer one stops at the first constraint, and does not repeat the value.
+enum class Layer {
+  kOlder,
+  kNewer,
+  // The newer one for writes of one item: it also begins other messages with "1 validation error
+  // detected: ".
+  kEnveloping,
+};
+
+// A constraint that a member violates.
+struct Violation {
+  std::string path;        // "KeySchema.1.member.AttributeName"
+  std::string older_path;  // "keySchema.1.member.attributeName"
+  std::string value;       // "null", "'x'", or empty: it is not shown.
+  std::string constraint;  // "Member must not be null"
+};
+
+class Problems {
+ public:
+  explicit Problems(Layer layer) : layer_(layer) {}
+
+  Layer layer() const { return layer_; }
+  // As AWS does, it counts only the first ten.
+  void Add(Violation violation) {
+    constexpr size_t kMostViolations = 10;
+    if (violations_.size() < kMostViolations) violations_.push_back(std::move(violation));
+  }
+  // An error that is no violation. The first one is kept; one about the types of the JSON takes the
+  // place of one about anything else.
+  void Add(Error error);
+  // An error that DynamoDB reports before the constraints of other members.
+  void AddBeforeViolations(Error error);
+  bool empty() const { return !error_ && violations_.empty(); }
+  // Done if there is no problem.
+  Status Finish() const;
+
+ private:
+  const Layer layer_;
+  std::vector<Violation> violations_;
+  std::optional<Error> error_;
+  bool is_before_violations_ = false;
+};
+
+// The error as this layer says it.
+Error InWordsOf(Layer layer, Error error);
+
+}  // namespace tidemark::wire

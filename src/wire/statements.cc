@@ -1,0 +1,86 @@
+#include "wire/statements.h"
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "partiql/execute.h"
+#include "partiql/parse.h"
+#include "wire/capacity_fields.h"
+#include "wire/exception.h"
+#include "wire/fields.h"
+#include "wire/names.h"
+
+namespace tidemark::wire {
+
+struct StatementRequest {
+  std::string statement;
+  std::optional<std::vector<item::Value>> parameters;
+  partiql::Options options;
+};
+
+inline void Describe(FieldReader& fields, StatementRequest& request) {
+  partiql::Options& options = request.options;
+  fields.Required("Statement", request.statement);
+  if (fields.Find("Statement")) {
+    fields.CheckLength("Statement", std::optional(request.statement), 1,
+                       partiql::kMaxStatementBytes);
+  }
+  fields.Optional("Parameters", request.parameters);
+  if (request.parameters) fields.CheckCount("Parameters", *request.parameters, 1, kMaxElements);
+  fields.Default("ConsistentRead", options.consistent, false);
+  fields.Optional("NextToken", options.next_token);
+  fields.Default("ReturnConsumedCapacity", options.measure, tables::Measure::kNone);
+  fields.Optional("Limit", options.limit);
+  fields.CheckRange("Limit", options.limit, 1, std::numeric_limits<int32_t>::max());
+  fields.Default("ReturnValuesOnConditionCheckFailure", options.on_failure,
+                 tables::OnConditionFailure::kNone);
+}
+
+inline void Describe(FieldWriter& fields, const partiql::Reply& reply) {
+  fields.Optional("Items", reply.items);
+  fields.Optional("NextToken", reply.next_token);
+  fields.Optional("LastEvaluatedKey", reply.last);
+  fields.Optional("ConsumedCapacity", reply.capacity);
+}
+
+namespace {
+
+Message EncodeStatementReply(const partiql::Reply& reply) {
+  switch (reply.outcome) {
+    case partiql::Outcome::kDone:
+      return {.body = Encode(reply)};
+    case partiql::Outcome::kDuplicate:
+      return EncodeException("DuplicateItemException", "Duplicate primary key exists in table");
+    case partiql::Outcome::kConditionFailed:
+      return EncodeException(
+          kConditionFailed, "The conditional request failed",
+          [&](JsonWriter* writer) { FieldWriter(writer).Optional("Item", reply.failed_on); });
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Call> DecodeExecuteStatement(const Json& body, Layer layer) {
+  StatementRequest request = TRY(DecodeRequest<StatementRequest>(body, layer));
+  auto statement = std::make_shared<partiql::Statement>(
+      TRY(partiql::Parse(request.statement, request.parameters ? *std::move(request.parameters)
+                                                               : std::vector<item::Value>())));
+  Call call{.tables = {partiql::TableOf(*statement)}};
+  if (partiql::Writes(*statement)) call.changed_tables = call.tables;
+  call.make = [statement, options = std::move(request.options),
+               layer](tables::Tables& tables) -> Later<Message> {
+    return partiql::Execute(&tables, statement, options)
+        .Then([layer](Result<partiql::Reply> reply) {
+          return reply ? EncodeStatementReply(*reply)
+                       : EncodeError(InWordsOf(layer, reply.error()));
+        });
+  };
+  return call;
+}
+
+}  // namespace tidemark::wire
