@@ -84,12 +84,12 @@ class DoorTest : public ::testing::Test {
     return Send("POST", HeadersFor(kTables + operation), body);
   }
   // A request with the signature of a key.
-  RawReply AskSigned(const NewAccessKey& key, const std::string& operation,
-                     const std::string& body) {
+  RawReply AskSigned(const NewAccessKey& key, const std::string& operation, const std::string& body,
+                     const std::string& service = kTables) {
     http::Headers headers{{"Host", "localhost:8000"},
                           {"Content-Type", "application/x-amz-json-1.0"},
                           {"X-Amz-Date", aws::BasicTime(runtime_.clock.NowSeconds())},
-                          {"X-Amz-Target", kTables + operation}};
+                          {"X-Amz-Target", service + operation}};
     const std::string time = aws::BasicTime(runtime_.clock.NowSeconds());
     headers.Add("Authorization",
                 aws::AuthorizationFor(
@@ -359,6 +359,39 @@ TEST_F(DoorTest, KeysAreChecked) {
 
   ASSERT_TRUE(keys_->Revoke("all"));
   EXPECT_THAT(AskSigned(all, "ListTables", "{}").body, HasSubstr("UnrecognizedClientException"));
+}
+
+// An iterator names its stream, so a key for one table can read the records of that table alone.
+TEST_F(DoorTest, AKeyForOneTableReadsTheRecordsOfThatTable) {
+  constexpr char kStreams[] = "DynamoDBStreams_20120810.";
+  options_.door.open = false;
+  Start();
+  const NewAccessKey key = keys_->Create("one", {.tables = {"things"}}).value();
+  std::vector<std::string> iterators;
+  for (const char* table : {"things", "others"}) {
+    const auto made = tables_->CreateTable({.table = table,
+                                            .keys = {.partition = {.name = "id"}},
+                                            .stream = tables::StreamView::kNewImage});
+    ASSERT_TRUE(made.has_value());
+    ASSERT_TRUE(tables_->Put({.table = table, .item = {{"id", "a"}}}));
+    const std::string arn = made->latest_stream->arn;
+    const auto stream = tables_->DescribeStream(arn);
+    iterators.push_back(
+        tables_->GetShardIterator({.arn = arn, .shard = stream->shards.front().id}).value());
+  }
+  const auto read = [&](const std::string& iterator) {
+    return AskSigned(key, "GetRecords", fmt::format(R"({{"ShardIterator":"{}"}})", iterator),
+                     kStreams)
+        .body;
+  };
+  EXPECT_THAT(read(iterators[0]), HasSubstr(R"("eventName":"INSERT")"));
+  EXPECT_THAT(read(iterators[1]), HasSubstr("AccessDeniedException"));
+  // The ARN of one stream and the place in the other.
+  const std::string mixed = iterators[0].substr(0, iterators[0].rfind('|')) +
+                            iterators[1].substr(iterators[1].rfind('|'));
+  EXPECT_THAT(read(mixed), HasSubstr("Invalid ShardIterator"));
+  EXPECT_THAT(read(iterators[1].substr(iterators[1].rfind('|') + 1)),
+              HasSubstr("AccessDeniedException"));
 }
 
 // Another process revokes a key: its row is gone.

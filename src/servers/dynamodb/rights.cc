@@ -33,7 +33,7 @@ std::optional<Denial> DenialOfChange(const Rights& rights, const OwnTables& own,
 
 std::optional<Denial> FindDenial(const Rights& rights, const OwnTables& own,
                                  const wire::Call& call) {
-  // A list of all tables, or the records behind an iterator, which does not name its table.
+  // A list of all tables.
   if (call.tables.empty() && !rights.tables.empty()) {
     return Denial{"*", "the access key was made for some tables only"};
   }

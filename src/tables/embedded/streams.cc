@@ -16,15 +16,20 @@ namespace {
 
 using tables::IteratorKind;
 
-// The place of the next record, as text: "stream/sequence/expires".
+// The place of the next record, as text: "arn|1|stream/sequence/expires". As in DynamoDB, it begins
+// with the ARN of the stream, so that a server sees which table it is about. Whoever writes another
+// ARN there gets no records.
 struct Iterator {
+  std::string_view arn = {};
   StreamId stream = 0;
   uint64_t sequence = 0;
   EpochSeconds expires = 0;
 };
+constexpr std::string_view kAfterArn = "|1|";
 
-std::string EncodeIterator(const Iterator& iterator) {
-  return fmt::format("{}/{}/{}", iterator.stream, iterator.sequence, iterator.expires);
+std::string EncodeIterator(const std::string& arn, const Iterator& iterator) {
+  return fmt::format("{}{}{}/{}/{}", arn, kAfterArn, iterator.stream, iterator.sequence,
+                     iterator.expires);
 }
 
 template <typename Integer>
@@ -37,12 +42,19 @@ bool TakeInteger(std::string_view* text, Integer* value) {
   return true;
 }
 
+Error WrongIterator() {
+  return Invalid("Invalid ShardIterator: it is not one that GetShardIterator gave");
+}
+
+// The iterator refers to the text.
 Result<Iterator> ParseIterator(std::string_view text) {
-  Iterator iterator;
+  const size_t arn_end = std::min(text.find(kAfterArn), text.size());
+  Iterator iterator{.arn = text.substr(0, arn_end)};
+  text.remove_prefix(std::min(arn_end + kAfterArn.size(), text.size()));
   const bool parsed = TakeInteger(&text, &iterator.stream) &&
                       TakeInteger(&text, &iterator.sequence) &&
                       TakeInteger(&text, &iterator.expires) && text.empty();
-  if (!parsed) return Invalid("Invalid ShardIterator: it is not one that GetShardIterator gave");
+  if (!parsed) return WrongIterator();
   return iterator;
 }
 
@@ -166,6 +178,7 @@ Result<std::string> MakeShardIterator(const Store& store, const Catalog& catalog
   }
   const uint64_t start = TRY(StartOf(store, *stream, request, now));
   return EncodeIterator(
+      catalog.ArnOf(*stream),
       {.stream = stream->id, .sequence = start, .expires = now + tables::kIteratorLife.count()});
 }
 
@@ -184,6 +197,7 @@ Result<tables::RecordsReply> ReadRecords(const Store& store, const Catalog& cata
     return reply;
   }
   const StreamPtr stream = catalog.FindStream(iterator.stream);
+  if (stream != nullptr && catalog.FindStream(iterator.arn) != stream) return WrongIterator();
   if (stream == nullptr || iterator.sequence < TRY(Horizon(store, *stream, now))) {
     reply.outcome = tables::RecordsOutcome::kTrimmed;
     return reply;
@@ -209,7 +223,7 @@ Result<tables::RecordsReply> ReadRecords(const Store& store, const Catalog& cata
   }
   const bool drained = stream->closed_at && !cursor.valid();
   iterator.expires = now + tables::kIteratorLife.count();
-  if (!drained) reply.next = EncodeIterator(iterator);
+  if (!drained) reply.next = EncodeIterator(catalog.ArnOf(*stream), iterator);
   return reply;
 }
 
