@@ -109,7 +109,9 @@ TEST_P(TablesContract, RefusesWrongNames) {
   const std::string length = "at least 3 characters long and at most 255 characters long";
   for (const std::string& name : {std::string(), std::string("ab"), std::string(256, 'a')}) {
     EXPECT_THAT(tables().CreateTable({.table = name, .keys = {StringKey("id")}}),
-                Fails(ErrorCode::kInvalid, length));
+                ::testing::AnyOf(Fails(ErrorCode::kInvalid, length),
+                                 // The port checks it before the tables do.
+                                 Fails(ErrorCode::kInvalid, "Member must have length")));
   }
   for (const char* name : {"a b c", "käse", "a/b", "tab;le"}) {
     EXPECT_THAT(tables().CreateTable({.table = name, .keys = {StringKey("id")}}),
