@@ -97,5 +97,20 @@ TEST_F(TablesApiTest, ChangesNoTableOfTheApps) {
   EXPECT_THAT(Call("Scan", R"({"TableName":"users"})").body, HasSubstr(R"("Count":0)"));
 }
 
+TEST_F(TablesApiTest, NobodyReadsTheTableOfAccessKeys) {
+  const std::string named = R"("TableName":"tidemark-access-keys")";
+  const std::string key = R"("Key":{"id":{"S":"a"}})";
+  for (const auto& [operation, body] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"Scan", "{" + named + "}"},
+           {"GetItem", "{" + named + "," + key + "}"},
+           {"DescribeTable", "{" + named + "}"},
+           {"ExecuteStatement", R"({"Statement":"SELECT * FROM \"tidemark-access-keys\""})"},
+           {"TransactGetItems", R"({"TransactItems":[{"Get":{)" + named + "," + key + "}}]}"},
+           {"BatchGetItem",
+            R"({"RequestItems":{"tidemark-access-keys":{"Keys":[{"id":{"S":"a"}}]}}})"}}) {
+    EXPECT_THAT(Call(operation, body).body, HasSubstr("#AccessDeniedException")) << operation;
+  }
+}
+
 }  // namespace
 }  // namespace tidemark::testing

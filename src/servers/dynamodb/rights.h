@@ -6,12 +6,12 @@
 #include <string>
 #include <string_view>
 
+#include "aws/keys_table.h"
 #include "wire/calls.h"
 
 namespace tidemark::dynamodb {
 
-// The table of the access keys. Nobody reaches it through the port.
-inline constexpr std::string_view kKeysTable = "tidemark-access-keys";
+using aws::kKeysTable;
 
 struct Rights {
   bool read_only = false;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "aws/keys_table.h"
 #include "item/json.h"
 #include "servers/api/respond.h"
 #include "servers/api/service_options.h"
@@ -44,8 +45,17 @@ class TablesRoutes {
       return Invalid(fmt::format("{}{}", item::kSerializationPrefix, document.error().message));
     }
     wire::Call call = TRY(row.decode(document->root(), wire::Layer::kOlder));
+    for (const std::string& table : call.tables) TRY(CheckMayUse(table));
     for (const std::string& table : call.changed_tables) TRY(CheckMayChange(table));
     return call;
+  }
+
+  static Status CheckMayUse(const std::string& table) {
+    if (table != aws::kKeysTable) return Done{};
+    return Error{ErrorCode::kDenied,
+                 fmt::format("the table '{}' has secrets and cannot be used here: use `tidemark "
+                             "key list`",
+                             table)};
   }
 
   Status CheckMayChange(const std::string& table) const {

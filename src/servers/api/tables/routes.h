@@ -6,7 +6,8 @@
 // refused before the operation is found, such as a missing token, is a problem+json.
 //
 // Tidemark's own tables can be read here and not changed. An attempt that somebody deletes here, or
-// a claim that somebody writes, would break what the apps promise.
+// a claim that somebody writes, would break what the apps promise. The table of access keys cannot
+// be used at all.
 #pragma once
 
 #include <set>
