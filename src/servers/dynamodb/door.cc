@@ -1,5 +1,3 @@
-#include "servers/dynamodb/door.h"
-
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -10,6 +8,7 @@
 #include "base/ascii.h"
 #include "base/gzip.h"
 #include "base/json.h"
+#include "servers/dynamodb/door.h"
 #include "wire/exception.h"
 
 namespace tidemark::dynamodb {
@@ -279,7 +278,7 @@ Later<http::Response> Door::Call(const VisitPtr& visit) {
   const wire::Layer layer = options_.older_wording ? wire::Layer::kOlder : visit->row->layer;
   auto call = visit->row->decode(visit->body->root(), layer);
   if (!call) return ToResponse(*visit, wire::EncodeError(call.error()));
-  if (const auto denial = FindDenial(visit->rights, options_.own_tables, *call)) {
+  if (const auto denial = FindDenial(visit->rights, options_.own_tables, visit->row->name, *call)) {
     const std::string text = fmt::format(
         "User: arn:aws:iam::000000000000:user/{} is not authorized to perform: dynamodb:{} on "
         "resource: arn:aws:dynamodb:{}:000000000000:table/{} because {}",

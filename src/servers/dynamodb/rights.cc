@@ -1,5 +1,8 @@
 #include "servers/dynamodb/rights.h"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 namespace tidemark::dynamodb {
@@ -8,6 +11,14 @@ namespace {
 
 bool IsOwn(const OwnTables& own, const std::string& table) {
   return table.starts_with("tidemark-") || own.contains(table);
+}
+
+// The operations that change items. All others that change something define tables.
+bool WritesItems(std::string_view operation) {
+  constexpr auto kItemWrites = std::to_array<std::string_view>(
+      {"BatchExecuteStatement", "BatchWriteItem", "DeleteItem", "ExecuteStatement",
+       "ExecuteTransaction", "PutItem", "TransactWriteItems", "UpdateItem"});
+  return std::ranges::find(kItemWrites, operation) != kItemWrites.end();
 }
 
 std::optional<Denial> DenialOfUse(const Rights& rights, const std::string& table) {
@@ -20,9 +31,13 @@ std::optional<Denial> DenialOfUse(const Rights& rights, const std::string& table
 }
 
 std::optional<Denial> DenialOfChange(const Rights& rights, const OwnTables& own,
-                                     const std::string& table) {
+                                     std::string_view operation, const std::string& table) {
   if (rights.read_only) return Denial{table, "the access key was made with --read-only"};
-  if (!IsOwn(own, table) || rights.own_writes.contains(table)) return std::nullopt;
+  if (!IsOwn(own, table)) return std::nullopt;
+  if (rights.own_writes.contains(table)) {
+    if (WritesItems(operation)) return std::nullopt;
+    return Denial{table, "the table belongs to Tidemark: --write is for its items only"};
+  }
   return Denial{table,
                 fmt::format("the table belongs to Tidemark and can only be read here, except with "
                             "an access key that was made with --write {}",
@@ -31,8 +46,12 @@ std::optional<Denial> DenialOfChange(const Rights& rights, const OwnTables& own,
 
 }  // namespace
 
+bool DefinesTables(std::string_view operation, const wire::Call& call) {
+  return !call.changed_tables.empty() && !WritesItems(operation);
+}
+
 std::optional<Denial> FindDenial(const Rights& rights, const OwnTables& own,
-                                 const wire::Call& call) {
+                                 std::string_view operation, const wire::Call& call) {
   // A list of all tables.
   if (call.tables.empty() && !rights.tables.empty()) {
     return Denial{"*", "the access key was made for some tables only"};
@@ -41,7 +60,7 @@ std::optional<Denial> FindDenial(const Rights& rights, const OwnTables& own,
     if (auto denial = DenialOfUse(rights, table)) return denial;
   }
   for (const std::string& table : call.changed_tables) {
-    if (auto denial = DenialOfChange(rights, own, table)) return denial;
+    if (auto denial = DenialOfChange(rights, own, operation, table)) return denial;
   }
   return std::nullopt;
 }

@@ -7,8 +7,8 @@ namespace {
 
 const OwnTables kOwn = {"claims"};
 
-bool May(const Rights& rights, const wire::Call& call) {
-  return !FindDenial(rights, kOwn, call).has_value();
+bool May(const Rights& rights, const wire::Call& call, std::string_view operation = "PutItem") {
+  return !FindDenial(rights, kOwn, operation, call).has_value();
 }
 wire::Call Read(std::string table) { return {.tables = {std::move(table)}}; }
 wire::Call Change(const std::string& table) {
@@ -26,6 +26,22 @@ TEST(RightsTest, OwnTablesAreReadOnly) {
   // One of several tables is enough.
   EXPECT_FALSE(May({}, {.tables = {"orders", "claims"}, .changed_tables = {"orders", "claims"}}));
   EXPECT_TRUE(May({}, {.tables = {"orders", "claims"}, .changed_tables = {"orders"}}));
+}
+
+// Every operation that changes something is here: one that is added must be, too.
+TEST(RightsTest, NobodyDefinesOwnTables) {
+  const Rights writer{.own_writes = {"claims"}};
+  for (const char* operation : {"BatchWriteItem", "DeleteItem", "ExecuteStatement", "PutItem",
+                                "TransactWriteItems", "UpdateItem"}) {
+    EXPECT_TRUE(May(writer, Change("claims"), operation)) << operation;
+    EXPECT_FALSE(DefinesTables(operation, Change("claims"))) << operation;
+  }
+  for (const char* operation : {"CreateTable", "DeleteTable", "TagResource", "UntagResource",
+                                "UpdateTable", "UpdateTimeToLive"}) {
+    EXPECT_FALSE(May(writer, Change("claims"), operation)) << operation;
+    EXPECT_TRUE(May(writer, Change("orders"), operation)) << operation;
+    EXPECT_TRUE(DefinesTables(operation, Change("claims"))) << operation;
+  }
 }
 
 TEST(RightsTest, NobodyUsesTheTableOfKeys) {
