@@ -41,6 +41,12 @@ bool SyncFolderOf(const std::string& path) {
       ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
 }
 
+Error NotWritten(const std::string& path) {
+  const bool is_denied = errno == EACCES || errno == EPERM || errno == EROFS;
+  return {is_denied ? ErrorCode::kDenied : ErrorCode::kUnavailable,
+          fmt::format("the file {} cannot be written: {}", path, std::strerror(errno))};
+}
+
 }  // namespace
 
 Status ReplaceFile(const std::string& path, std::string_view bytes) {
@@ -48,9 +54,21 @@ Status ReplaceFile(const std::string& path, std::string_view bytes) {
   const bool is_there =
       WriteNew(fresh, bytes) && std::rename(fresh.c_str(), path.c_str()) == 0 && SyncFolderOf(path);
   if (is_there) return Done{};
-  const bool is_denied = errno == EACCES || errno == EPERM || errno == EROFS;
-  return Error{is_denied ? ErrorCode::kDenied : ErrorCode::kUnavailable,
-               fmt::format("the file {} cannot be written: {}", path, std::strerror(errno))};
+  return NotWritten(path);
+}
+
+Status CreateFile(const std::string& path, std::string_view bytes) {
+  const std::string fresh = fmt::format("{}.new.{}", path, ::getpid());
+  Status created = Done{};
+  // A link, unlike a rename, does not replace a file.
+  if (!WriteNew(fresh, bytes) || ::link(fresh.c_str(), path.c_str()) != 0) {
+    created = errno == EEXIST
+                  ? Error{ErrorCode::kInUse, fmt::format("the file {} exists already", path)}
+                  : NotWritten(path);
+  }
+  ::unlink(fresh.c_str());
+  if (created && !SyncFolderOf(path)) return NotWritten(path);
+  return created;
 }
 
 }  // namespace tidemark

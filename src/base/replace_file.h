@@ -17,5 +17,8 @@ namespace tidemark {
 // kDenied or kUnavailable, with the system's reason, when it fails. Then the old file is unchanged,
 // unless the disk failed after the rename.
 Status ReplaceFile(const std::string& path, std::string_view bytes);
+// The same for a file that must not exist yet: kInUse when it does. Of several processes that call
+// it at the same time, one creates the file.
+Status CreateFile(const std::string& path, std::string_view bytes);
 
 }  // namespace tidemark

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -41,6 +42,17 @@ TEST_F(ReplaceFileTest, OnlyTheOwnerMayReadIt) {
   ASSERT_TRUE(ReplaceFile(path_, "secret").has_value());
   EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   EXPECT_EQ(ContentOf(path_), "secret");
+}
+
+TEST_F(ReplaceFileTest, CreatesAFileOnlyOnce) {
+  ASSERT_TRUE(CreateFile(path_, "first").has_value());
+  const Status again = CreateFile(path_, "second");
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::kInUse);
+  EXPECT_EQ(ContentOf(path_), "first");
+  EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), 1);
+  EXPECT_FALSE(CreateFile(folder_.path() + "/missing/file", "text"));
 }
 
 // A reader that has the file open continues with the old content.

@@ -104,6 +104,11 @@ Result<std::unique_ptr<objects::Objects>> OpenObjects(const Settings& settings, 
   return std::unique_ptr<objects::Objects>(*std::move(opened));
 }
 
+std::string FindSealKeyFile(const Settings& settings) {
+  const std::string& chosen = settings.Text("dynamodb.key-file");
+  return chosen.empty() ? settings.Text("data") + "/tidemark-key" : chosen;
+}
+
 Result<std::unique_ptr<objects::Watcher>> OpenWatcher(const Settings& settings) {
   auto opened = TRY(directory::FolderWatcher::Open(
       {.folder = FindObjectsFolder(settings), .prefix = settings.Text("documents.prefix")}));

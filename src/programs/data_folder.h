@@ -50,6 +50,9 @@ std::string FindObjectsFolder(const Settings& settings);
 // process has it open. Clock and random must outlive the result.
 Result<std::unique_ptr<objects::Objects>> OpenObjects(const Settings& settings, const Clock& clock,
                                                       Random& random);
+// The file of the key under which access keys are encrypted: the setting dynamodb.key-file, or
+// "tidemark-key" in the data folder.
+std::string FindSealKeyFile(const Settings& settings);
 // Watches what other programs do to the documents in that folder, which must be open.
 Result<std::unique_ptr<objects::Watcher>> OpenWatcher(const Settings& settings);
 

@@ -131,14 +131,15 @@ const Setting kProgramSettings[] = {
              "compare them. Otherwise they are those that AWS uses today."},
     {.name = "dynamodb.key-file",
      .kind = SettingKind::kText,
-     .default_value = "tidemark-key",
-     .help = "The file with the key under which access keys are encrypted. It is created when "
-             "it is missing, and only its owner may read it. Without it no access key works."},
+     .default_value = "",
+     .help = "The file with the key under which access keys are encrypted. The default is the file "
+             "tidemark-key in the data folder. It is created with the first access key, and only "
+             "its owner may read it. Without it no access key works."},
     {.name = "dynamodb.first-key",
      .kind = SettingKind::kText,
      .default_value = "tidemark-access-key",
-     .help = "The file into which the first start with dynamodb.listen writes an access key; see "
-             "`tidemark key`."},
+     .help = "The file into which a start with dynamodb.listen writes an access key when there is "
+             "none; see `tidemark key`."},
 
     {.name = "slack.signing-secret",
      .kind = SettingKind::kSecret,

@@ -72,7 +72,7 @@ TEST_F(DynamoDbPortTest, TheFirstStartMakesAKey) {
   const std::string file = Read("tidemark-access-key");
   const aws::Credentials key = KeyIn(file, true);
   EXPECT_THAT(server_->err(), Not(HasSubstr(std::string(key.secret.Reveal()))));
-  for (const char* name : {"tidemark-access-key", "tidemark-key"}) {
+  for (const char* name : {"tidemark-access-key", "tidemark-data/tidemark-key"}) {
     EXPECT_EQ(fs::status(path(name)).permissions(), fs::perms::owner_read | fs::perms::owner_write)
         << name;
   }
@@ -114,12 +114,52 @@ TEST_F(DynamoDbPortTest, KeysAreMadeListedAndRevoked) {
   const std::string row =
       R"({"TableName":"authentication-attempts","Item":{"subject_id":{"S":"a"},"sk":{"S":"b"}}})";
   EXPECT_EQ(Call(writer, "PutItem", row).body, "{}");
+  // --write is for the items.
+  EXPECT_THAT(Call(writer, "DeleteTable", R"({"TableName":"authentication-attempts"})").body,
+              HasSubstr("AccessDeniedException"));
   EXPECT_EQ(StopServer(), kOk);
 
   Do({"key", "revoke", "writer"});
   EXPECT_NE(Run({"key", "revoke", "writer"}).exit_code, kOk);
   ServePort();
   EXPECT_THAT(Call(writer, "ListTables", "{}").body, HasSubstr("UnrecognizedClientException"));
+}
+
+// Otherwise a key that nobody has would be taken for the first.
+TEST_F(DynamoDbPortTest, AFirstKeyThatCannotBeWrittenIsMadeByTheNextStart) {
+  const Outcome failed =
+      Run({"serve", "--listen", own_host_ + ":0", "--dynamodb", own_host_ + ":0"},
+          {"TIDEMARK_DYNAMODB_FIRST_KEY=missing/key"});
+  EXPECT_NE(failed.exit_code, kOk);
+  EXPECT_THAT(failed.err, HasSubstr("the file missing/key cannot be written"));
+  EXPECT_EQ(Do({"key", "list"}), "");
+  ServePort();
+  EXPECT_EQ(Call(KeyIn(Read("tidemark-access-key"), true), "ListTables", "{}").status, 200);
+}
+
+// Another key in its place would make all access keys useless, in silence.
+TEST_F(DynamoDbPortTest, ALostKeyFileIsNotReplaced) {
+  const aws::Credentials key = KeyIn(Do({"key", "create", "ci"}), false);
+  // The file is in the data folder, wherever the command runs.
+  std::filesystem::rename(path("tidemark-data/tidemark-key"), path("kept"));
+  for (const Words& command :
+       {Words{"key", "create", "other"},
+        Words{"serve", "--listen", own_host_ + ":0", "--dynamodb", own_host_ + ":0"}}) {
+    const Outcome refused = Run(command);
+    EXPECT_NE(refused.exit_code, kOk);
+    EXPECT_THAT(refused.err, HasSubstr("tidemark-data/tidemark-key is missing"));
+    EXPECT_THAT(refused.err, HasSubstr("restore the file"));
+  }
+  // Neither needs the file.
+  EXPECT_THAT(Do({"key", "list"}), HasSubstr(key.access_key));
+  EXPECT_FALSE(std::filesystem::exists(path("tidemark-data/tidemark-key")));
+  std::filesystem::rename(path("kept"), path("tidemark-data/tidemark-key"));
+  ServePort();
+  EXPECT_EQ(Call(key, "ListTables", "{}").status, 200);
+  EXPECT_EQ(StopServer(), kOk);
+  std::filesystem::remove(path("tidemark-data/tidemark-key"));
+  Do({"key", "revoke", key.access_key});
+  Do({"key", "create", "other"});
 }
 
 // The output and the exit code of a command that uses the port, with the first start's key.

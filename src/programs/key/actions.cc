@@ -13,23 +13,16 @@ namespace tidemark::programs {
 
 namespace {
 
-// The keys of a data folder that no server has open.
-struct OpenedKeys {
-  std::unique_ptr<ProgramRuntime> program;
+// A data folder that no server has open.
+struct OpenedFolder {
+  Settings settings;
   std::unique_ptr<embedded::EmbeddedTables> tables;
-  std::unique_ptr<dynamodb::AccessKeys> keys;
 };
 
-Result<OpenedKeys> OpenKeys(const KeyOptions& options, Use use) {
-  const Settings settings = TRY(LoadSettings(options.folder));
-  OpenedKeys opened;
-  opened.program = std::make_unique<ProgramRuntime>(LogOptionsOf(settings));
-  const Runtime runtime = opened.program->runtime();
-  Secret seal_key = TRY(dynamodb::ReadSealKey(settings.Text("dynamodb.key-file"), runtime.random));
-  opened.tables = TRY(OpenDataFolder(options.folder, use));
-  opened.keys =
-      std::make_unique<dynamodb::AccessKeys>(opened.tables.get(), std::move(seal_key), runtime);
-  TRY(opened.keys->CreateTable());
+Result<OpenedFolder> OpenFolder(const KeyOptions& options, Use use) {
+  OpenedFolder opened{.settings = TRY(LoadSettings(options.folder)),
+                      .tables = TRY(OpenDataFolder(options.folder, use))};
+  TRY(dynamodb::EnsureKeysTable(*opened.tables));
   return opened;
 }
 
@@ -54,6 +47,10 @@ std::string ToJson(const dynamodb::AccessKeyEntry& entry) {
   writer.Bool(entry.rights.read_only);
   WriteNames("tables", entry.rights.tables, &writer);
   WriteNames("writes", entry.rights.own_writes, &writer);
+  if (entry.is_damaged) {
+    writer.Key("damaged");
+    writer.Bool(true);
+  }
   writer.EndObject();
   return line;
 }
@@ -61,11 +58,14 @@ std::string ToJson(const dynamodb::AccessKeyEntry& entry) {
 }  // namespace
 
 Result<ExitCode> CreateAccessKey(const KeyOptions& options) {
-  const OpenedKeys opened = TRY(OpenKeys(options, Use::kCreate));
-  const dynamodb::NewAccessKey made = TRY(opened.keys->Create(
-      options.name, {.read_only = options.read_only,
-                     .tables = {options.tables.begin(), options.tables.end()},
-                     .own_writes = {options.writes.begin(), options.writes.end()}}));
+  const OpenedFolder folder = TRY(OpenFolder(options, Use::kCreate));
+  ProgramRuntime program(LogOptionsOf(folder.settings));
+  const auto keys = TRY(dynamodb::AccessKeys::Open(
+      folder.tables.get(), FindSealKeyFile(folder.settings), program.runtime()));
+  const dynamodb::NewAccessKey made = TRY(
+      keys->Create(options.name, {.read_only = options.read_only,
+                                  .tables = {options.tables.begin(), options.tables.end()},
+                                  .own_writes = {options.writes.begin(), options.writes.end()}}));
   PrintText(fmt::format("AWS_ACCESS_KEY_ID={}\nAWS_SECRET_ACCESS_KEY={}\n", made.id,
                         made.secret.Reveal()));
   PrintMessage(
@@ -75,16 +75,16 @@ Result<ExitCode> CreateAccessKey(const KeyOptions& options) {
 }
 
 Result<ExitCode> ListAccessKeys(const KeyOptions& options) {
-  const OpenedKeys opened = TRY(OpenKeys(options, Use::kWrite));
-  for (const dynamodb::AccessKeyEntry& entry : TRY(opened.keys->List())) {
+  const OpenedFolder folder = TRY(OpenFolder(options, Use::kWrite));
+  for (const dynamodb::AccessKeyEntry& entry : TRY(dynamodb::ListKeys(*folder.tables))) {
     PrintLine(ToJson(entry));
   }
   return ExitCode::kOk;
 }
 
 Result<ExitCode> RevokeAccessKey(const KeyOptions& options) {
-  const OpenedKeys opened = TRY(OpenKeys(options, Use::kWrite));
-  TRY(opened.keys->Revoke(options.name));
+  const OpenedFolder folder = TRY(OpenFolder(options, Use::kWrite));
+  TRY(dynamodb::RevokeKey(*folder.tables, options.name));
   PrintMessage(fmt::format("The access key '{}' is revoked.", options.name));
   return ExitCode::kOk;
 }

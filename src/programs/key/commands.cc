@@ -31,7 +31,7 @@ void AddKeyCommands(CLI::App& program, Action* action) {
   auto [revoke, revoke_options] = AddCommand<KeyOptions>(
       *group, {"revoke", "Revoke an access key", "tidemark key revoke reports"}, action,
       &RevokeAccessKey);
-  revoke->add_option("name", revoke_options->name, "The name of the key")->required();
+  revoke->add_option("name", revoke_options->name, "The name or the id of the key")->required();
   AddFolder(*revoke, revoke_options->folder);
 }
 

@@ -9,6 +9,7 @@
 #include "base/ascii.h"
 #include "base/replace_file.h"
 #include "http/listener.h"
+#include "programs/data_folder.h"
 #include "programs/output.h"
 
 namespace tidemark::programs {
@@ -55,12 +56,16 @@ Result<dynamodb::ServiceOptions> ReadPortOptions(const Settings& settings,
   return options;
 }
 
-// The file that AWS's programs read with AWS_SHARED_CREDENTIALS_FILE.
+// Makes a key and writes it into a file, which AWS's programs read with
+// AWS_SHARED_CREDENTIALS_FILE. The key is stored after the file: a key whose secret nobody has
+// would look as if there had been a first start.
 Status WriteFirstKey(dynamodb::AccessKeys& keys, const std::string& path) {
-  const dynamodb::NewAccessKey made = TRY(keys.Create(kFirstKeyName, {}));
-  const Secret text(fmt::format("[default]\naws_access_key_id = {}\naws_secret_access_key = {}\n",
-                                made.id, made.secret.Reveal()));
-  TRY(ReplaceFile(path, text.Reveal()));
+  const auto write = [&](const dynamodb::NewAccessKey& made) {
+    const Secret text(fmt::format("[default]\naws_access_key_id = {}\naws_secret_access_key = {}\n",
+                                  made.id, made.secret.Reveal()));
+    return ReplaceFile(path, text.Reveal()).WithContext("dynamodb.first-key");
+  };
+  TRY(keys.Create(kFirstKeyName, {}, write));
   PrintMessage(fmt::format(
       "Made the access key '{}' for the DynamoDB port and wrote it to {}, which only you can read. "
       "Use it with: export AWS_SHARED_CREDENTIALS_FILE={}",
@@ -71,12 +76,8 @@ Status WriteFirstKey(dynamodb::AccessKeys& keys, const std::string& path) {
 Result<std::unique_ptr<dynamodb::AccessKeys>> OpenAccessKeys(const Settings& settings,
                                                              tables::Tables* tables,
                                                              const Runtime& runtime) {
-  auto keys = std::make_unique<dynamodb::AccessKeys>(
-      tables, TRY(dynamodb::ReadSealKey(settings.Text("dynamodb.key-file"), runtime.random)),
-      runtime);
-  const auto table = tables->DescribeTable(std::string(dynamodb::kKeysTable));
-  const bool is_first_start = !table && table.error().code == ErrorCode::kNotFound;
-  TRY(keys->CreateTable());
+  auto keys = TRY(dynamodb::AccessKeys::Open(tables, FindSealKeyFile(settings), runtime));
+  const bool is_first_start = TRY(dynamodb::ListKeys(*tables)).empty();
   if (is_first_start) TRY(WriteFirstKey(*keys, settings.Text("dynamodb.first-key")));
   return keys;
 }

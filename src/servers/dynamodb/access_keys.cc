@@ -21,6 +21,8 @@ namespace {
 constexpr size_t kMaxNameLength = 64;
 // How long a revoked key may still work.
 constexpr std::chrono::seconds kRefreshAfter(1);
+// How long a key works while its row cannot be read.
+constexpr std::chrono::seconds kGoodWithoutTables(60);
 // When more keys than this are in use, the cache begins again.
 constexpr size_t kMaxKnownKeys = 10'000;
 
@@ -148,16 +150,56 @@ Secret AccessKey::SigningKeyFor(const aws::Scope& scope) const {
   return signing_key_;
 }
 
-Result<Secret> ReadSealKey(const std::string& path, Random& random) {
+Status EnsureKeysTable(tables::Tables& tables) {
+  return tables::EnsureTable(tables,
+                             {.table = std::string(kKeysTable),
+                              .keys = {.partition = {.name = kId, .type = item::Type::kString}}},
+                             std::nullopt);
+}
+
+Result<std::vector<AccessKeyEntry>> ListKeys(tables::Tables& tables) {
+  std::vector<AccessKeyEntry> entries;
+  const auto visit = [&](const item::Item& row) -> Result<tables::Paging> {
+    auto entry = FromRow(row);
+    // One damaged row must not hide the others.
+    entries.push_back(entry ? *std::move(entry)
+                            : AccessKeyEntry{.id = item::TextIn(row, kId),
+                                             .name = item::TextIn(row, kName),
+                                             .is_damaged = true});
+    return tables::Paging::kContinue;
+  };
+  TRY(tables::ForEachItem(
+      tables, tables::ScanRequest{.table = std::string(kKeysTable), .consistent = true}, visit));
+  std::ranges::sort(entries, {}, &AccessKeyEntry::name);
+  return entries;
+}
+
+Status RevokeKey(tables::Tables& tables, const std::string& key) {
+  const auto entries = TRY(ListKeys(tables));
+  auto found = std::ranges::find(entries, key, &AccessKeyEntry::name);
+  if (found == entries.end()) found = std::ranges::find(entries, key, &AccessKeyEntry::id);
+  if (found == entries.end()) {
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("there is no access key '{}': see `tidemark key list`", key)};
+  }
+  TRY(tables.Delete({.table = std::string(kKeysTable), .key = {{kId, found->id}}}));
+  return Done{};
+}
+
+Result<Secret> ReadSealKey(const std::string& path) {
   struct stat found = {};
   if (::stat(path.c_str(), &found) != 0) {
-    if (errno != ENOENT) {
-      return Error{ErrorCode::kDenied,
-                   fmt::format("the file {} cannot be read: {}", path, std::strerror(errno))};
+    if (errno == ENOENT) {
+      return Error{
+          ErrorCode::kNotFound,
+          fmt::format("the file {} is missing, and the secrets of the access keys are "
+                      "encrypted under the key in it: restore the file, or name it with "
+                      "the setting dynamodb.key-file, or revoke all access keys (`tidemark "
+                      "key list`, `tidemark key revoke`) and create others",
+                      path)};
     }
-    const std::string text = random.Hex(kSealKeyBytes);
-    TRY(ReplaceFile(path, text + "\n"));
-    return DecodeSealKey(text, path);
+    return Error{ErrorCode::kDenied,
+                 fmt::format("the file {} cannot be read: {}", path, std::strerror(errno))};
   }
   if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     return Error{ErrorCode::kDenied,
@@ -173,19 +215,31 @@ Result<Secret> ReadSealKey(const std::string& path, Random& random) {
   return DecodeSealKey(text, path);
 }
 
+Result<Secret> CreateSealKey(const std::string& path, Random& random) {
+  const Status created = CreateFile(path, random.Hex(kSealKeyBytes) + "\n");
+  if (!created && created.error().code != ErrorCode::kInUse) return created.error();
+  return ReadSealKey(path);
+}
+
+Result<std::unique_ptr<AccessKeys>> AccessKeys::Open(tables::Tables* tables,
+                                                     const std::string& path,
+                                                     const Runtime& runtime) {
+  TRY(EnsureKeysTable(*tables));
+  auto seal_key = ReadSealKey(path);
+  const bool is_missing = !seal_key && seal_key.error().code == ErrorCode::kNotFound;
+  if (is_missing && TRY(ListKeys(*tables)).empty()) {
+    seal_key = CreateSealKey(path, runtime.random);
+  }
+  return std::make_unique<AccessKeys>(tables, TRY(std::move(seal_key)), runtime);
+}
+
 AccessKeys::AccessKeys(tables::Tables* tables, Secret seal_key, const Runtime& runtime)
     : tables_(*tables), seal_key_(std::move(seal_key)), runtime_(runtime) {}
 
-Status AccessKeys::CreateTable() {
-  return tables::EnsureTable(tables_,
-                             {.table = std::string(kKeysTable),
-                              .keys = {.partition = {.name = kId, .type = item::Type::kString}}},
-                             std::nullopt);
-}
-
-Result<NewAccessKey> AccessKeys::Create(const std::string& name, const Rights& rights) {
+Result<NewAccessKey> AccessKeys::Create(const std::string& name, const Rights& rights,
+                                        const HandOver& hand_over) {
   TRY(CheckName(name));
-  const auto entries = TRY(List());
+  const auto entries = TRY(ListKeys(tables_));
   if (std::ranges::find(entries, name, &AccessKeyEntry::name) != entries.end()) {
     return Error{ErrorCode::kInUse,
                  fmt::format("the access key '{}' exists already: choose another name, or revoke "
@@ -196,51 +250,39 @@ Result<NewAccessKey> AccessKeys::Create(const std::string& name, const Rights& r
                     .secret = Secret(RandomText(kSecretCharacters, 40, runtime_.random))};
   const AccessKeyEntry entry{
       .id = made.id, .name = name, .created_at = runtime_.clock.NowSeconds(), .rights = rights};
+  if (hand_over) TRY(hand_over(made));
   TRY(tables_.Put(
       {.table = std::string(kKeysTable),
        .item = ToRow(entry, Seal(seal_key_, made.secret.Reveal(), made.id, runtime_.random))}));
   return made;
 }
 
-Result<std::vector<AccessKeyEntry>> AccessKeys::List() {
-  std::vector<AccessKeyEntry> entries;
-  const auto visit = [&](const item::Item& row) -> Result<tables::Paging> {
-    entries.push_back(TRY(FromRow(row)));
-    return tables::Paging::kContinue;
-  };
-  TRY(tables::ForEachItem(
-      tables_, tables::ScanRequest{.table = std::string(kKeysTable), .consistent = true}, visit));
-  std::ranges::sort(entries, {}, &AccessKeyEntry::name);
-  return entries;
-}
-
-Status AccessKeys::Revoke(const std::string& name) {
-  for (const AccessKeyEntry& entry : TRY(List())) {
-    if (entry.name != name) continue;
-    TRY(tables_.Delete({.table = std::string(kKeysTable), .key = {{kId, entry.id}}}));
-    const std::lock_guard lock(mutex_);
-    known_.erase(entry.id);
-    return Done{};
-  }
-  return Error{ErrorCode::kNotFound, fmt::format("there is no access key '{}'", name)};
+AccessKeyPtr AccessKeys::Recall(const std::string& id, std::chrono::nanoseconds age) {
+  const std::lock_guard lock(mutex_);
+  const auto known = known_.find(id);
+  if (known == known_.end()) return nullptr;
+  return runtime_.clock.Monotonic() - known->second.read_at < age ? known->second.key : nullptr;
 }
 
 Later<AccessKeyPtr> AccessKeys::Find(const std::string& id) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto known = known_.find(id);
-    const auto now = runtime_.clock.Monotonic();
-    if (known != known_.end() && now - known->second.read_at < kRefreshAfter) {
-      return known->second.key;
-    }
-  }
+  if (AccessKeyPtr known = Recall(id, kRefreshAfter)) return known;
   if (!CheckName(id)) return AccessKeyPtr();  // No id of ours looks like this.
-  return tables_
-      .Submit(tables::GetRequest{.table = std::string(kKeysTable), .key = {{kId, id}}},
-              std::nullopt)
-      .Then([this, id](Result<std::optional<item::Item>> row) -> Result<AccessKeyPtr> {
-        return Remember(id, TRY(std::move(row)));
-      });
+  return flights_.Join(id, [&] {
+    tables_
+        .Submit(tables::GetRequest{.table = std::string(kKeysTable), .key = {{kId, id}}},
+                std::nullopt)
+        .Then([this, id](Result<std::optional<item::Item>> row) {
+          flights_.Land(id, Refresh(id, std::move(row)));
+        });
+  });
+}
+
+Result<AccessKeyPtr> AccessKeys::Refresh(const std::string& id,
+                                         Result<std::optional<item::Item>> row) {
+  if (row) return Remember(id, *row);
+  AccessKeyPtr known = Recall(id, kGoodWithoutTables);
+  if (known == nullptr || row.error().code == ErrorCode::kNotFound) return row.error();
+  return known;
 }
 
 Result<AccessKeyPtr> AccessKeys::Remember(const std::string& id,

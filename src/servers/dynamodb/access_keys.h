@@ -2,15 +2,17 @@
 // table, so that many processes share them. The secret of a key is encrypted under a key that is in
 // a file and not in the table.
 //
-//   AccessKeys keys(&tables, TRY(ReadSealKey("tidemark-key", random)), runtime);
-//   NewAccessKey made = TRY(keys.Create("ci", {.read_only = true}));   // Its secret is shown once.
+//   auto keys = TRY(AccessKeys::Open(&tables, "data/tidemark-key", runtime));
+//   NewAccessKey made = TRY(keys->Create("ci", {.read_only = true}));   // Its secret is shown
+//   once.
 //
-//   keys.Find(claim.access_key()).Then([](Result<AccessKeyPtr> key) {…});
+//   keys->Find(claim.access_key()).Then([](Result<AccessKeyPtr> key) {…});
 //
 // May be used from any thread.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,6 +26,7 @@
 #include "base/result.h"
 #include "base/runtime.h"
 #include "base/secret.h"
+#include "base/shared_flights.h"
 #include "servers/dynamodb/rights.h"
 #include "tables/tables.h"
 
@@ -33,7 +36,8 @@ struct AccessKeyEntry {
   std::string id;
   std::string name;
   EpochSeconds created_at = 0;
-  Rights rights;
+  Rights rights = {};
+  bool is_damaged = false;  // Its row cannot be read: the key does not work.
 };
 
 // An access key with its secret.
@@ -60,26 +64,37 @@ struct NewAccessKey {
   Secret secret;
 };
 
-// The key under which secrets are encrypted: 64 hexadecimal digits in a file. Creates the file,
-// readable only by its owner, when it is missing. kDenied when others can read it, kCorrupt when it
-// has something else in it.
-Result<Secret> ReadSealKey(const std::string& path, Random& random);
+// Creates the table of the keys, unless it exists.
+Status EnsureKeysTable(tables::Tables& tables);
+// In the order of their names. Damaged ones are among them.
+Result<std::vector<AccessKeyEntry>> ListKeys(tables::Tables& tables);
+// By the name or the id of the key. Every process refuses it within a second. kNotFound when there
+// is no such key.
+Status RevokeKey(tables::Tables& tables, const std::string& key);
+
+// The key under which secrets are encrypted: 64 hexadecimal digits in a file. kNotFound when there
+// is no file, kDenied when others can read it, kCorrupt when it has something else in it.
+Result<Secret> ReadSealKey(const std::string& path);
+// Creates the file, readable only by its owner. If another process has just created it, reads that.
+Result<Secret> CreateSealKey(const std::string& path, Random& random);
 
 class AccessKeys {
  public:
-  // The tables outlive this.
+  // Reads the file of the seal key. Creates it when it is missing, unless there are access keys: no
+  // other seal key can read their secrets. Then kNotFound. The tables outlive this.
+  static Result<std::unique_ptr<AccessKeys>> Open(tables::Tables* tables, const std::string& path,
+                                                  const Runtime& runtime);
   AccessKeys(tables::Tables* tables, Secret seal_key, const Runtime& runtime);
 
-  Status CreateTable();
+  // Called with a key before it is stored.
+  using HandOver = std::function<Status(const NewAccessKey& made)>;
   // kInvalid when the name has other characters than letters, digits, '.', '-' and '_'; kInUse when
-  // there is a key of this name.
-  Result<NewAccessKey> Create(const std::string& name, const Rights& rights);
-  // In the order of their names.
-  Result<std::vector<AccessKeyEntry>> List();
-  // kNotFound when there is no key of this name. Other processes refuse it within a second.
-  Status Revoke(const std::string& name);
+  // there is a key of this name. If `hand_over` fails, no key is created.
+  Result<NewAccessKey> Create(const std::string& name, const Rights& rights,
+                              const HandOver& hand_over = nullptr);
 
-  // Null when there is no such key. The row is read at most once a second.
+  // Null when there is no such key. The row is read at most once a second, and once for all that
+  // ask at the same time. While the tables cannot answer, a key is good for another minute.
   Later<AccessKeyPtr> Find(const std::string& id);
 
  private:
@@ -88,11 +103,15 @@ class AccessKeys {
     std::chrono::nanoseconds read_at;
   };
 
+  // The key if its row was read less than `age` ago.
+  AccessKeyPtr Recall(const std::string& id, std::chrono::nanoseconds age);
+  Result<AccessKeyPtr> Refresh(const std::string& id, Result<std::optional<item::Item>> row);
   Result<AccessKeyPtr> Remember(const std::string& id, const std::optional<item::Item>& row);
 
   tables::Tables& tables_;
   const Secret seal_key_;
   const Runtime runtime_;
+  SharedFlights<AccessKeyPtr> flights_;
   std::mutex mutex_;
   std::map<std::string, Known, std::less<>> known_;
 };

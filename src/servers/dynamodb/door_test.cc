@@ -1,6 +1,4 @@
 // The port as a client sees it: bytes in, bytes out.
-#include "servers/dynamodb/door.h"
-
 #include <memory>
 #include <string>
 
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/gzip.h"
+#include "servers/dynamodb/door.h"
 #include "servers/dynamodb/service.h"
 #include "tables/embedded/embedded_tables.h"
 #include "tests/support/raw_connection.h"
@@ -51,10 +50,7 @@ class DoorTest : public ::testing::Test {
 
   void Start() {
     if (!options_.door.open) {
-      keys_ = std::make_unique<AccessKeys>(
-          tables_.get(), ReadSealKey(folder_.path() + "/key", runtime_.random).value(),
-          runtime_.runtime());
-      ASSERT_TRUE(keys_->CreateTable());
+      keys_ = AccessKeys::Open(tables_.get(), folder_.path() + "/key", runtime_.runtime()).value();
     }
     auto started = Service::Start(options_, tables_.get(), keys_.get(), runtime_.runtime());
     ASSERT_TRUE(started.has_value()) << started.error().message;
@@ -357,7 +353,8 @@ TEST_F(DoorTest, KeysAreChecked) {
   // The door answers under any name: a signature covers the Host.
   EXPECT_EQ(Send("GET", {{"Host", "tables.test"}}, "").status, 200);
 
-  ASSERT_TRUE(keys_->Revoke("all"));
+  ASSERT_TRUE(RevokeKey(*tables_, "all"));
+  runtime_.clock.Advance(std::chrono::seconds(1));
   EXPECT_THAT(AskSigned(all, "ListTables", "{}").body, HasSubstr("UnrecognizedClientException"));
 }
 
