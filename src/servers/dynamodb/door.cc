@@ -123,11 +123,12 @@ const wire::CallRow* FindRow(std::string_view target) {
 // A request on its way through the door.
 struct Door::Visit {
   http::Request request;
-  bool is_on_worker = false;
+  bool is_large = false;  // Its body is large or packed.
   const wire::CallRow* row = nullptr;
   std::optional<JsonDocument> body = std::nullopt;  // nullopt: the request has no body.
   Rights rights = {};
   std::string caller = {};  // The name of the access key.
+  std::optional<Places::Place> place = std::nullopt;
 };
 
 // Counts a request until it is answered: the steps of an answer use the door.
@@ -156,7 +157,8 @@ Door::Door(DoorOptions options, tables::Tables* tables, AccessKeys* keys, Worker
       tables_(*tables),
       keys_(keys),
       workers_(*workers),
-      runtime_(runtime) {
+      runtime_(runtime),
+      large_places_(options_.large_bodies) {
   CHECK(options_.open == (keys_ == nullptr));
 }
 
@@ -166,16 +168,15 @@ Door::~Door() {
 }
 
 void Door::Handle(http::Request request, http::Reply reply) {
-  const bool is_large = request.body.size() > kSmallBodyBytes || IsPacked(request);
   auto visit = std::make_shared<Visit>();
+  visit->is_large = request.body.size() > kSmallBodyBytes || IsPacked(request);
+  visit->row = FindRow(HeaderOf(request, "X-Amz-Target"));
   visit->request = std::move(request);
-  visit->is_on_worker = is_large;
-  Later<http::Response> response =
-      is_large ? workers_.Run([this, visit] { return Answer(visit); })
-               : Later<Done>(Done{}).Then([&](const Status&) { return Answer(visit); });
-  std::move(response).Then([this, visit, reply = std::move(reply),
-                            unanswered = Unanswered(this)](Result<http::Response> result) {
-    reply(Finish(*visit, std::move(result)));
+  Answer(visit).Then([this, visit, reply = std::move(reply),
+                      unanswered = Unanswered(this)](Result<http::Response> result) {
+    http::Response response = Finish(*visit, std::move(result));
+    visit->place.reset();
+    reply(std::move(response));
   });
 }
 
@@ -206,10 +207,15 @@ Later<http::Response> Door::Answer(const VisitPtr& visit) {
 }
 
 Later<http::Response> Door::AnswerPost(const VisitPtr& visit) {
-  http::Request& request = visit->request;
-  const std::string_view type = ContentTypeOf(request);
+  const std::string_view type = ContentTypeOf(visit->request);
   const bool has_json_type = type == wire::kContentType || type == kJsonType;
-  if (!request.body.empty() && !has_json_type) return NoOperation();
+  if (!visit->request.body.empty() && !has_json_type) return NoOperation();
+  // Reading a large body takes much memory, so a stranger's is not read.
+  return visit->is_large ? Authenticate(visit) : Read(visit);
+}
+
+Later<http::Response> Door::Read(const VisitPtr& visit) {
+  const http::Request& request = visit->request;
   if (!request.body.empty()) {
     Result<JsonDocument> parsed = Invalid("");
     if (IsPacked(request)) {
@@ -226,46 +232,61 @@ Later<http::Response> Door::AnswerPost(const VisitPtr& visit) {
     }
     visit->body.emplace(*std::move(parsed));
   }
-  visit->row = FindRow(HeaderOf(request, "X-Amz-Target"));
   if (visit->row == nullptr) {
     return ToResponse(*visit, wire::EncodeServiceException("UnknownOperationException"));
   }
-  return Authenticate(visit);
+  return visit->is_large ? Call(visit) : Authenticate(visit);
+}
+
+// Continues a visit whose caller is known.
+Later<http::Response> Door::Admit(const VisitPtr& visit) {
+  if (!visit->is_large) return Call(visit);
+  return large_places_.Take().Then(
+      [this, visit](Result<Places::Place> place) -> Later<http::Response> {
+        if (!place) return std::move(place).error();
+        visit->place.emplace(*std::move(place));
+        return workers_.Run([this, visit] { return Read(visit); });
+      });
 }
 
 Later<http::Response> Door::Authenticate(const VisitPtr& visit) {
   const auto read = aws::ReadClaim(visit->request);
-  if (const auto* refusal = std::get_if<aws::Refusal>(&read)) {
-    http::Response response = ToResponse(*visit, Encode(*refusal));
-    response.is_to_bad_request = keys_ != nullptr;
-    return response;
-  }
+  if (const auto* refusal = std::get_if<aws::Refusal>(&read)) return Refuse(*visit, *refusal);
   if (keys_ != nullptr) return AuthenticateWithKey(visit, std::get<aws::Claim>(read));
-  return Call(visit);
+  return Admit(visit);
 }
 
 Later<http::Response> Door::AuthenticateWithKey(const VisitPtr& visit, const aws::Claim& claim) {
-  const auto refuse = [this](const Visit& refused, const aws::Refusal& refusal) {
-    http::Response response = ToResponse(refused, Encode(refusal));
-    response.is_to_bad_request = true;
-    return response;
-  };
   auto checked = aws::CheckClaim(claim, kService, runtime_.clock.NowSeconds());
-  if (const auto* refusal = std::get_if<aws::Refusal>(&checked)) return refuse(*visit, *refusal);
+  if (const auto* refusal = std::get_if<aws::Refusal>(&checked)) return Refuse(*visit, *refusal);
   const auto& who = std::get<aws::Checked>(checked);
   return keys_->Find(who.access_key)
-      .Then([this, visit, claim, refuse,
+      .Then([this, visit, claim,
              scope = who.scope](Result<AccessKeyPtr> found) -> Later<http::Response> {
         if (!found) return std::move(found).error();
-        const AccessKeyPtr& key = *found;
-        if (key == nullptr) return refuse(*visit, aws::UnknownClient());
-        const auto refusal =
-            aws::CheckSignature(claim, scope, visit->request, key->SigningKeyFor(scope));
-        if (refusal) return refuse(*visit, *refusal);
-        visit->rights = key->entry().rights;
-        visit->caller = key->entry().name;
-        return Call(visit);
+        auto check = [this, visit, claim, scope, key = *std::move(found)] {
+          return CheckSignature(visit, claim, scope, key);
+        };
+        // This may be a thread of the tables, which others need. The hash of a large body takes
+        // long.
+        return visit->is_large ? workers_.Run(std::move(check)) : check();
       });
+}
+
+Later<http::Response> Door::CheckSignature(const VisitPtr& visit, const aws::Claim& claim,
+                                           const aws::Scope& scope, const AccessKeyPtr& key) {
+  if (key == nullptr) return Refuse(*visit, aws::UnknownClient());
+  const auto refusal = aws::CheckSignature(claim, scope, visit->request, key->SigningKeyFor(scope));
+  if (refusal) return Refuse(*visit, *refusal);
+  visit->rights = key->entry().rights;
+  visit->caller = key->entry().name;
+  return Admit(visit);
+}
+
+http::Response Door::Refuse(const Visit& visit, const aws::Refusal& refusal) const {
+  http::Response response = ToResponse(visit, Encode(refusal));
+  response.is_to_bad_request = keys_ != nullptr;
+  return response;
 }
 
 Later<http::Response> Door::Call(const VisitPtr& visit) {
@@ -278,6 +299,9 @@ Later<http::Response> Door::Call(const VisitPtr& visit) {
   const wire::Layer layer = options_.older_wording ? wire::Layer::kOlder : visit->row->layer;
   auto call = visit->row->decode(visit->body->root(), layer);
   if (!call) return ToResponse(*visit, wire::EncodeError(call.error()));
+  // The call keeps nothing of them.
+  visit->body.reset();
+  visit->request.body = std::string();
   if (const auto denial = FindDenial(visit->rights, options_.own_tables, visit->row->name, *call)) {
     const std::string text = fmt::format(
         "User: arn:aws:iam::000000000000:user/{} is not authorized to perform: dynamodb:{} on "
@@ -286,9 +310,8 @@ Later<http::Response> Door::Call(const VisitPtr& visit) {
         denial->table, denial->reason);
     return ToResponse(*visit, wire::EncodeServiceException("AccessDeniedException", text));
   }
-  const bool blocks = visit->row->blocks && !visit->is_on_worker;
   auto make = [this, make = std::move(call->make)] { return make(tables_); };
-  Later<wire::Message> message = blocks ? workers_.Run(std::move(make)) : make();
+  Later<wire::Message> message = visit->row->blocks ? workers_.Run(std::move(make)) : make();
   return std::move(message).Then([this, visit](Result<wire::Message> answer) {
     return ToResponse(*visit, answer ? *std::move(answer) : wire::EncodeError(answer.error()));
   });

@@ -4,10 +4,12 @@
 //   POST / with X-Amz-Target: DynamoDB_20120810.GetItem
 //
 // As on AWS, a request is checked in this order: content type, JSON, operation, signature, rights,
-// parameters. Any path is accepted.
+// parameters. Any path is accepted. The signature of a large or packed body is checked first.
 //
 // A small request is handled on the loop that received it: the call is submitted, and the reply is
-// sent when the answer comes. A large or packed body, and a call that blocks, go to a worker.
+// sent when the answer comes. A large or packed body, and a call that blocks, go to a worker. Only
+// a few large or packed bodies are unpacked, parsed and answered at once, because each takes up to
+// 15 times its unpacked size in memory.
 #pragma once
 
 #include <condition_variable>
@@ -18,6 +20,7 @@
 
 #include "aws/claim.h"
 #include "base/later.h"
+#include "base/places.h"
 #include "base/runtime.h"
 #include "base/worker_pool.h"
 #include "http/server.h"
@@ -43,6 +46,8 @@ struct DoorOptions {
   // Errors of validation have the words that AWS used until 2026, and not today's.
   bool older_wording = false;
   OwnTables own_tables = {};
+  // The large and packed bodies that are read at once, and those that wait. Others get 503.
+  PlacesOptions large_bodies = {.at_once = 4, .max_waiting = 64};
 };
 
 class Door final : public http::Handler {
@@ -62,9 +67,14 @@ class Door final : public http::Handler {
 
   Later<http::Response> Answer(const VisitPtr& visit);
   Later<http::Response> AnswerPost(const VisitPtr& visit);
+  Later<http::Response> Read(const VisitPtr& visit);
   Later<http::Response> Authenticate(const VisitPtr& visit);
   Later<http::Response> AuthenticateWithKey(const VisitPtr& visit, const aws::Claim& claim);
+  Later<http::Response> CheckSignature(const VisitPtr& visit, const aws::Claim& claim,
+                                       const aws::Scope& scope, const AccessKeyPtr& key);
+  Later<http::Response> Admit(const VisitPtr& visit);
   Later<http::Response> Call(const VisitPtr& visit);
+  http::Response Refuse(const Visit& visit, const aws::Refusal& refusal) const;
   http::Response Preflight(const http::Request& request) const;
   http::Response ToResponse(const Visit& visit, wire::Message message) const;
   http::Response Finish(const Visit& visit, Result<http::Response> response) const;
@@ -77,6 +87,7 @@ class Door final : public http::Handler {
   AccessKeys* const keys_;
   WorkerPool& workers_;
   const Runtime runtime_;
+  Places large_places_;
 
   std::mutex mutex_;
   std::condition_variable all_answered_;

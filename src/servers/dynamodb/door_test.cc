@@ -1,6 +1,10 @@
 // The port as a client sees it: bytes in, bytes out.
+#include <atomic>
 #include <memory>
+#include <semaphore>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,6 +14,7 @@
 #include "servers/dynamodb/door.h"
 #include "servers/dynamodb/service.h"
 #include "tables/embedded/embedded_tables.h"
+#include "tests/support/faulty_tables.h"
 #include "tests/support/raw_connection.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test_runtime.h"
@@ -50,23 +55,27 @@ class DoorTest : public ::testing::Test {
 
   void Start() {
     if (!options_.door.open) {
-      keys_ = AccessKeys::Open(tables_.get(), folder_.path() + "/key", runtime_.runtime()).value();
+      keys_ = AccessKeys::Open(served(), folder_.path() + "/key", runtime_.runtime()).value();
     }
-    auto started = Service::Start(options_, tables_.get(), keys_.get(), runtime_.runtime());
+    auto started = Service::Start(options_, served(), keys_.get(), runtime_.runtime());
     ASSERT_TRUE(started.has_value()) << started.error().message;
     service_ = *std::move(started);
     connection_ = std::make_unique<RawConnection>(port());
   }
+  tables::Tables* served() const { return decorated_ ? decorated_.get() : tables_.get(); }
   uint16_t port() const {
     const std::string& address = service_->address();
     return static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
   }
 
-  RawReply Send(const std::string& method, const http::Headers& headers, const std::string& body) {
+  static std::string TextOf(const std::string& method, const http::Headers& headers,
+                            const std::string& body) {
     std::string text = method + " / HTTP/1.1\r\n";
     for (const http::Header& header : headers) text += header.name + ": " + header.value + "\r\n";
-    text += fmt::format("Content-Length: {}\r\n\r\n{}", body.size(), body);
-    connection_->Send(text);
+    return text + fmt::format("Content-Length: {}\r\n\r\n{}", body.size(), body);
+  }
+  RawReply Send(const std::string& method, const http::Headers& headers, const std::string& body) {
+    connection_->Send(TextOf(method, headers, body));
     return connection_->ReadReply();
   }
   static http::Headers HeadersFor(const std::string& target) {
@@ -79,13 +88,13 @@ class DoorTest : public ::testing::Test {
   RawReply Ask(const std::string& operation, const std::string& body) {
     return Send("POST", HeadersFor(kTables + operation), body);
   }
-  // A request with the signature of a key.
-  RawReply AskSigned(const NewAccessKey& key, const std::string& operation, const std::string& body,
-                     const std::string& service = kTables) {
+  http::Headers SignedHeaders(const NewAccessKey& key, const std::string& target,
+                              const std::string& body, const http::Headers& more = {}) const {
     http::Headers headers{{"Host", "localhost:8000"},
                           {"Content-Type", "application/x-amz-json-1.0"},
                           {"X-Amz-Date", aws::BasicTime(runtime_.clock.NowSeconds())},
-                          {"X-Amz-Target", service + operation}};
+                          {"X-Amz-Target", target}};
+    for (const http::Header& header : more) headers.Add(header.name, header.value);
     const std::string time = aws::BasicTime(runtime_.clock.NowSeconds());
     headers.Add("Authorization",
                 aws::AuthorizationFor(
@@ -93,12 +102,18 @@ class DoorTest : public ::testing::Test {
                     {.date = time.substr(0, 8), .region = "eu-west-1", .service = "dynamodb"},
                     runtime_.clock.NowSeconds(),
                     {.path = "/", .query = "", .headers = headers, .body = body}));
-    return Send("POST", headers, body);
+    return headers;
+  }
+  // A request with the signature of a key.
+  RawReply AskSigned(const NewAccessKey& key, const std::string& operation, const std::string& body,
+                     const std::string& service = kTables) {
+    return Send("POST", SignedHeaders(key, service + operation, body), body);
   }
 
   TempFolder folder_;
   tidemark::testing::TestRuntime runtime_;
   std::unique_ptr<embedded::EmbeddedTables> tables_;
+  std::unique_ptr<tables::Tables> decorated_;  // What is served, if not the tables themselves.
   std::unique_ptr<AccessKeys> keys_;
   ServiceOptions options_;
   std::unique_ptr<Service> service_;
@@ -214,6 +229,119 @@ TEST_F(DoorTest, SurvivesHostileGzip) {
               HasSubstr("SerializationException"));
   EXPECT_THAT(Send("POST", headers, "{}").body, HasSubstr("SerializationException"));
   EXPECT_EQ(Send("POST", headers, packed).body, R"({"TableNames":[]})");
+}
+
+// What a stranger sends is not unpacked and not parsed: that takes many times the memory.
+TEST_F(DoorTest, ALargeOrPackedBodyIsReadAfterItsSignatureWasChecked) {
+  options_.door.open = false;
+  Start();
+  NewAccessKey key = keys_->Create("all", {}).value();
+  const std::string target = "DynamoDB_20120810.ListTables";
+  const http::Headers packed{{"Content-Encoding", "gzip"}};
+  const std::string bomb = Gzip(std::string(kMaxBodyBytes + 1, ' '));
+  const std::string no_json(100'000, '(');
+  EXPECT_EQ(Send("POST", SignedHeaders(key, target, bomb, packed), bomb).status, 413);
+  EXPECT_THAT(Send("POST", SignedHeaders(key, target, no_json), no_json).body,
+              HasSubstr("SerializationException"));
+  const std::string good = Gzip("{}");
+  EXPECT_EQ(Send("POST", SignedHeaders(key, target, good, packed), good).status, 200);
+  key.secret = Secret("guessed");
+  EXPECT_THAT(Send("POST", SignedHeaders(key, target, bomb, packed), bomb).body,
+              HasSubstr("InvalidSignatureException"));
+  EXPECT_THAT(Send("POST", SignedHeaders(key, target, no_json), no_json).body,
+              HasSubstr("InvalidSignatureException"));
+}
+
+TEST_F(DoorTest, OnlyAFewLargeBodiesAreAnsweredAtOnce) {
+  std::counting_semaphore<9> begun(0);
+  std::counting_semaphore<9> may_end(0);
+  auto held = std::make_unique<tidemark::testing::FaultyTables>(tables_.get());
+  held->decide = [&](tidemark::testing::Operation operation) {
+    if (operation == tidemark::testing::Operation::kPut) {
+      begun.release();
+      may_end.acquire();
+    }
+    return std::nullopt;
+  };
+  decorated_ = std::move(held);
+  options_.door.large_bodies = {.at_once = 1, .max_waiting = 0};
+  Start();
+  Ask("CreateTable", kCreate);
+  const std::string large =
+      fmt::format(R"({{"TableName":"things","Item":{{"id":{{"S":"a"}},"t":{{"S":"{}"}}}}}})",
+                  std::string(100'000, 'x'));
+  RawConnection first(port());
+  first.Send(TextOf("POST", HeadersFor("DynamoDB_20120810.PutItem"), large));
+  begun.acquire();
+  EXPECT_EQ(Ask("PutItem", large).status, 503);
+  // Small requests go on.
+  EXPECT_EQ(Ask("GetItem", R"({"TableName":"things","Key":{"id":{"S":"a"}}})").body, "{}");
+  may_end.release(2);
+  EXPECT_EQ(first.ReadReply().body, "{}");
+  EXPECT_EQ(Ask("PutItem", large).body, "{}");
+}
+
+// The tables answer the read of an access key on a thread of theirs, which others need.
+class LateTables final : public tidemark::testing::ForwardingTables {
+ public:
+  using ForwardingTables::ForwardingTables;
+  using Tables::Submit;
+  Later<std::optional<item::Item>> Submit(tables::GetRequest request,
+                                          std::optional<Deadline> /*deadline*/) override {
+    return reader_.Run([this, request = std::move(request)] {
+      reader_id_ = std::this_thread::get_id();
+      return inner().Get(request);
+    });
+  }
+  Result<tables::TableDescription> CreateTable(const tables::CreateTableRequest& request) override {
+    has_blocked_reader_ = has_blocked_reader_ || std::this_thread::get_id() == reader_id_;
+    return ForwardingTables::CreateTable(request);
+  }
+  bool has_blocked_reader() const { return has_blocked_reader_; }
+
+ private:
+  std::atomic<std::thread::id> reader_id_ = std::thread::id();
+  std::atomic<bool> has_blocked_reader_ = false;
+  WorkerPool reader_{{.threads = 1, .max_waiting = 10}};
+};
+
+TEST_F(DoorTest, ACallThatBlocksIsNotMadeOnAThreadOfTheTables) {
+  auto late = std::make_unique<LateTables>(tables_.get());
+  const LateTables& seen = *late;
+  decorated_ = std::move(late);
+  options_.door.open = false;
+  Start();
+  const NewAccessKey key = keys_->Create("all", {}).value();
+  EXPECT_EQ(AskSigned(key, "CreateTable", kCreate + std::string(100'000, ' ')).status, 200);
+  EXPECT_FALSE(seen.has_blocked_reader());
+}
+
+// Without workers, nothing of what is theirs is done.
+TEST_F(DoorTest, WorkersCheckLargeBodiesAndMakeCallsThatBlock) {
+  options_.door.open = false;
+  Start();
+  const NewAccessKey key = keys_->Create("all", {}).value();
+  WorkerPool none({.threads = 1, .max_waiting = 1});
+  none.Stop();
+  Door door(options_.door, tables_.get(), keys_.get(), &none, runtime_.runtime());
+  const auto status_of = [&](const std::string& operation, const std::string& body,
+                             const std::string& signed_body) {
+    int status = 0;
+    std::binary_semaphore answered(0);
+    door.Handle({.method = http::Method::kPost,
+                 .path = "/",
+                 .headers = SignedHeaders(key, kTables + operation, signed_body),
+                 .body = body},
+                [&](const http::Response& response) {
+                  status = response.status;
+                  answered.release();
+                });
+    answered.acquire();
+    return status;
+  };
+  EXPECT_EQ(status_of("GetItem", "{}", "another body"), 400);
+  EXPECT_EQ(status_of("GetItem", std::string(100'000, ' '), "another body"), 503);
+  EXPECT_EQ(status_of("CreateTable", kCreate, kCreate), 503);
 }
 
 // Each gets an answer, and the server goes on.
