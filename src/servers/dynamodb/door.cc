@@ -1,14 +1,17 @@
+#include "servers/dynamodb/door.h"
+
 #include <algorithm>
 #include <iterator>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/ascii.h"
 #include "base/gzip.h"
 #include "base/json.h"
-#include "servers/dynamodb/door.h"
 #include "wire/exception.h"
 
 namespace tidemark::dynamodb {
@@ -23,6 +26,10 @@ constexpr size_t kSmallBodyBytes = size_t{64} << 10;
 constexpr size_t kPackedReplyBytes = size_t{4} << 10;
 // What all ids of requests of DynamoDB end with.
 constexpr std::string_view kRequestIdEnd = "VV4KQNSO5AEMVJF66Q9ASUAAJG";
+// What AWS says of errors of its own. What happened is in the log.
+constexpr std::string_view kInternalText = "Internal server error";
+constexpr std::string_view kUnavailableText =
+    "The request has failed due to a temporary failure of the server.";
 constexpr std::string_view kRequestIdCharacters = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
 
 std::string_view Trimmed(std::string_view text) {
@@ -85,6 +92,21 @@ http::Response NoOperation() {
   return response;
 }
 
+// The reply for an error. The text of one of ours may have paths and more that is not for callers.
+wire::Message EncodeWithoutCause(const Error& error) {
+  const wire::Message whole = wire::EncodeError(error);
+  if (whole.status < 500) return whole;
+  return wire::EncodeError(
+      {error.code, std::string(whole.status == 503 ? kUnavailableText : kInternalText)});
+}
+
+// The error in a reply.
+Error ErrorIn(const wire::Message& message) {
+  const auto body = JsonDocument::Parse(message.body);
+  if (!body) return {ErrorCode::kInternal, message.body};
+  return wire::DecodeError(message.status, body->root());
+}
+
 wire::Message Encode(const aws::Refusal& refusal) {
   return wire::EncodeServiceException(refusal.exception, refusal.message);
 }
@@ -128,6 +150,10 @@ struct Door::Visit {
   std::optional<JsonDocument> body = std::nullopt;  // nullopt: the request has no body.
   Rights rights = {};
   std::string caller = {};  // The name of the access key.
+  std::vector<std::string> tables = {};
+  bool defines_tables = false;
+  std::string denial = {};   // Why the caller may not do this; empty: it may.
+  std::string failure = {};  // Of the tables or of this program. The caller is not told.
   std::optional<Places::Place> place = std::nullopt;
 };
 
@@ -174,7 +200,7 @@ void Door::Handle(http::Request request, http::Reply reply) {
   visit->request = std::move(request);
   Answer(visit).Then([this, visit, reply = std::move(reply),
                       unanswered = Unanswered(this)](Result<http::Response> result) {
-    http::Response response = Finish(*visit, std::move(result));
+    http::Response response = Finish(visit.get(), std::move(result));
     visit->place.reset();
     reply(std::move(response));
   });
@@ -183,6 +209,7 @@ void Door::Handle(http::Request request, http::Reply reply) {
 Later<http::Response> Door::Answer(const VisitPtr& visit) {
   const http::Request& request = visit->request;
   if (options_.open && !IsAllowedHost(request)) {
+    visit->denial = "the Host is not a name of this server";
     return ToResponse(*visit, wire::EncodeServiceException(
                                   "AccessDeniedException",
                                   fmt::format("the Host '{}' is not a name of this server: use "
@@ -302,7 +329,10 @@ Later<http::Response> Door::Call(const VisitPtr& visit) {
   // The call keeps nothing of them.
   visit->body.reset();
   visit->request.body = std::string();
+  visit->tables = call->tables;
+  visit->defines_tables = DefinesTables(visit->row->name, *call);
   if (const auto denial = FindDenial(visit->rights, options_.own_tables, visit->row->name, *call)) {
+    visit->denial = denial->reason;
     const std::string text = fmt::format(
         "User: arn:aws:iam::000000000000:user/{} is not authorized to perform: dynamodb:{} on "
         "resource: arn:aws:dynamodb:{}:000000000000:table/{} because {}",
@@ -312,9 +342,12 @@ Later<http::Response> Door::Call(const VisitPtr& visit) {
   }
   auto make = [this, make = std::move(call->make)] { return make(tables_); };
   Later<wire::Message> message = visit->row->blocks ? workers_.Run(std::move(make)) : make();
-  return std::move(message).Then([this, visit](Result<wire::Message> answer) {
-    return ToResponse(*visit, answer ? *std::move(answer) : wire::EncodeError(answer.error()));
-  });
+  return std::move(message).Then(
+      [this, visit](Result<wire::Message> answer) -> Result<http::Response> {
+        if (!answer) return std::move(answer).error();
+        if (answer->status >= 500) return ErrorIn(*answer);
+        return ToResponse(*visit, *std::move(answer));
+      });
 }
 
 http::Response Door::Preflight(const http::Request& request) const {
@@ -342,19 +375,37 @@ http::Response Door::ToResponse(const Visit& visit, wire::Message message) const
   return response;
 }
 
-http::Response Door::Finish(const Visit& visit, Result<http::Response> result) const {
-  if (!result && result.error().code != ErrorCode::kUnavailable) {
-    runtime_.logger.Log(LogLevel::kError, "a request of DynamoDB's protocol failed",
-                        {{"operation", visit.row == nullptr ? "" : visit.row->name},
-                         {"request_id", visit.request.id},
-                         {"what", result.error().message}});
-  }
+http::Response Door::Finish(Visit* visit, Result<http::Response> result) const {
+  if (!result) visit->failure = result.error().message;
   http::Response response =
-      result ? *std::move(result) : ToResponse(visit, wire::EncodeError(result.error()));
-  response.headers.Add("x-amzn-RequestId", NewRequestId());
+      result ? *std::move(result) : ToResponse(*visit, EncodeWithoutCause(result.error()));
+  const std::string id = NewRequestId();
+  Record(*visit, response.status, id);
+  response.headers.Add("x-amzn-RequestId", id);
   response.headers.Add("x-amz-crc32", std::to_string(Crc32(response.body)));
-  AddCors(visit.request, &response.headers);
+  AddCors(visit->request, &response.headers);
   return response;
+}
+
+void Door::Record(const Visit& visit, int status, std::string_view sent_id) const {
+  const auto log = [&](LogLevel level, std::string_view what, std::string_view cause) {
+    runtime_.logger.Log(level, what,
+                        {{"operation", visit.row == nullptr ? "" : visit.row->name},
+                         {"tables", fmt::format("{}", fmt::join(visit.tables, ","))},
+                         {"key", visit.caller},
+                         {"status", status},
+                         {"cause", cause},
+                         {"aws_request_id", sent_id},
+                         {"request_id", visit.request.id}});
+  };
+  if (status >= 500) {
+    log(status == 503 ? LogLevel::kWarning : LogLevel::kError,
+        "a request of DynamoDB's protocol failed", visit.failure);
+  } else if (!visit.denial.empty()) {
+    log(LogLevel::kWarning, "a request of DynamoDB's protocol was denied", visit.denial);
+  } else if (visit.defines_tables && status == 200) {
+    log(LogLevel::kAudit, "a request of DynamoDB's protocol changed a table's definition", "");
+  }
 }
 
 bool Door::IsAllowedHost(const http::Request& request) const {

@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "aws/claim.h"
@@ -77,7 +78,9 @@ class Door final : public http::Handler {
   http::Response Refuse(const Visit& visit, const aws::Refusal& refusal) const;
   http::Response Preflight(const http::Request& request) const;
   http::Response ToResponse(const Visit& visit, wire::Message message) const;
-  http::Response Finish(const Visit& visit, Result<http::Response> response) const;
+  http::Response Finish(Visit* visit, Result<http::Response> response) const;
+  // Logs failures, denials and changes of definitions; never what is in items.
+  void Record(const Visit& visit, int status, std::string_view sent_id) const;
   bool IsAllowedHost(const http::Request& request) const;
   void AddCors(const http::Request& request, http::Headers* headers) const;
   std::string NewRequestId() const;

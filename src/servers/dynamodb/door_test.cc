@@ -1,4 +1,6 @@
 // The port as a client sees it: bytes in, bytes out.
+#include "servers/dynamodb/door.h"
+
 #include <atomic>
 #include <memory>
 #include <semaphore>
@@ -11,7 +13,6 @@
 #include <gtest/gtest.h>
 
 #include "base/gzip.h"
-#include "servers/dynamodb/door.h"
 #include "servers/dynamodb/service.h"
 #include "tables/embedded/embedded_tables.h"
 #include "tests/support/faulty_tables.h"
@@ -484,6 +485,48 @@ TEST_F(DoorTest, KeysAreChecked) {
   ASSERT_TRUE(RevokeKey(*tables_, "all"));
   runtime_.clock.Advance(std::chrono::seconds(1));
   EXPECT_THAT(AskSigned(all, "ListTables", "{}").body, HasSubstr("UnrecognizedClientException"));
+}
+
+// What happened is in the log, under the id that the caller has. The caller is not told paths.
+TEST_F(DoorTest, LogsFailuresDenialsAndDefinitions) {
+  auto faulty = std::make_unique<tidemark::testing::FaultyTables>(tables_.get());
+  faulty->decide = [](tidemark::testing::Operation operation) {
+    return operation == tidemark::testing::Operation::kDelete
+               ? std::optional(tidemark::testing::Fault{
+                     {ErrorCode::kInternal, "IO error: /data/tables/000012.sst"}})
+               : std::nullopt;
+  };
+  decorated_ = std::move(faulty);
+  options_.door.open = false;
+  Start();
+  const NewAccessKey key = keys_->Create("ci", {}).value();
+  const RawReply created = AskSigned(key, "CreateTable", kCreate);
+  const RawReply denied =
+      AskSigned(key, "PutItem", R"({"TableName":"claims","Item":{"id":{"S":"private"}}})");
+  const RawReply failed =
+      AskSigned(key, "DeleteItem", R"({"TableName":"things","Key":{"id":{"S":"private"}}})");
+  EXPECT_EQ(failed.status, 500);
+  EXPECT_EQ(failed.body, R"({"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError",)"
+                         R"("message":"Internal server error"})");
+  AskSigned(key, "GetItem", R"({"TableName":"things","Key":{"id":{"S":"private"}}})");
+  service_->Stop(std::chrono::seconds(10));
+  const std::string log = runtime_.TakeLog();
+  const auto line = [&](const char* operation, const char* table, int status, const char* cause,
+                        const RawReply& reply) {
+    return fmt::format(R"("operation":"{}","tables":"{}","key":"ci","status":{},"cause":"{}",)"
+                       R"("aws_request_id":"{}")",
+                       operation, table, status, cause,
+                       reply.Find("x-amzn-RequestId").value_or("?"));
+  };
+  EXPECT_THAT(log, HasSubstr(line("CreateTable", "things", 200, "", created)));
+  EXPECT_THAT(log, HasSubstr(line("PutItem", "claims", 400,
+                                  "the table belongs to Tidemark and can only be read here, except "
+                                  "with an access key that was made with --write claims",
+                                  denied)));
+  EXPECT_THAT(log, HasSubstr(line("DeleteItem", "things", 500, "IO error: /data/tables/000012.sst",
+                                  failed)));
+  EXPECT_THAT(log, Not(HasSubstr("GetItem")));
+  EXPECT_THAT(log, Not(HasSubstr("private")));
 }
 
 // An iterator names its stream, so a key for one table can read the records of that table alone.
