@@ -1,6 +1,7 @@
 #include "programs/serve/serve.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "apps/dedup/work.h"
+#include "base/deadline.h"
 #include "base/descriptor_limit.h"
 #include "http/client.h"
 #include "programs/attempts/old_store.h"
@@ -44,6 +46,14 @@ struct Ports {
   Status ReloadCertificate() const {
     TRY(service.ReloadCertificate());
     return dynamodb == nullptr ? Status(Done{}) : dynamodb->ReloadCertificate();
+  }
+  // Both together wait until the deadline at most. A process that is told to stop is soon killed.
+  void Stop(const Deadline& deadline) const {
+    const auto patience = [&] {
+      return std::chrono::duration_cast<std::chrono::milliseconds>(deadline.Remaining());
+    };
+    if (dynamodb != nullptr) dynamodb->Stop(patience());
+    service.Stop(patience());
   }
 };
 
@@ -230,10 +240,10 @@ Result<ExitCode> Serve(const ServeOptions& options) {
   DynamoDbPort* const dynamodb = opened->get();
   logger.Log(LogLevel::kInfo, "serving",
              {{"address", service.address()}, {"data", settings.Text("data")}});
-  ServeUntilTold(signals, protocol, {.service = service, .dynamodb = dynamodb}, logger);
+  const Ports ports{.service = service, .dynamodb = dynamodb};
+  ServeUntilTold(signals, protocol, ports, logger);
   // Requests in progress are answered. The stores are closed after that, by their destructors.
-  if (dynamodb != nullptr) dynamodb->Stop(settings.Duration("server.patience"));
-  service.Stop(settings.Duration("server.patience"));
+  ports.Stop(Deadline::After(runtime.clock, settings.Duration("server.patience")));
   logger.Log(LogLevel::kInfo, "stopped");
   return ExitCode::kOk;
 }
