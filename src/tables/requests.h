@@ -372,6 +372,7 @@ struct RecordsReply {
   RecordsOutcome outcome = RecordsOutcome::kOk;
   std::vector<StreamRecord> records = {};
   std::optional<std::string> next = std::nullopt;  // nullopt: closed, and all was read.
+  std::string stream = {};  // The ARN of the stream; empty when the store does not say.
 };
 
 }  // namespace tidemark::tables

@@ -1,6 +1,9 @@
-// Operations on change streams. A record has the members that come from the record itself: there is
-// no awsRegion in it.
+// Operations on change streams.
+#include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/hashing.h"
 #include "item/size.h"
@@ -104,13 +107,29 @@ size_t SizeOf(const std::optional<item::Item>& image) {
   return image ? item::SizeBytes(*image) : 0;
 }
 
-// What a writer can derive from the record.
-void WriteDerived(FieldWriter& fields, const tables::StreamRecord& record) {
+// "us-east-1" in "arn:aws:dynamodb:us-east-1:000000000000:table/…".
+std::string RegionOf(std::string_view arn) {
+  for (int part = 0; part < 3; ++part)
+    arn.remove_prefix(std::min(arn.find(':'), arn.size() - 1) + 1);
+  return std::string(arn.substr(0, arn.find(':')));
+}
+
+// A record as a reply shows it, with what comes from its stream.
+struct ShownRecord {
+  const tables::StreamRecord* record;
+  const std::string* stream;
+};
+
+// Sequence numbers begin again in each stream, so the id of a change is made of both. Consumers of
+// several streams recognise repeated changes by it.
+void WriteDerived(FieldWriter& fields, const ShownRecord& shown) {
   constexpr size_t kEventIdLength = 32;
-  fields.Required("eventID", ToHex(Sha256(record.sequence)).substr(0, kEventIdLength));
+  const std::string id = ToHex(Sha256(*shown.stream + shown.record->sequence));
+  fields.Required("eventID", id.substr(0, kEventIdLength));
   fields.Required("eventVersion", std::string("1.1"));
   fields.Required("eventSource", std::string("aws:dynamodb"));
-  if (!record.expired) return;
+  if (!shown.stream->empty()) fields.Required("awsRegion", RegionOf(*shown.stream));
+  if (!shown.record->expired) return;
   fields.Nested("userIdentity", [&](FieldWriter& identity) {
     identity.Required("type", std::string("Service"));
     identity.Required("principalId", std::string(kSweeper));
@@ -138,15 +157,23 @@ void Describe(F& fields, Ref<F, tables::StreamRecord> record) {
         item::SizeBytes(record.keys) + SizeOf(record.new_image) + SizeOf(record.old_image);
     change.Default("SizeBytes", size_bytes, 0);
   });
-  if constexpr (std::is_same_v<F, FieldWriter>)
-    WriteDerived(fields, record);
-  else
-    ReadExpired(fields, record);
+  if constexpr (std::is_same_v<F, FieldReader>) ReadExpired(fields, record);
+}
+
+void Describe(FieldWriter& fields, const ShownRecord& shown) {
+  Describe(fields, *shown.record);
+  WriteDerived(fields, shown);
 }
 
 template <typename F>
 void Describe(F& fields, Ref<F, tables::RecordsReply> reply) {
-  fields.Always("Records", reply.records);
+  if constexpr (std::is_same_v<F, FieldWriter>) {
+    std::vector<ShownRecord> records;
+    for (const auto& record : reply.records) records.push_back({&record, &reply.stream});
+    fields.Always("Records", records);
+  } else {
+    fields.Always("Records", reply.records);
+  }
   fields.Optional("NextShardIterator", reply.next);
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <semaphore>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -529,24 +530,46 @@ TEST_F(DoorTest, LogsFailuresDenialsAndDefinitions) {
   EXPECT_THAT(log, Not(HasSubstr("private")));
 }
 
+// A table with a stream and one item. Returns an iterator at the beginning of the stream.
+std::string MakeStream(tables::Tables& tables, const std::string& table) {
+  const auto made = tables.CreateTable({.table = table,
+                                        .keys = {.partition = {.name = "id"}},
+                                        .stream = tables::StreamView::kNewImage});
+  EXPECT_TRUE(tables.Put({.table = table, .item = {{"id", "a"}}}));
+  const std::string arn = made.value().latest_stream->arn;
+  const auto stream = tables.DescribeStream(arn);
+  return tables.GetShardIterator({.arn = arn, .shard = stream->shards.front().id}).value();
+}
+
+constexpr char kStreams[] = "DynamoDBStreams_20120810.";
+
+// Sequence numbers begin again in each stream. A consumer of both must not take one change for a
+// repetition of the other.
+TEST_F(DoorTest, ChangesOfTwoStreamsHaveDifferentIds) {
+  options_.door.open = false;
+  Start();
+  const NewAccessKey key = keys_->Create("all", {}).value();
+  std::set<std::string> ids;
+  for (const char* table : {"things", "others"}) {
+    const std::string body =
+        AskSigned(key, "GetRecords",
+                  fmt::format(R"({{"ShardIterator":"{}"}})", MakeStream(*tables_, table)), kStreams)
+            .body;
+    EXPECT_THAT(body, HasSubstr(R"("awsRegion":"local")"));
+    const size_t id = body.find(R"("eventID":")");
+    ASSERT_NE(id, std::string::npos) << body;
+    ids.insert(body.substr(id, 43));
+  }
+  EXPECT_EQ(ids.size(), 2u);
+}
+
 // An iterator names its stream, so a key for one table can read the records of that table alone.
 TEST_F(DoorTest, AKeyForOneTableReadsTheRecordsOfThatTable) {
-  constexpr char kStreams[] = "DynamoDBStreams_20120810.";
   options_.door.open = false;
   Start();
   const NewAccessKey key = keys_->Create("one", {.tables = {"things"}}).value();
   std::vector<std::string> iterators;
-  for (const char* table : {"things", "others"}) {
-    const auto made = tables_->CreateTable({.table = table,
-                                            .keys = {.partition = {.name = "id"}},
-                                            .stream = tables::StreamView::kNewImage});
-    ASSERT_TRUE(made.has_value());
-    ASSERT_TRUE(tables_->Put({.table = table, .item = {{"id", "a"}}}));
-    const std::string arn = made->latest_stream->arn;
-    const auto stream = tables_->DescribeStream(arn);
-    iterators.push_back(
-        tables_->GetShardIterator({.arn = arn, .shard = stream->shards.front().id}).value());
-  }
+  for (const char* table : {"things", "others"}) iterators.push_back(MakeStream(*tables_, table));
   const auto read = [&](const std::string& iterator) {
     return AskSigned(key, "GetRecords", fmt::format(R"({{"ShardIterator":"{}"}})", iterator),
                      kStreams)

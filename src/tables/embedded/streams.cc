@@ -202,6 +202,7 @@ Result<tables::RecordsReply> ReadRecords(const Store& store, const Catalog& cata
     reply.outcome = tables::RecordsOutcome::kTrimmed;
     return reply;
   }
+  reply.stream = catalog.ArnOf(*stream);
   const uint64_t start = iterator.sequence;
   Cursor cursor = store.Iterate(Family::kStreams, StreamRange(stream->id));
   size_t bytes = 0;
@@ -223,7 +224,7 @@ Result<tables::RecordsReply> ReadRecords(const Store& store, const Catalog& cata
   }
   const bool drained = stream->closed_at && !cursor.valid();
   iterator.expires = now + tables::kIteratorLife.count();
-  if (!drained) reply.next = EncodeIterator(catalog.ArnOf(*stream), iterator);
+  if (!drained) reply.next = EncodeIterator(reply.stream, iterator);
   return reply;
 }
 
