@@ -133,8 +133,8 @@ TEST(WireOperationTest, ADescriptionSurvivesTheWay) {
       R"("TableStatus":"ACTIVE","KeySchema":[{"AttributeName":"a","KeyType":"HASH"}],)"
       R"("ItemCount":1,"TableSizeBytes":2,"DeletionProtectionEnabled":false,"CreationDateTime":)"
       R"(1700000001.0,"AttributeDefinitions":[{"AttributeName":"a","AttributeType":"N"}],)"
-      R"("ProvisionedThroughput":{"ReadCapacityUnits":0,"WriteCapacityUnits":0},)"
-      R"("BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST"},"LatestStreamArn":"x",)"
+      R"("ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":0,)"
+      R"("WriteCapacityUnits":0},"BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST"},"LatestStreamArn":"x",)"
       R"("LatestStreamLabel":"l","StreamSpecification":{"StreamEnabled":true,"StreamViewType":)"
       R"("KEYS_ONLY"}}})";
   ExpectReply(kDescribeTable, {.body = text});

@@ -108,6 +108,8 @@ template <typename Index>
 tables::IndexKind& KindOf(Index* index) {
   if constexpr (std::is_same_v<Index, tables::IndexSpec>)
     return index->kind;
+  else if constexpr (requires { index->index; })
+    return index->index.spec.kind;
   else
     return index->spec.kind;
 }
@@ -376,8 +378,7 @@ void Describe(F& fields, Ref<F, tables::ListTablesReply> reply) {
 
 // ---- Descriptions ----
 
-template <typename F>
-void Describe(F& fields, Ref<F, tables::IndexDescription> index) {
+inline void Describe(FieldReader& fields, tables::IndexDescription& index) {
   Describe(fields, index.spec);
   fields.Default("IndexArn", index.arn, "");
   fields.Always("IndexStatus", index.state, tables::IndexState::kActive);
@@ -391,17 +392,44 @@ namespace {
 // A table on demand is described with a throughput of zero.
 constexpr tables::Throughput kOnDemandThroughput = {};
 
+void WriteThroughput(FieldWriter& fields, const std::optional<tables::Throughput>& throughput) {
+  fields.Nested("ProvisionedThroughput", [&](FieldWriter& inner) {
+    inner.Required("NumberOfDecreasesToday", 0);
+    Describe(inner, throughput.value_or(kOnDemandThroughput));
+  });
+}
+
+}  // namespace
+
+// A local index has no state and no throughput of its own.
+inline void Describe(FieldWriter& fields, const tables::IndexDescription& index) {
+  fields.Required("IndexName", index.spec.name);
+  fields.Default("IndexArn", index.arn, "");
+  fields.Required("KeySchema", index.spec.keys);
+  fields.Required("Projection", index.spec.projection);
+  fields.Required("ItemCount", index.item_count);
+  fields.Required("IndexSizeBytes", index.size_bytes);
+  if (index.spec.kind == tables::IndexKind::kLocal) return;
+  fields.Required("IndexStatus", index.state);
+  fields.Default("Backfilling", index.backfilling, false);
+  WriteThroughput(fields, index.spec.throughput);
+}
+
+namespace {
+
 void WriteDescription(FieldWriter& fields, const tables::TableDescription& table) {
   Definitions definitions;
   Collect(table.keys, &definitions);
   for (const tables::IndexDescription& index : table.indexes) Collect(index, &definitions);
   fields.Required("AttributeDefinitions", definitions);
   WriteIndexes(fields, table.indexes);
-  fields.Required("ProvisionedThroughput", table.throughput.value_or(kOnDemandThroughput));
-  fields.Nested("BillingModeSummary", [&](FieldWriter& billing) {
-    billing.Required("BillingMode",
-                     table.throughput ? BillingMode::kProvisioned : BillingMode::kOnDemand);
-  });
+  WriteThroughput(fields, table.throughput);
+  // As in DynamoDB: a provisioned table has no summary.
+  if (!table.throughput) {
+    fields.Nested("BillingModeSummary", [&](FieldWriter& billing) {
+      billing.Required("BillingMode", BillingMode::kOnDemand);
+    });
+  }
   if (table.table_class != tables::TableClass::kStandard) {
     fields.Nested("TableClassSummary",
                   [&](FieldWriter& summary) { summary.Required("TableClass", table.table_class); });
