@@ -155,7 +155,9 @@ Status PlanAttributes(const std::optional<Select>& select, WalkPlan* plan) {
   return Done{};
 }
 
-Error BadStartKey() { return Invalid("The provided starting key is invalid"); }
+constexpr std::string_view kBadStartKey = "The provided starting key is invalid";
+
+Error BadStartKey() { return Invalid(std::string(kBadStartKey)); }
 
 // How many different attributes the table's and the index's keys have together.
 size_t StartKeySize(const WalkPlan& plan) {
@@ -183,12 +185,13 @@ bool Contains(const Range& range, const std::string& key) {
 
 Status PlanScanStart(const std::optional<Item>& start, WalkPlan* plan) {
   if (!start) return Done{};
-  Result<std::string> row_key = RowKeyOfStart(*start, *plan);
-  if (!row_key) {
-    return Invalid(row_key.error().message +
-                   ": The provided key element does not match the schema");
+  Result<std::string> row = RowKeyOfStart(*start, *plan);
+  // DynamoDB gives the reason only here.
+  if (!row && plan->index == nullptr) {
+    return Invalid(
+        fmt::format("{}: The provided key element does not match the schema", kBadStartKey));
   }
-  plan->start_after = *std::move(row_key);
+  plan->start_after = TRY(std::move(row));
   if (Contains(plan->range, *plan->start_after)) return Done{};
   return Invalid(
       "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "
