@@ -134,9 +134,9 @@ TEST(WireOperationTest, ADescriptionSurvivesTheWay) {
       R"("ItemCount":1,"TableSizeBytes":2,"DeletionProtectionEnabled":false,"CreationDateTime":)"
       R"(1700000001.0,"AttributeDefinitions":[{"AttributeName":"a","AttributeType":"N"}],)"
       R"("ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":0,)"
-      R"("WriteCapacityUnits":0},"BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST"},"LatestStreamArn":"x",)"
-      R"("LatestStreamLabel":"l","StreamSpecification":{"StreamEnabled":true,"StreamViewType":)"
-      R"("KEYS_ONLY"}}})";
+      R"("WriteCapacityUnits":0},"BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST"},)"
+      R"("LatestStreamArn":"x","LatestStreamLabel":"l","StreamSpecification":)"
+      R"({"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"}}})";
   ExpectReply(kDescribeTable, {.body = text});
   const auto table = DecodeReply(kDescribeTable, {.body = text});
   EXPECT_EQ(table->keys.partition.type, item::Type::kNumber);
