@@ -201,6 +201,20 @@ Result<Call> Checked(const Json& body, Layer layer) {
   return decode(body, layer);
 }
 
+template <typename Request>
+bool OnlyCounts(const Request& request) {
+  if constexpr (requires { request.select; }) return request.select == tables::Select::kCount;
+  return false;
+}
+
+template <const auto& operation, typename Reply>
+Message EncodeAnswer(const Result<Reply>& answer, Layer layer, bool only_counts) {
+  if constexpr (std::is_same_v<Reply, tables::Page>) {
+    if (only_counts && answer) return EncodeCounts(*answer);
+  }
+  return EncodeReply(operation, answer, layer);
+}
+
 template <const auto& operation, Effect effect, typename Make>
 Result<Call> DecodeCall(const Json& body, Layer layer) {
   using Reply = typename std::remove_cvref_t<decltype(operation)>::Reply;
@@ -209,8 +223,9 @@ Result<Call> DecodeCall(const Json& body, Layer layer) {
   if constexpr (effect == Effect::kChanges) call.changed_tables = ChangedTables(request);
   call.make = [request = std::move(request), layer](Tables& tables) -> Later<Message> {
     Later<Reply> reply = Make()(tables, request);
-    return std::move(reply).Then(
-        [layer](Result<Reply> answer) { return EncodeReply(operation, answer, layer); });
+    return std::move(reply).Then([layer, only_counts = OnlyCounts(request)](Result<Reply> answer) {
+      return EncodeAnswer<operation>(answer, layer, only_counts);
+    });
   };
   return call;
 }

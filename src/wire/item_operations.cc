@@ -37,14 +37,15 @@ void RefuseWithoutExpression(FieldReader& fields,
   std::vector<std::string> absent;
   for (const std::string_view expression : expressions) {
     has_expression = has_expression || fields.Find(expression);
-    absent.push_back(fmt::format("{} is null", expression));
+    absent.emplace_back(expression);
   }
   if (fields.Find(kNames) && !has_expression && !fields.Find("ProjectionExpression")) {
     fields.Fail(Invalid(fmt::format("{} can only be specified when using expressions", kNames)));
   }
   if (fields.Find(kValues) && !has_expression) {
-    fields.Fail(Invalid(fmt::format("{} can only be specified when using expressions: {}", kValues,
-                                    fmt::join(absent, " and "))));
+    fields.Fail(
+        Invalid(fmt::format("{} can only be specified when using expressions: {} {} null", kValues,
+                            fmt::join(absent, " and "), absent.size() > 1 ? "are" : "is")));
   }
 }
 
@@ -286,11 +287,16 @@ void Describe(F& fields, Ref<F, tables::ScanRequest> request) {
 }
 
 template <typename F>
-void Describe(F& fields, Ref<F, tables::Page> page) {
+void DescribeCounts(F& fields, Ref<F, tables::Page> page) {
   fields.Required("Count", page.count);
   fields.Required("ScannedCount", page.scanned);
   fields.Optional("LastEvaluatedKey", page.last);
   fields.Optional("ConsumedCapacity", page.capacity);
+}
+
+template <typename F>
+void Describe(F& fields, Ref<F, tables::Page> page) {
+  DescribeCounts(fields, page);
   // A reply to Select=COUNT has no items.
   const bool is_written = std::is_same_v<F, FieldWriter>;
   if (is_written && page.items.empty() && page.count > 0) return;
@@ -603,6 +609,16 @@ constexpr Operation<Request, tables::WriteReply> Write(std::string_view name) {
 }
 
 }  // namespace
+
+Message EncodeCounts(const tables::Page& page) {
+  Message message;
+  JsonWriter writer(&message.body);
+  writer.BeginObject();
+  FieldWriter fields(&writer);
+  DescribeCounts(fields, page);
+  writer.EndObject();
+  return message;
+}
 
 constinit const Operation<GetItemRequest, GetItemReply> kGetItem =
     Plain<GetItemRequest, GetItemReply>("GetItem");

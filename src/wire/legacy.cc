@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "item/order.h"
 #include "item/value.h"
 #include "wire/names.h"
 
@@ -142,11 +143,20 @@ Status CheckOperands(Comparison comparison, const std::vector<item::Value>& oper
                     NameOf(comparison)));
   }
   for (const item::Value& operand : operands) {
+    if (operand.type() == operands.front().type()) continue;
+    return InvalidParameter("AttributeValues inside AttributeValueList must be of same type");
+  }
+  for (const item::Value& operand : operands) {
     if (Takes(comparison, operand.type())) continue;
     return InvalidParameter(
         fmt::format("ComparisonOperator {} is not valid for {} AttributeValue "
                     "type",
                     NameOf(comparison), item::ToString(operand.type())));
+  }
+  if (comparison == Comparison::kBetween && item::Compare(operands[0], operands[1]) > 0) {
+    return Invalid(
+        "The BETWEEN condition was provided a range where the lower bound is greater than the "
+        "upper bound");
   }
   return Done{};
 }

@@ -114,6 +114,9 @@ extern const Operation<StreamRequest, tables::StreamDescription> kDescribeStream
 extern const Operation<tables::ShardIteratorRequest, std::string> kGetShardIterator;
 extern const Operation<tables::RecordsRequest, tables::RecordsReply> kGetRecords;
 
+// The reply to Select=COUNT has no items, not even an empty list.
+Message EncodeCounts(const tables::Page& page);
+
 template <typename Request, typename Reply>
 Message EncodeReply(const Operation<Request, Reply>& operation, const Result<Reply>& reply,
                     Layer layer = Layer::kOlder) {
