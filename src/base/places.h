@@ -1,8 +1,9 @@
-// Places bounds how many pieces of work are in progress at once. The others wait in order, without
-// a thread, and when too many wait already, further ones are refused.
+// Places bounds how much work is in progress at once, measured in any unit, such as bytes. What
+// does not fit waits in order, without a thread, and when too many wait already, further ones are
+// refused.
 //
-//   Places places({.at_once = 4, .max_waiting = 64});
-//   places.Take().Then([](Result<Places::Place> place) {…});   // Until the place is destroyed.
+//   Places places({.capacity = 64 << 20, .max_waiting = 4096});
+//   places.Take(body.size()).Then([](Result<Places::Place> place) {…});  // Until it is destroyed.
 //
 // May be called from any thread. It outlives its places.
 #pragma once
@@ -18,40 +19,48 @@
 namespace tidemark {
 
 struct PlacesOptions {
-  size_t at_once = 1;
+  size_t capacity = 1;
   size_t max_waiting = 0;
 };
 
 class Places {
  public:
-  // One piece of work in progress. Its end gives the place to the next that waits, whose callbacks
-  // run on the thread that ends it.
+  // Work in progress. Its end makes room for the next that wait, whose callbacks run on the thread
+  // that ends it.
   class Place {
    public:
-    Place(Place&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
+    Place(Place&& other) noexcept
+        : owner_(std::exchange(other.owner_, nullptr)), size_(other.size_) {}
     Place& operator=(Place&&) = delete;
     ~Place() {
-      if (owner_ != nullptr) owner_->Leave();
+      if (owner_ != nullptr) owner_->Leave(size_);
     }
 
    private:
     friend Places;
-    explicit Place(Places* owner) : owner_(owner) {}
+    Place(Places* owner, size_t size) : owner_(owner), size_(size) {}
     Places* owner_;
+    size_t size_;
   };
 
   explicit Places(PlacesOptions options) : options_(options) {}
 
-  // kUnavailable when too many wait.
-  Later<Place> Take();
+  // A size above the capacity counts as the capacity. kUnavailable when too many wait.
+  Later<Place> Take(size_t size);
 
  private:
-  void Leave();
+  struct Waiting {
+    Promise<Place> promise;
+    size_t size;
+  };
+
+  bool Fits(size_t size) const { return size <= options_.capacity - taken_; }
+  void Leave(size_t size);
 
   const PlacesOptions options_;
   std::mutex mutex_;
   size_t taken_ = 0;
-  std::deque<Promise<Place>> waiting_;
+  std::deque<Waiting> waiting_;
 };
 
 }  // namespace tidemark

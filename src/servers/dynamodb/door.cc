@@ -268,7 +268,8 @@ Later<http::Response> Door::Read(const VisitPtr& visit) {
 // Continues a visit whose caller is known.
 Later<http::Response> Door::Admit(const VisitPtr& visit) {
   if (!visit->is_large) return Call(visit);
-  return large_places_.Take().Then(
+  const size_t most = IsPacked(visit->request) ? kMaxBodyBytes : visit->request.body.size();
+  return large_places_.Take(most).Then(
       [this, visit](Result<Places::Place> place) -> Later<http::Response> {
         if (!place) return std::move(place).error();
         visit->place.emplace(*std::move(place));

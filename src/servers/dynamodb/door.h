@@ -7,9 +7,9 @@
 // parameters. Any path is accepted. The signature of a large or packed body is checked first.
 //
 // A small request is handled on the loop that received it: the call is submitted, and the reply is
-// sent when the answer comes. A large or packed body, and a call that blocks, go to a worker. Only
-// a few large or packed bodies are unpacked, parsed and answered at once, because each takes up to
-// 15 times its unpacked size in memory.
+// sent when the answer comes. A large or packed body, and a call that blocks, go to a worker. The
+// large and packed bodies that are unpacked, parsed and answered at once have a limit together,
+// because each takes up to 15 times its unpacked size in memory.
 #pragma once
 
 #include <condition_variable>
@@ -24,6 +24,7 @@
 #include "base/places.h"
 #include "base/runtime.h"
 #include "base/worker_pool.h"
+#include "http/limits.h"
 #include "http/server.h"
 #include "servers/dynamodb/access_keys.h"
 #include "servers/dynamodb/rights.h"
@@ -47,8 +48,10 @@ struct DoorOptions {
   // Errors of validation have the words that AWS used until 2026, and not today's.
   bool older_wording = false;
   OwnTables own_tables = {};
-  // The large and packed bodies that are read at once, and those that wait. Others get 503.
-  PlacesOptions large_bodies = {.at_once = 4, .max_waiting = 64};
+  // The bytes of large bodies that are worked on at once, and the requests that wait. Others get
+  // 503. A packed body counts as one of the largest.
+  PlacesOptions large_bodies = {.capacity = 4 * kMaxBodyBytes,
+                                .max_waiting = http::kMaxWaitingWork};
 };
 
 class Door final : public http::Handler {

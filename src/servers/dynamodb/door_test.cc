@@ -266,7 +266,7 @@ TEST_F(DoorTest, OnlyAFewLargeBodiesAreAnsweredAtOnce) {
     return std::nullopt;
   };
   decorated_ = std::move(held);
-  options_.door.large_bodies = {.at_once = 1, .max_waiting = 0};
+  options_.door.large_bodies = {.capacity = 1, .max_waiting = 0};
   Start();
   Ask("CreateTable", kCreate);
   const std::string large =
