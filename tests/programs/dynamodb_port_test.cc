@@ -1,21 +1,28 @@
 // `tidemark serve --dynamodb` and `tidemark key`.
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <sys/wait.h>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "aws/signature.h"
+#include "base/deadline.h"
+#include "programs/serve/stop_within.h"
 #include "tests/programs/serve_fixture.h"
+#include "tests/support/manual_time.h"
 
 namespace tidemark::testing {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -160,6 +167,19 @@ TEST_F(DynamoDbPortTest, ALostKeyFileIsNotReplaced) {
   std::filesystem::remove(path("tidemark-data/tidemark-key"));
   Do({"key", "revoke", key.access_key});
   Do({"key", "create", "other"});
+}
+
+TEST(StopWithinTest, AllServersShareOneDeadline) {
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  ManualClock clock;
+  std::vector<milliseconds> given;
+  const auto stop = [&](milliseconds patience) {
+    given.push_back(patience);
+    clock.Advance(std::min<milliseconds>(patience, seconds(6)));
+  };
+  programs::StopWithin(Deadline::After(clock, seconds(10)), {stop, stop, stop});
+  EXPECT_THAT(given, ElementsAre(seconds(10), seconds(4), seconds(0)));
 }
 
 // The output and the exit code of a command that uses the port, with the first start's key.

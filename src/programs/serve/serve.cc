@@ -22,6 +22,7 @@
 #include "programs/program_runtime.h"
 #include "programs/program_settings.h"
 #include "programs/serve/dynamodb_port.h"
+#include "programs/serve/stop_within.h"
 #include "programs/settings_file.h"
 #include "programs/signals.h"
 #include "servers/api/service.h"
@@ -47,13 +48,11 @@ struct Ports {
     TRY(service.ReloadCertificate());
     return dynamodb == nullptr ? Status(Done{}) : dynamodb->ReloadCertificate();
   }
-  // Both together wait until the deadline at most. A process that is told to stop is soon killed.
   void Stop(const Deadline& deadline) const {
-    const auto patience = [&] {
-      return std::chrono::duration_cast<std::chrono::milliseconds>(deadline.Remaining());
-    };
-    if (dynamodb != nullptr) dynamodb->Stop(patience());
-    service.Stop(patience());
+    StopWithin(deadline, {[&](std::chrono::milliseconds patience) {
+                            if (dynamodb != nullptr) dynamodb->Stop(patience);
+                          },
+                          [&](std::chrono::milliseconds patience) { service.Stop(patience); }});
   }
 };
 
