@@ -392,7 +392,9 @@ void Legacy::KeyCondition(std::string* key_condition) {
     if (!checked) return fields_.Fail(checked.error());
     texts.push_back(ConditionText(attribute, condition));
   }
-  if (texts.size() > 2) return fields_.Fail(Invalid("Conditions can be of length 1 or 2 only"));
+  if (texts.empty() || texts.size() > 2) {
+    return fields_.Fail(Invalid("Conditions can be of length 1 or 2 only"));
+  }
   *key_condition = fmt::format("{}", fmt::join(texts, " AND "));
 }
 
