@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
@@ -82,6 +83,7 @@ class RedisServer {
     const std::string port = std::to_string(port_);
     process_ = ::fork();
     if (process_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // Also when the benchmark ends early.
       // redis-check-rdb is the same program as redis-server, and acts by the name it is called
       // with. Its package does not start a server on this machine, unlike the package redis-server.
       ::execlp("redis-check-rdb", "redis-server", "--port", port.c_str(), "--bind", "127.0.0.1",

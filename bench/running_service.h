@@ -1,4 +1,4 @@
-// The service as `tidemark serve` starts it, without log lines, in the process of a benchmark.
+// The service as `tidemark serve` starts it, in the process of a benchmark.
 //
 //   RunningService service(folder.path(), tables.get());
 //   KeepAliveClient client = service.Connect();
@@ -58,7 +58,7 @@ class RunningService {
   SystemRandom random_;
   SystemSleeper sleeper_;
   Metrics metrics_;
-  Logger logger_{{.level = LogLevel::kError}, clock_};
+  Logger logger_{{}, clock_};
   http::CurlClient client_{{}, &clock_, &sleeper_};
   std::string token_;
   std::string tokens_file_;

@@ -149,7 +149,7 @@ bool Connection::IsRefusedByHead() {
 
 void Connection::BeginExchange(const Request& request, std::string id) {
   exchange_.method = request.method;
-  if (context_.observer.logs()) exchange_.path = request.path;
+  exchange_.path = request.path;
   exchange_.id = std::move(id);
   exchange_.start = context_.clock.Monotonic();
   exchange_.is_http_10 = parser_.is_http_10();

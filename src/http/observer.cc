@@ -12,10 +12,16 @@ namespace {
 
 // A client may send a path of many kilobytes with each request. No path of ours is longer.
 constexpr size_t kMaxLoggedPathBytes = 512;
+constexpr std::chrono::seconds kSlow{1};
 
 std::string CutForLog(std::string_view path) {
   if (path.size() <= kMaxLoggedPathBytes) return std::string(path);
   return fmt::format("{}… ({} bytes)", path.substr(0, kMaxLoggedPathBytes), path.size());
+}
+
+LogLevel LevelOf(const Served& served) {
+  const bool failed = served.status >= 400;
+  return failed || served.time >= kSlow ? LogLevel::kInfo : LogLevel::kDebug;
 }
 
 }  // namespace
@@ -61,9 +67,10 @@ void Observer::RecordAnswer(const Served& served) {
   const int kind = std::clamp(served.status / 100, 1, 5);
   answered_[static_cast<size_t>(kind - 1)]->Add();
   seconds_.Observe(std::chrono::duration<double>(served.time).count());
-  if (!logs() || served.is_over_limit) return;
+  const LogLevel level = LevelOf(served);
+  if (!logger_.Writes(level) || served.is_over_limit) return;
   logger_.Log(
-      LogLevel::kInfo, "request",
+      level, "request",
       {{"method", served.method},
        {"path", CutForLog(path_for_log_ ? path_for_log_(served.path) : std::string(served.path))},
        {"status", served.status},

@@ -35,9 +35,9 @@ class Observer {
   Observer(const Logger& logger, Metrics* metrics, PathForLog path_for_log,
            const Labels& labels = {});
 
-  // Whether requests are logged, and so need their paths.
-  bool logs() const { return logger_.Writes(LogLevel::kInfo); }
-
+  // Counts an answer. Its line is written at the level info when the request failed or took a
+  // second, and at the level debug otherwise: a busy server would write its log more often than
+  // its data.
   void RecordAnswer(const Served& served);
   // The rest of a body could not be read, so the connection was closed in the middle of it.
   void LogCutShort(std::string_view request_id, std::string_view reason);

@@ -349,10 +349,28 @@ TEST_F(ServerTest, WritesTheAccessLog) {
       "Authorization: secret2\r\nContent-Length: 7\r\n\r\nsecret3");
   EXPECT_EQ(connection.ReadReply().status, 200);
   const std::string log = StopAndReadLog();
-  EXPECT_NE(log.find("info request method=POST path=/a status=200 bytes=15"), std::string::npos)
+  EXPECT_NE(log.find("debug request method=POST path=/a status=200 bytes=15"), std::string::npos)
       << log;
   EXPECT_NE(log.find("peer=127.0.0.1 token=\"\" request_id=id-1"), std::string::npos) << log;
   EXPECT_EQ(log.find("secret"), std::string::npos);
+}
+
+// The lines that somebody must see are written at the default level: failures and slow requests.
+TEST_F(ServerTest, LogsFailedAndSlowRequestsAtInfo) {
+  handler_.KeepReplies();
+  Start();
+  RawConnection connection(server_->port());
+  connection.Send("GET /failed HTTP/1.1\r\nHost: a\r\n\r\n");
+  handler_.WaitForRequest(1)(Text(503, ""));
+  EXPECT_EQ(connection.ReadReply().status, 503);
+  connection.Send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n");
+  const Reply slow = handler_.WaitForRequest(2);
+  clock_.Advance(std::chrono::seconds(1));
+  slow(Text(200, ""));
+  EXPECT_EQ(connection.ReadReply().status, 200);
+  const std::string log = StopAndReadLog();
+  EXPECT_NE(log.find("info request method=GET path=/failed status=503"), std::string::npos) << log;
+  EXPECT_NE(log.find("info request method=GET path=/slow status=200"), std::string::npos) << log;
 }
 
 // A client must not fill the disk with the log of its requests.

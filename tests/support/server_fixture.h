@@ -77,7 +77,7 @@ class ServerFixture : public ::testing::Test {
   using RawConnection = tidemark::testing::RawConnection;
   using RawReply = tidemark::testing::RawReply;
 
-  ServerFixture() : random_(1), logger_({}, clock_, &log_) {
+  ServerFixture() : random_(1), logger_({.level = LogLevel::kDebug}, clock_, &log_) {
     options_.listen = "127.0.0.1:0";
     options_.loops = 2;
   }

@@ -98,7 +98,10 @@ Status Committer::CommitAdmitted(Change* change) {
     wake->acquire();
     leads = self.leads;
   }
-  if (leads) Lead();
+  if (leads) {
+    AwaitCompany();
+    Lead();
+  }
   return std::move(self.outcome);
 }
 
@@ -156,7 +159,6 @@ void Committer::LeadForSubmitted() {
 // The leader decides and writes one group. It makes the next request in the queue the leader before
 // it answers its own group, so that the next write runs while the callers of this group wake up.
 void Committer::Lead() {
-  AwaitCompany();
   Waiters group;
   {
     std::lock_guard lock(mutex_);
@@ -203,9 +205,10 @@ void Committer::Enqueue(Waiter* waiter) {
   waiting_ = queue_.size();
 }
 
-// Callers that were just answered often write again at once. Waiting for them a moment lets more
-// changes share the next sync, which takes far longer than this wait. A leader that had no company
-// in the last group does not wait, so that a single client is not slowed down.
+// Callers that block and were just answered often write again at once. Waiting for them a moment
+// lets more changes share the next sync, which takes far longer than this wait. A leader that had no
+// company in the last group does not wait, so that a single client is not slowed down. Submitted
+// changes come in turns of a loop, many at once: for them a wait only leaves the disk idle.
 void Committer::AwaitCompany() const {
   if (last_group_ <= 1) return;
   const size_t wanted = std::min(2 * last_group_, kMaxAwaited);

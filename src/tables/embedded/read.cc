@@ -42,6 +42,26 @@ Result<std::string> RowKeyOf(const Table& table, const Item& key) {
   return ItemRowKey(table.keyspace, values);
 }
 
+// ---- One item ----
+
+struct PlannedGet {
+  std::string row_key;
+  Projection projection;
+
+  Result<Item> ItemIn(std::string_view value) const {
+    return Projected(TRY(item::DecodeItem(value)), projection);
+  }
+};
+
+Result<PlannedGet> PlanGet(const Catalog& catalog, const tables::GetRequest& request) {
+  TRY(ValidateTableName(request.table));
+  TRY(item::ValidateItem(request.key));
+  PlannedGet planned{.projection = TRY(PrepareProjection(request.projection, request.names))};
+  const TablePtr table = TRY(catalog.Need(request.table));
+  planned.row_key = TRY(RowKeyOf(*table, request.key));
+  return planned;
+}
+
 // ---- Batches ----
 
 Status ValidateBatchSize(const tables::BatchGetRequest& request) {
@@ -193,15 +213,27 @@ tables::TransactGetReply TooLarge(size_t gets, size_t at) {
 
 Result<std::optional<Item>> GetItem(const Store& store, const Catalog& catalog,
                                     const tables::GetRequest& request) {
-  TRY(ValidateTableName(request.table));
-  TRY(item::ValidateItem(request.key));
-  const Projection projection = TRY(PrepareProjection(request.projection, request.names));
-  const TablePtr table = TRY(catalog.Need(request.table));
-  const std::string row_key = TRY(RowKeyOf(*table, request.key));
+  const PlannedGet get = TRY(PlanGet(catalog, request));
   std::string value;
-  if (!TRY(store.Get(Family::kRows, row_key, &value))) return std::optional<Item>();
-  Item item = TRY(item::DecodeItem(value));
-  return std::optional<Item>(Projected(std::move(item), projection));
+  if (!TRY(store.Get(Family::kRows, get.row_key, &value))) return std::optional<Item>();
+  return std::optional(TRY(get.ItemIn(value)));
+}
+
+Result<std::optional<std::optional<Item>>> GetItemInMemory(const Store& store,
+                                                           const Catalog& catalog,
+                                                           const tables::GetRequest& request) {
+  using Answer = std::optional<std::optional<Item>>;
+  const PlannedGet get = TRY(PlanGet(catalog, request));
+  std::string value;
+  switch (TRY(store.GetInMemory(Family::kRows, get.row_key, &value))) {
+    case Found::kYes:
+      return Answer(TRY(get.ItemIn(value)));
+    case Found::kNo:
+      return Answer(std::optional<Item>());
+    case Found::kNeedsDisk:
+      break;
+  }
+  return Answer();
 }
 
 Result<tables::BatchGetReply> BatchGetItems(const Store& store, const Catalog& catalog,

@@ -209,8 +209,8 @@ struct Store::Rep {
   // Notes in the mark that everything up to this number is on disk.
   void Promise(uint64_t sequence);
   void Close();
-  Result<bool> Get(Family family, std::string_view key, std::string* value,
-                   const rocksdb::Snapshot* snapshot);
+  Result<Found> Get(Family family, std::string_view key, std::string* value,
+                    const rocksdb::ReadOptions& read);
   std::unique_ptr<Cursor::Rep> Iterate(Family family, Range range,
                                        const rocksdb::ReadOptions& base);
 
@@ -436,26 +436,33 @@ Store::~Store() = default;
 
 // ---- Reading ----
 
-Result<bool> Store::Rep::Get(Family family, std::string_view key, std::string* value,
-                             const rocksdb::Snapshot* snapshot) {
+Result<Found> Store::Rep::Get(Family family, std::string_view key, std::string* value,
+                              const rocksdb::ReadOptions& read) {
   const Visit visit = visitors.Enter();
   if (!visit) return ToError(Closed(), "reading a row");
-  rocksdb::ReadOptions read;
-  read.snapshot = snapshot;
   const rocksdb::Status status = database->Get(read, handle(family), ToSlice(key), value);
-  if (status.ok()) return true;
-  if (status.IsNotFound()) return false;
+  if (status.ok()) return Found::kYes;
+  if (status.IsNotFound()) return Found::kNo;
+  if (status.IsIncomplete()) return Found::kNeedsDisk;
   return ToError(status, "reading a row");
 }
 
 Result<bool> Store::Get(Family family, std::string_view key, std::string* value) const {
-  return rep_->Get(family, key, value, nullptr);
+  return TRY(rep_->Get(family, key, value, {})) == Found::kYes;
 }
 
 Result<bool> Store::Get(Family family, std::string_view key, std::string* value,
                         const Snapshot& snapshot) const {
   if (!snapshot.rep_->visit) return ToError(Closed(), "reading a row");
-  return rep_->Get(family, key, value, snapshot.rep_->snapshot);
+  rocksdb::ReadOptions read;
+  read.snapshot = snapshot.rep_->snapshot;
+  return TRY(rep_->Get(family, key, value, read)) == Found::kYes;
+}
+
+Result<Found> Store::GetInMemory(Family family, std::string_view key, std::string* value) const {
+  rocksdb::ReadOptions read;
+  read.read_tier = rocksdb::kBlockCacheTier;
+  return rep_->Get(family, key, value, read);
 }
 
 std::unique_ptr<Cursor::Rep> Store::Rep::Iterate(Family family, Range range,

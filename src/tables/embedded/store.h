@@ -93,6 +93,8 @@ class Cursor {
   std::unique_ptr<Rep> rep_;
 };
 
+enum class Found { kYes, kNo, kNeedsDisk };
+
 // How a walk uses memory. A long walk reads ahead and does not fill the block cache. A walk in
 // memory does not read the disk: it ends at the first row that is not in memory.
 enum class Walk { kShort, kLong, kInMemory };
@@ -109,6 +111,8 @@ class Store {
   Result<bool> Get(Family family, std::string_view key, std::string* value) const;
   Result<bool> Get(Family family, std::string_view key, std::string* value,
                    const Snapshot& snapshot) const;
+  // The same without reading the disk.
+  Result<Found> GetInMemory(Family family, std::string_view key, std::string* value) const;
   Cursor Iterate(Family family, Range range, Walk walk = Walk::kShort) const;
   Cursor Iterate(Family family, Range range, const Snapshot& snapshot) const;
   Snapshot TakeSnapshot() const;

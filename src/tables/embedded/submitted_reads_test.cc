@@ -4,6 +4,7 @@
 #include <chrono>
 #include <future>
 #include <semaphore>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -15,13 +16,13 @@
 namespace tidemark::embedded {
 namespace {
 
-// A clock that blocks its readers after it is armed. The reading thread reads the clock of a
+// A clock that blocks other threads after it is armed. The reading thread reads the clock of a
 // deadline before it reads the item.
 class HoldingClock final : public Clock {
  public:
   std::chrono::milliseconds Now() const override { return std::chrono::milliseconds(0); }
   std::chrono::nanoseconds Monotonic() const override {
-    if (is_armed_) {
+    if (is_armed_ && std::this_thread::get_id() != owner_) {
       held_.release();
       released_.acquire();
     }
@@ -32,6 +33,7 @@ class HoldingClock final : public Clock {
   void Release() { released_.release(); }
 
  private:
+  const std::thread::id owner_ = std::this_thread::get_id();
   std::atomic<bool> is_armed_ = false;
   mutable std::binary_semaphore held_{0};
   mutable std::binary_semaphore released_{0};
@@ -59,8 +61,15 @@ class SubmittedReadsTest : public ::testing::Test {
     tables_ = *std::move(opened);
   }
 
-  Later<std::optional<item::Item>> Read(std::optional<Deadline> deadline = std::nullopt) {
-    return tables_->Submit(tables::GetRequest{.table = "users", .key = {{"id", "a"}}}, deadline);
+  Later<std::optional<item::Item>> GetOne() {
+    return tables_->Submit(tables::GetRequest{.table = "users", .key = {{"id", "a"}}},
+                           std::nullopt);
+  }
+  // A query with a limit always needs a thread.
+  Later<tables::Page> Read(std::optional<Deadline> deadline = std::nullopt) {
+    tables::QueryRequest query{.table = "users", .partition = item::Attribute{"id", "a"}};
+    query.limit = 1;
+    return tables_->Submit(std::move(query), deadline);
   }
   Later<tables::Page> QueryPartition() {
     return tables_->Submit(
@@ -71,7 +80,7 @@ class SubmittedReadsTest : public ::testing::Test {
   void Occupy() {
     const Deadline deadline = Deadline::After(holding_clock_, std::chrono::seconds(1));
     holding_clock_.Arm();
-    Read(deadline).Then([](const Result<std::optional<item::Item>>&) {});
+    Read(deadline).Then([](const Result<tables::Page>&) {});
     holding_clock_.AwaitReader();
   }
   // The same for the thread of large reads.
@@ -101,6 +110,30 @@ TEST_F(SubmittedReadsTest, RefusesMoreThanMayWait) {
   EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
   Release();
   EXPECT_TRUE(waiting.Wait().has_value());
+}
+
+// An item in memory is read without the threads.
+TEST_F(SubmittedReadsTest, AnItemInMemoryIsReadAtOnce) {
+  Occupy();
+  bool found = false;
+  GetOne().Then([&](const Result<std::optional<item::Item>>& item) { found = item->has_value(); });
+  EXPECT_TRUE(found);
+  Release();
+}
+
+// It is not taken for a missing item.
+TEST_F(SubmittedReadsTest, AnItemOnTheDiskIsReadByAThread) {
+  Open();
+  Occupy();
+  std::atomic<bool> answered = false;
+  std::promise<bool> found;
+  GetOne().Then([&](const Result<std::optional<item::Item>>& item) {
+    answered = true;
+    found.set_value(item && item->has_value());
+  });
+  EXPECT_FALSE(answered);
+  Release();
+  EXPECT_TRUE(found.get_future().get());
 }
 
 // A partition in memory is read without the threads, so the read does not wait for the busy one.
@@ -133,7 +166,7 @@ TEST_F(SubmittedReadsTest, ASmallReadDoesNotWaitForALargeOne) {
   std::atomic<bool> batch_answered = false;
   OccupyWithABatch(&batch_answered);
   std::promise<void> read;
-  Read().Then([&](const Result<std::optional<item::Item>>&) { read.set_value(); });
+  Read().Then([&](const Result<tables::Page>&) { read.set_value(); });
   // If it waited for the batch, it would wait for ever.
   EXPECT_EQ(read.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
   EXPECT_FALSE(batch_answered);
@@ -177,9 +210,10 @@ TEST_F(SubmittedReadsTest, DoesNotMakeACancelledRead) {
 TEST_F(SubmittedReadsTest, DoesNotReadAfterTheDeadline) {
   ManualClock clock;
   Occupy();
-  std::optional<Result<std::optional<item::Item>>> answer;
-  Read(Deadline::After(clock, std::chrono::seconds(1)))
-      .Then([&](Result<std::optional<item::Item>> read) { answer = std::move(read); });
+  std::optional<Result<tables::Page>> answer;
+  Read(Deadline::After(clock, std::chrono::seconds(1))).Then([&](Result<tables::Page> read) {
+    answer = std::move(read);
+  });
   clock.Advance(std::chrono::seconds(2));
   Release();
   tables_.reset();
@@ -191,7 +225,7 @@ TEST_F(SubmittedReadsTest, DoesNotReadAfterTheDeadline) {
 TEST_F(SubmittedReadsTest, ClosingAnswersWaitingReads) {
   Occupy();
   std::atomic<bool> answered = false;
-  Read().Then([&](const Result<std::optional<item::Item>>& read) { answered = read.has_value(); });
+  Read().Then([&](const Result<tables::Page>& read) { answered = read.has_value(); });
   Release();
   tables_.reset();
   EXPECT_TRUE(answered);
