@@ -1,6 +1,6 @@
 // Measures DynamoDB's protocol over HTTP, beside the most similar commands of Redis, and beside
 // another server with the same protocol when one is given. All are on the same disk and driven by
-// the same generator, one thread with many connections, in turns and in one run.
+// the same generator (bench/connections.h: one thread, many connections), in turns and in one run.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -37,10 +37,12 @@ constexpr char kHelp[] =
     "\n"
     "  bench_wire                     all comparisons, about six minutes\n"
     "  bench_wire --seconds 0.5       quicker and rougher\n"
-    "  bench_wire --only synced       one part: synced, signed, relaxed, other\n"
+    "  bench_wire --only synced       one part: synced, signed, relaxed, beside\n"
     "  bench_wire --kind GetItem      one kind of request: UpdateItem, PutItem, GetItem\n"
     "  bench_wire --connections 64    only with so many connections: 1, 64 or 256\n"
-    "  bench_wire --dynoxide PROGRAM  also beside dynoxide, which keeps its data on disk\n"
+    "  bench_wire --beside COMMAND    beside another server with this protocol, such as\n"
+    "                                 'dynoxide serve -p {port} --db-path {folder}/data.db' or\n"
+    "                                 'npx dynalite --port {port} --path {folder}'\n"
     "  bench_wire --json FILE         adds a line of JSON for each comparison\n";
 
 // Items that are there before the reads.
@@ -190,31 +192,30 @@ class Port {
   std::unique_ptr<dynamodb::Service> service_;
 };
 
-// Starts dynoxide. The destructor ends it.
-class Dynoxide {
+// Starts a command that is another server with this protocol. The destructor ends it.
+class OtherServer {
  public:
-  Dynoxide(const std::string& program, const std::string& folder) : port_(FreePort()) {
+  OtherServer(const std::string& command, const std::string& folder) : port_(FreePort()) {
     std::filesystem::create_directories(folder);
-    const std::string port = std::to_string(port_);
-    const std::string file = folder + "/data.db";
+    const std::string line = "exec " + fmt::format(fmt::runtime(command), fmt::arg("port", port_),
+                                                   fmt::arg("folder", folder));
     process_ = ::fork();
     if (process_ == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // Also when the benchmark ends early.
-      ::execlp(program.c_str(), "dynoxide", "serve", "-p", port.c_str(), "--db-path", file.c_str(),
-               nullptr);
+      ::execlp("sh", "sh", "-c", line.c_str(), nullptr);
       ::_exit(1);
     }
-    for (int i = 0; i < 100 && !IsListening(); ++i) {
+    for (int i = 0; i < 200 && !IsListening(); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
-    if (!IsListening()) Give(program + " did not start");
+    if (!IsListening()) Give(command + " did not start");
   }
-  ~Dynoxide() {
+  ~OtherServer() {
     ::kill(process_, SIGTERM);
     ::waitpid(process_, nullptr, 0);
   }
-  Dynoxide(const Dynoxide&) = delete;
-  Dynoxide& operator=(const Dynoxide&) = delete;
+  OtherServer(const OtherServer&) = delete;
+  OtherServer& operator=(const OtherServer&) = delete;
   int port() const { return port_; }
 
  private:
@@ -275,7 +276,7 @@ class Load {
 
 // What is left out.
 struct Chosen {
-  std::string kind;  // Empty: every kind.
+  std::string kind;     // Empty: every kind.
   int connections = 0;  // 0: all numbers of connections.
 };
 
@@ -339,19 +340,25 @@ void FillRedis(int port) {
   }
 }
 
-// Requests that were made before the measurement, so that their signatures cost the generator
-// nothing. There are enough for `seconds`; the first are sent again when there are not, which only
-// reads and counters may.
+// Requests that were made before the measurement, so that their texts and signatures cost the
+// generator nothing. There are enough for all rounds; the first are sent again when there are not,
+// which only reads and counters may.
 class MadeAhead {
  public:
-  MadeAhead(const Sender& sender, const Kind& kind, size_t connections, double seconds) {
-    const auto count = static_cast<size_t>(seconds * 60'000) + connections;
+  template <typename Make>
+  MadeAhead(const Settings& settings, int connections, const Make& make) {
+    const double seconds = settings.seconds * settings.rounds;
+    const auto count = static_cast<size_t>(seconds * kMostASecond) + 2 * connections;
     requests_.reserve(count);
-    for (size_t i = 0; i < count; ++i) requests_.push_back(sender.Text(kind.call(i % connections)));
+    for (size_t i = 0; i < count; ++i) {
+      requests_.push_back(make(i % static_cast<size_t>(connections)));
+    }
   }
   const std::string& Next() { return requests_[next_++ % requests_.size()]; }
 
  private:
+  static constexpr double kMostASecond = 120'000;
+
   std::vector<std::string> requests_;
   size_t next_ = 0;
 };
@@ -366,32 +373,26 @@ bool CompareLatency(const std::string& name, const Load& ours, const Load& redis
   return met;
 }
 
-// All kinds on so many connections. Requests with real signatures are made ahead.
+// All kinds on so many connections.
 bool CompareWithRedis(const Settings& settings, const Port& port, int redis_port,
-                      const std::string& mode, const std::vector<Kind>& kinds, int connections,
-                      bool made_ahead) {
+                      const std::string& mode, const std::vector<Kind>& kinds, int connections) {
   bool met = true;
   for (const Kind& kind : kinds) {
     if (!kind.redis) continue;
-    std::unique_ptr<MadeAhead> ahead;
-    Load ours(port.port(), connections, IsWholeHttp, CheckHttp, [&](size_t connection) {
-      return made_ahead ? ahead->Next() : port.sender().Text(kind.call(connection));
+    MadeAhead requests(settings, connections, [&](size_t connection) {
+      return port.sender().Text(kind.call(connection));
     });
+    MadeAhead commands(settings, connections,
+                       [&](size_t connection) { return RedisCommand(kind.redis(connection)); });
+    Load ours(port.port(), connections, IsWholeHttp, CheckHttp,
+              [&](size_t) { return requests.Next(); });
     Load redis(redis_port, connections, IsWholeRedis, CheckRedis,
-               [&](size_t connection) { return RedisCommand(kind.redis(connection)); });
+               [&](size_t) { return commands.Next(); });
     const std::string name = fmt::format("{}, {}, {}", kind.name, mode, connections);
     const bool has_goal = connections == kMany && kind.goal_ratio > 0;
     met &= Compare(settings, {.name = name,
                               .unit = "/s",
-                              .ours =
-                                  [&] {
-                                    if (made_ahead) {
-                                      ahead = std::make_unique<MadeAhead>(
-                                          port.sender(), kind, static_cast<size_t>(connections),
-                                          settings.seconds);
-                                    }
-                                    return ours.Rate(settings.seconds);
-                                  },
+                              .ours = [&] { return ours.Rate(settings.seconds); },
                               .raw = [&] { return redis.Rate(settings.seconds); },
                               .goal_ratio = has_goal ? kind.goal_ratio : 0});
     met &= CompareLatency(name, ours, redis, has_goal);
@@ -399,7 +400,7 @@ bool CompareWithRedis(const Settings& settings, const Port& port, int redis_port
   return met;
 }
 
-bool CompareWithDynoxide(const Settings& settings, const Port& port, int other_port) {
+bool CompareWithOther(const Settings& settings, const Port& port, int other_port) {
   bool met = true;
   for (const Kind& kind : Kinds(15, 6)) {
     const auto load = [&](int at) {
@@ -409,7 +410,7 @@ bool CompareWithDynoxide(const Settings& settings, const Port& port, int other_p
     };
     const auto ours = load(port.port());
     const auto other = load(other_port);
-    met &= Compare(settings, {.name = fmt::format("{}, beside dynoxide, {}", kind.name, kMany),
+    met &= Compare(settings, {.name = fmt::format("{}, beside another, {}", kind.name, kMany),
                               .unit = "/s",
                               .ours = [&] { return ours->Rate(settings.seconds); },
                               .raw = [&] { return other->Rate(settings.seconds); },
@@ -420,9 +421,8 @@ bool CompareWithDynoxide(const Settings& settings, const Port& port, int other_p
 
 bool MeasureMode(const Settings& settings, const Chosen& chosen, const std::string& mode,
                  embedded::Durability durability, Port::Entry entry, std::vector<Kind> kinds) {
-  std::erase_if(kinds, [&](const Kind& kind) {
-    return !chosen.kind.empty() && kind.name != chosen.kind;
-  });
+  std::erase_if(kinds,
+                [&](const Kind& kind) { return !chosen.kind.empty() && kind.name != chosen.kind; });
   Folder folder("wire");
   Folder redis_folder("redis");
   const Port port(folder.path(), durability, entry);
@@ -433,24 +433,25 @@ bool MeasureMode(const Settings& settings, const Chosen& chosen, const std::stri
   bool met = true;
   for (const int connections : {1, kMany, 256}) {
     if (chosen.connections != 0 && connections != chosen.connections) continue;
-    met &= CompareWithRedis(settings, port, redis.port(), mode, kinds, connections,
-                            entry == Port::Entry::kSigned);
+    met &= CompareWithRedis(settings, port, redis.port(), mode, kinds, connections);
   }
   return met;
 }
 
-bool MeasureBesideDynoxide(const Settings& settings, const std::string& program) {
+bool MeasureBeside(const Settings& settings, const std::string& command) {
   Folder folder("wire");
-  Folder other_folder("dynoxide");
+  Folder other_folder("other");
   const Port port(folder.path(), embedded::Durability::kSynced, Port::Entry::kOpen);
-  const Dynoxide dynoxide(program, other_folder.path());
+  const OtherServer other(command, other_folder.path());
   Fill(port.port(), port.sender());
-  Fill(dynoxide.port(), port.sender());
-  return CompareWithDynoxide(settings, port, dynoxide.port());
+  Fill(other.port(), port.sender());
+  return CompareWithOther(settings, port, other.port());
 }
 
 int Main(int argc, char** argv) {
-  const Flags flags(argc, argv, kHelp, {"--seconds", "--rounds", "--only", "--kind", "--connections", "--json", "--dynoxide"});
+  const Flags flags(
+      argc, argv, kHelp,
+      {"--seconds", "--rounds", "--only", "--kind", "--connections", "--json", "--beside"});
   const Settings settings = flags.MeasuredFor();
   const Chosen chosen{.kind = flags.Text("--kind"),
                       .connections = std::atoi(flags.Text("--connections").c_str())};
@@ -461,19 +462,19 @@ int Main(int argc, char** argv) {
   fmt::print("{:<44} {:>12} {:>12} {:>7}  {}\n", "", "tidemark", "peer", "ratio", "goal");
   bool met = true;
   if (has("synced")) {
-    met &=
-        MeasureMode(settings, chosen, "synced", Durability::kSynced, Port::Entry::kOpen, Kinds(0.7, 0.8));
+    met &= MeasureMode(settings, chosen, "synced", Durability::kSynced, Port::Entry::kOpen,
+                       Kinds(0.7, 0.8));
   }
   if (has("signed")) {
-    met &=
-        MeasureMode(settings, chosen, "signed", Durability::kSynced, Port::Entry::kSigned, Kinds(0.55, 0));
+    met &= MeasureMode(settings, chosen, "signed", Durability::kSynced, Port::Entry::kSigned,
+                       Kinds(0.55, 0));
   }
   if (has("relaxed")) {
-    met &= MeasureMode(settings, chosen, "every second", Durability::kEverySecond, Port::Entry::kOpen,
-                       Kinds(0.8, 0));
+    met &= MeasureMode(settings, chosen, "every second", Durability::kEverySecond,
+                       Port::Entry::kOpen, Kinds(0.8, 0));
   }
-  if (has("other") && !flags.Text("--dynoxide").empty()) {
-    met &= MeasureBesideDynoxide(settings, flags.Text("--dynoxide"));
+  if (has("beside") && !flags.Text("--beside").empty()) {
+    met &= MeasureBeside(settings, flags.Text("--beside"));
   }
   fmt::print("{}\n", met ? "all goals met" : "some goals MISSED");
   return 0;

@@ -51,7 +51,7 @@ class Loop::State final : private ChannelOwner {
   void PauseAccepting();
   void Welcome(int socket, const Peer& peer);
   void TurnAway(int socket);
-  void DeliverReplies();
+  void EmptyMailbox();
   void Drain(std::chrono::milliseconds patience);
   void CloseAll();
   void EndIfDone();
@@ -81,7 +81,7 @@ Loop::State::State(const LoopContext& context, int listener, uint64_t first_id)
                    .clock = context.clock,
                    .observer = context.observer,
                    .mailbox = std::make_shared<Mailbox>(
-                       [this] { asio::post(io_, [this] { DeliverReplies(); }); }),
+                       [this] { asio::post(io_, [this] { EmptyMailbox(); }); }),
                    .ids = RequestIds(first_id),
                    .date = DateCache(context.clock),
                    .admission = &context.admission,
@@ -95,6 +95,7 @@ Loop::State::~State() {
 
 void Loop::State::Run() {
   connections_.mailbox->Open();
+  const Home::Here here(connections_.mailbox);
   WaitForClients();
   while (RunTurn()) {
   }
@@ -186,7 +187,8 @@ void Loop::State::Forget(uint64_t id, const std::string& admission_key) {
   EndIfDone();
 }
 
-void Loop::State::DeliverReplies() {
+void Loop::State::EmptyMailbox() {
+  connections_.mailbox->DoWork();
   for (Letter& letter : connections_.mailbox->Take()) {
     const auto found = channels_.find(letter.connection);
     if (found == channels_.end()) continue;

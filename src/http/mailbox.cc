@@ -17,9 +17,23 @@ void Mailbox::Deliver(Letter letter) {
     const std::lock_guard lock(mutex_);
     if (!open_) return;
     letters_.push_back(std::move(letter));
-    // One wake-up is enough: Take empties the whole box.
-    if (letters_.size() > 1) return;
+    if (std::exchange(is_woken_, true)) return;
   }
+  WakeAtEnd();
+}
+
+bool Mailbox::Add(std::function<void()> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!open_) return false;
+    work_.push_back(std::move(work));
+    if (std::exchange(is_woken_, true)) return true;
+  }
+  WakeAtEnd();
+  return true;
+}
+
+void Mailbox::WakeAtEnd() {
   Turn::AtEnd(this, [mailbox = shared_from_this()] { mailbox->Wake(); });
 }
 
@@ -35,15 +49,31 @@ void Mailbox::Open() {
   open_ = true;
 }
 
+void Mailbox::DoWork() {
+  std::vector<std::function<void()>> work;
+  {
+    const std::lock_guard lock(mutex_);
+    work = std::exchange(work_, {});
+  }
+  for (const auto& one : work) one();
+}
+
 std::vector<Letter> Mailbox::Take() {
   const std::lock_guard lock(mutex_);
+  // Work that was added after DoWork needs another wake-up, which is_woken_ would prevent.
+  is_woken_ = !work_.empty();
+  if (is_woken_) wake_();
   return std::exchange(letters_, {});
 }
 
 void Mailbox::Close() {
-  const std::lock_guard lock(mutex_);
-  open_ = false;
-  letters_.clear();
+  {
+    const std::lock_guard lock(mutex_);
+    open_ = false;
+    letters_.clear();
+  }
+  // Somebody may wait for what this work answers.
+  DoWork();
 }
 
 bool Mailbox::IsForCurrent(const Letter& letter) const {

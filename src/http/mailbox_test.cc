@@ -61,5 +61,35 @@ TEST_F(MailboxTest, ATurnOfAnotherThreadDelaysNothing) {
   EXPECT_EQ(woken_, 1);
 }
 
+// The loop is woken once for work and letters. Letters that the work delivers need no wake-up of
+// their own.
+TEST_F(MailboxTest, DoesWorkOfOtherThreads) {
+  EXPECT_TRUE(mailbox_->Add([this] { Deliver(2); }));
+  Deliver(1);
+  EXPECT_EQ(woken_, 1);
+  mailbox_->DoWork();
+  EXPECT_EQ(mailbox_->Take().size(), 2u);
+  EXPECT_EQ(woken_, 1);
+}
+
+// Work that comes between DoWork and Take is not forgotten.
+TEST_F(MailboxTest, WakesTheLoopAgainForWorkThatCameLate) {
+  Deliver(1);
+  mailbox_->DoWork();
+  EXPECT_TRUE(mailbox_->Add([] {}));
+  EXPECT_EQ(woken_, 1);
+  EXPECT_EQ(mailbox_->Take().size(), 1u);
+  EXPECT_EQ(woken_, 2);
+}
+
+// Somebody waits for the answer, also when the loop ends.
+TEST_F(MailboxTest, ClosingDoesTheWorkThatIsLeft) {
+  bool done = false;
+  EXPECT_TRUE(mailbox_->Add([&] { done = true; }));
+  mailbox_->Close();
+  EXPECT_TRUE(done);
+  EXPECT_FALSE(mailbox_->Add([] {}));
+}
+
 }  // namespace
 }  // namespace tidemark::http

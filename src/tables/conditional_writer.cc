@@ -130,7 +130,7 @@ class Tries {
 struct Submitted {
   Tables& tables;
   Sleeper& sleeper;
-  const ConditionalWrite write;
+  ConditionalWrite write;
   Tries tries;
 };
 

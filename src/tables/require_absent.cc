@@ -8,8 +8,11 @@ namespace tidemark::tables {
 
 void RequireAbsent(std::string_view partition_key, EpochSeconds now, PutRequest* put) {
   put->condition = "attribute_not_exists(#key) OR #ttl <= :now";
-  put->names = {{"#key", std::string(partition_key)}, {"#ttl", "ttl"}};
-  put->values = {{":now", item::Number::FromInt(now)}};
+  put->names.clear();
+  put->names.emplace("#key", partition_key);
+  put->names.emplace("#ttl", "ttl");
+  put->values.clear();
+  put->values.emplace(":now", item::Number::FromInt(now));
 }
 
 }  // namespace tidemark::tables

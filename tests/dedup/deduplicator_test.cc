@@ -26,7 +26,7 @@ class Process {
  public:
   explicit Process(Stage* stage, const DeduplicatorOptions& options = {})
       : random_(stage->random.Next()),
-        logger_({.format = LogFormat::kJson}, stage->clock, &log),
+        logger_({.level = LogLevel::kDebug, .format = LogFormat::kJson}, stage->clock, &log),
         dedup(options, &stage->claims,
               {.clock = stage->clock,
                .random = random_,

@@ -52,7 +52,7 @@ class RunnerTest : public ::testing::Test {
 
   Stage stage_;
   std::ostringstream log_;
-  Logger logger_{{.format = LogFormat::kText}, stage_.clock, &log_};
+  Logger logger_{{.level = LogLevel::kDebug, .format = LogFormat::kText}, stage_.clock, &log_};
   Deduplicator dedup_{{},
                       &stage_.claims,
                       {.clock = stage_.clock,

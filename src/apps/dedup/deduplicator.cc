@@ -56,7 +56,7 @@ class Deduplicator::State {
   // The status is what a new key gets: kClaimed to take it, kDone to mark it.
   Result<ClaimReply> Check(ClaimRequest request, RowStatus status);
   Later<std::optional<ClaimReply>> TryMarkWith(ClaimRequest request, const Effect& effect) {
-    return Try(std::move(request), RowStatus::kDone,
+    return Try(Own(std::move(request)), RowStatus::kDone,
                [&](const ClaimRequest& own) { return claims_.TryMarkWith(own, effect); });
   }
   Later<ClaimReply> Begin(ClaimRequest request, RowStatus status, WorkerPool* workers);
@@ -80,8 +80,11 @@ class Deduplicator::State {
   }
 
  private:
+  // A request with its nonce. The callbacks of a try share it.
+  using OwnRequest = std::shared_ptr<const ClaimRequest>;
+  OwnRequest Own(ClaimRequest request);
   template <typename Ask>
-  Later<std::optional<ClaimReply>> Try(ClaimRequest request, RowStatus status, const Ask& ask);
+  Later<std::optional<ClaimReply>> Try(OwnRequest request, RowStatus status, const Ask& ask);
   Result<ClaimReply> Decide(const ClaimRequest& request, RowStatus status);
   Result<ClaimReply> DecideAlone(const ClaimRequest& request, RowStatus status);
   Result<ClaimReply> DecideInMemory(const ClaimRequest& request, RowStatus status);
@@ -154,38 +157,42 @@ Result<ClaimReply> Deduplicator::State::Decide(const ClaimRequest& request, RowS
 // The usual case must not block. So it does not write back what memory decided, and does not let
 // memory decide: Check does both. The keys stay reserved until the answer is there.
 template <typename Ask>
-Later<std::optional<ClaimReply>> Deduplicator::State::Try(ClaimRequest request, RowStatus status,
+Later<std::optional<ClaimReply>> Deduplicator::State::Try(OwnRequest request, RowStatus status,
                                                           const Ask& ask) {
-  if (!VerifyKeys(request.keys) || !UsesStore(request.keys) || !IsStoreCurrent() ||
-      !Reserve(request.keys)) {
+  if (!VerifyKeys(request->keys) || !UsesStore(request->keys) || !IsStoreCurrent() ||
+      !Reserve(request->keys)) {
     return std::optional<ClaimReply>();
   }
   const auto start = clock_.Monotonic();
-  if (request.nonce.empty()) request.nonce = random_.Hex(kNonceBytes);
-  Later<std::optional<ClaimReply>> asked = ask(request);
+  Later<std::optional<ClaimReply>> asked = ask(*request);
   return std::move(asked).Then(
       [this, start, status, request = std::move(request)](Result<std::optional<ClaimReply>> reply) {
         // Remembered before the keys are free again. Otherwise a second delivery that cannot reach
         // the store would find neither, and memory would call the event new.
         if (reply && *reply) {
           Answered(reply);
-          Remember(request, status, **reply);
-          observer_.RecordCheck(request.keys.front(), **reply, clock_.Monotonic() - start);
+          Remember(*request, status, **reply);
+          observer_.RecordCheck(request->keys.front(), **reply, clock_.Monotonic() - start);
         }
-        Unreserve(request.keys);
+        Unreserve(request->keys);
         return reply;
       });
 }
 
-Later<ClaimReply> Deduplicator::State::Begin(ClaimRequest request, RowStatus status,
-                                             WorkerPool* workers) {
-  // The nonce tells Check that a write of the try whose reply was lost is this request's own.
+// The nonce tells a second look that a write of the try whose reply was lost is this request's own.
+Deduplicator::State::OwnRequest Deduplicator::State::Own(ClaimRequest request) {
   if (request.nonce.empty()) request.nonce = random_.Hex(kNonceBytes);
+  return std::make_shared<const ClaimRequest>(std::move(request));
+}
+
+Later<ClaimReply> Deduplicator::State::Begin(ClaimRequest given, RowStatus status,
+                                             WorkerPool* workers) {
+  const OwnRequest request = Own(std::move(given));
   return Try(request, status, [&](const ClaimRequest& own) { return claims_.TryTake(own, status); })
       .Then([this, request, status,
              workers](Result<std::optional<ClaimReply>> reply) -> Later<ClaimReply> {
         if (reply && *reply) return **std::move(reply);
-        return workers->Run([this, request, status] { return Check(request, status); });
+        return workers->Run([this, request, status] { return Check(*request, status); });
       });
 }
 

@@ -18,6 +18,13 @@ std::string_view LoggedResultOf(const Result<ClaimReply>& reply) {
   return reply->outcome == ClaimOutcome::kRefused ? "refused" : "duplicate";
 }
 
+// A busy server makes tens of thousands of checks a second, so the usual ones are not logged at the
+// default level.
+LogLevel LevelOf(const Result<ClaimReply>& reply) {
+  if (!reply) return LogLevel::kError;
+  return reply->fallback ? LogLevel::kInfo : LogLevel::kDebug;
+}
+
 }  // namespace
 
 Observer::Observer(const std::string& table, const Logger& logger, Metrics& metrics)
@@ -52,7 +59,7 @@ void Observer::RecordCheck(std::string_view key, const Result<ClaimReply>& reply
   const std::chrono::duration<double> seconds = latency;
   seconds_.Observe(seconds.count());
   checks_[reply ? static_cast<size_t>(reply->outcome) : kCheckLabels.size() - 1]->Add();
-  logger_.Log(reply ? LogLevel::kInfo : LogLevel::kError, "deduplication check",
+  logger_.Log(LevelOf(reply), "deduplication check",
               {{"key", key},
                {"result", LoggedResultOf(reply)},
                {"reason", reply ? std::string_view(reply->reason) : reply.error().message},

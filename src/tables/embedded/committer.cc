@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <semaphore>
 #include <utility>
+#include <vector>
 
+#include "base/home.h"
 #include "base/turn.h"
 
 namespace tidemark::embedded {
@@ -36,9 +38,46 @@ struct Committer::Waiter {
   // Shared, because the caller may return, and destroy this Waiter, before release() has returned.
   std::shared_ptr<std::binary_semaphore> wake = nullptr;
 
-  // For a submitted change.
+  // For a submitted change. `done` is called at the home of the caller, if it has one.
   std::unique_ptr<Change> owned = nullptr;
   std::function<void(Status)> done = nullptr;
+  std::shared_ptr<Home> home = nullptr;
+};
+
+// Submitted changes of a group that has been written. Those of one home are handed over together.
+class Committer::SubmittedByHome {
+ public:
+  void Add(std::unique_ptr<Waiter> waiter) {
+    Home* const home = waiter->home.get();
+    auto part = std::ranges::find(parts_, home, &Part::home);
+    if (part == parts_.end()) part = parts_.insert(part, {home, std::make_shared<Owned>()});
+    part->waiters->push_back(std::move(waiter));
+  }
+
+  void Answer() {
+    for (const auto& [home, waiters] : parts_) {
+      // Kept, because the home may answer at once, and the waiters are gone then.
+      const std::shared_ptr<Home> kept = waiters->front()->home;
+      const auto answer = [waiters = waiters] { AnswerAll(*waiters); };
+      if (home == nullptr || !home->Add(answer)) answer();
+    }
+  }
+
+ private:
+  using Owned = std::vector<std::unique_ptr<Waiter>>;
+  struct Part {
+    Home* home = nullptr;
+    std::shared_ptr<Owned> waiters;
+  };
+
+  static void AnswerAll(Owned& waiters) {
+    for (std::unique_ptr<Waiter>& waiter : waiters) {
+      waiter->done(std::move(waiter->outcome));
+      waiter.reset();
+    }
+  }
+
+  std::vector<Part> parts_;
 };
 
 Committer::Committer(Store* store, Catalog* catalog, PartitionCache* partitions, const Clock& clock,
@@ -112,6 +151,7 @@ void Committer::Submit(std::unique_ptr<Change> change, std::function<void(Status
   waiter->change = change.get();
   waiter->owned = std::move(change);
   waiter->done = std::move(done);
+  waiter->home = Home::OfThisThread();
   std::unique_lock lock(mutex_);
   if (queue_.size() >= kMaxWaiting) {
     lock.unlock();
@@ -188,16 +228,17 @@ void Committer::HandOn() {
 void Committer::Answer(const Waiters& group) {
   // So that the threads that get the answers are woken once for the whole group.
   const Turn turn;
+  SubmittedByHome submitted;
   for (Waiter* waiter : group) {
     if (waiter->done) {
-      const std::unique_ptr<Waiter> submitted(waiter);
-      submitted->done(std::move(submitted->outcome));
+      submitted.Add(std::unique_ptr<Waiter>(waiter));
     } else if (!waiter->leads) {
       // The waiter may be destroyed as soon as it is released, so the semaphore is copied first.
       const std::shared_ptr<std::binary_semaphore> wake = waiter->wake;
       wake->release();
     }
   }
+  submitted.Answer();
 }
 
 void Committer::Enqueue(Waiter* waiter) {
@@ -206,8 +247,8 @@ void Committer::Enqueue(Waiter* waiter) {
 }
 
 // Callers that block and were just answered often write again at once. Waiting for them a moment
-// lets more changes share the next sync, which takes far longer than this wait. A leader that had no
-// company in the last group does not wait, so that a single client is not slowed down. Submitted
+// lets more changes share the next sync, which takes far longer than this wait. A leader that had
+// no company in the last group does not wait, so that a single client is not slowed down. Submitted
 // changes come in turns of a loop, many at once: for them a wait only leaves the disk idle.
 void Committer::AwaitCompany() const {
   if (last_group_ <= 1) return;

@@ -42,7 +42,7 @@ class Committer {
  public:
   Committer(Store* store, Catalog* catalog, PartitionCache* partitions, const Clock& clock,
             const CommitterOptions& options, EngineMetrics* metrics);
-  // Waits until all submitted changes are answered.
+  // Waits until all submitted changes are answered, or handed over to the home of their caller.
   ~Committer();
 
   // Returns when the change is decided. If the change wrote rows, they are durable and visible
@@ -50,8 +50,9 @@ class Committer {
   // (the disk failed, so the change may or may not be on disk).
   Status Commit(Change* change, Reserve reserve = Reserve::kKeep);
 
-  // The same without waiting. `done` is called with the outcome on the thread of the leader, or on
-  // the calling thread when the change is refused at once. It must not block.
+  // The same without waiting. `done` is called with the outcome at the home of the calling thread
+  // (base/home.h), on the thread of the leader when it has none, or on the calling thread when the
+  // change is refused at once. It must not block.
   void Submit(std::unique_ptr<Change> change, std::function<void(Status)> done);
 
   // With Durability::kEverySecond: puts on disk what was acknowledged since the last sync.
@@ -62,6 +63,7 @@ class Committer {
 
  private:
   struct Waiter;
+  class SubmittedByHome;
   using Waiters = std::vector<Waiter*>;
 
   Status Admit(Reserve reserve) const;

@@ -2,13 +2,17 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <semaphore>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "base/home.h"
 #include "base/metrics.h"
 #include "base/turn.h"
 #include "tables/embedded/engine_metrics.h"
@@ -140,6 +144,75 @@ TEST_F(CommitterTest, WritesOfOneTurnShareASync) {
   }
   for (int id = 0; id < 30; ++id) answers.acquire();
   EXPECT_EQ(folder_.files().Count(FileCallKind::kSync), before + 1);
+}
+
+// A home whose loop the test runs by itself, until it ends.
+class ManualHome final : public Home {
+ public:
+  // `added` is released for each work.
+  explicit ManualHome(std::counting_semaphore<>* added) : added_(*added) {}
+
+  bool Add(std::function<void()> work) override {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return false;
+    work_.push_back(std::move(work));
+    added_.release();
+    return true;
+  }
+  size_t DoWork() {
+    std::unique_lock lock(mutex_);
+    const auto work = std::exchange(work_, {});
+    lock.unlock();
+    for (const auto& one : work) one();
+    return work.size();
+  }
+  void End() {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+
+ private:
+  std::counting_semaphore<>& added_;
+  std::mutex mutex_;
+  bool ended_ = false;
+  std::vector<std::function<void()>> work_;
+};
+
+// The thread that commits serves everybody, so it does not make the answers of a server's loop. It
+// hands all answers of a group over at once.
+TEST_F(CommitterTest, AnswersAtTheHomeOfTheCaller) {
+  Open();
+  std::counting_semaphore<> added_or_answered(0);
+  const auto home = std::make_shared<ManualHome>(&added_or_answered);
+  const Home::Here here(home);
+  std::vector<std::thread::id> answered_on;
+  {
+    const Turn turn;
+    for (int id = 0; id < 5; ++id) {
+      tables_->Submit(PutOf(id), std::nullopt).Then([&](const Result<tables::WriteReply>& reply) {
+        CHECK(reply.has_value() && reply->applied);
+        answered_on.push_back(std::this_thread::get_id());
+        added_or_answered.release();
+      });
+    }
+  }
+  added_or_answered.acquire();
+  EXPECT_EQ(home->DoWork(), 1u);
+  EXPECT_EQ(answered_on, std::vector(5, std::this_thread::get_id()));
+}
+
+TEST_F(CommitterTest, AnswersByItselfWhenTheHomeHasEnded) {
+  Open();
+  std::counting_semaphore<> answered(0);
+  const auto home = std::make_shared<ManualHome>(&answered);
+  const Home::Here here(home);
+  home->End();
+  tables_->Submit(PutOf(1), std::nullopt).Then([&](const Result<tables::WriteReply>& reply) {
+    CHECK(reply.has_value() && reply->applied);
+    answered.release();
+  });
+  answered.acquire();
+  EXPECT_TRUE(Has(1));
 }
 
 // A thread that blocks in its turn would wait for ever if what it submitted had no leader.
