@@ -1,6 +1,7 @@
 #include "apps/dedup/deduplicator.h"
 
 #include <chrono>
+#include <functional>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -98,7 +99,7 @@ TEST(DeduplicatorTest, MemoryDecidesWhenTheStoreIsUnavailable) {
   Switch store(&stage);
   store.Set(Throttled());
   const ClaimReply first = process.Mark("Ev1");
-  EXPECT_EQ(store.calls, 2 * 5);  // First the try and its retries, then the worker with its own.
+  EXPECT_EQ(store.calls, 5);  // One call and its four retries: nobody else retries.
   EXPECT_EQ(first.outcome, ClaimOutcome::kNew);
   EXPECT_TRUE(first.fallback);
   EXPECT_TRUE(first.claim->local);
@@ -106,6 +107,29 @@ TEST(DeduplicatorTest, MemoryDecidesWhenTheStoreIsUnavailable) {
   EXPECT_EQ(second.outcome, ClaimOutcome::kDone);
   EXPECT_EQ(second.reason, "In-memory duplicate check");
   EXPECT_EQ(process.Mark("Ev2").outcome, ClaimOutcome::kNew);
+}
+
+// Each of the four ways to the store makes one call and its four retries, and then no more until
+// the outage ends. Otherwise a store that has too much to do gets twice the load.
+TEST(DeduplicatorTest, OnePlaceRetriesWhileTheStoreIsUnavailable) {
+  const auto calls_of = [](const std::function<void(Process&)>& use) {
+    Stage stage;
+    Process process(&stage);
+    Switch store(&stage);
+    store.Set(Throttled());
+    use(process);
+    EXPECT_TRUE(process.dedup.in_fallback());
+    return store.calls;
+  };
+  EXPECT_EQ(calls_of([](Process& process) { process.Take("Ev1"); }), 5);
+  EXPECT_EQ(calls_of([](Process& process) { process.Mark("Ev1"); }), 5);
+  EXPECT_EQ(calls_of([](Process& process) { *TakeNow(process.dedup, {.keys = {"Ev1"}}); }), 5);
+  // As the front door: the mark with its effect, and then the claim.
+  EXPECT_EQ(calls_of([](Process& process) {
+              EXPECT_EQ(*process.dedup.TryMarkWith({.keys = {"Ev1"}}, {}).Wait(), std::nullopt);
+              EXPECT_TRUE(process.Take("Ev1").claim->local);
+            }),
+            5);
 }
 
 // Spec: 004-27

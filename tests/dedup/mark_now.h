@@ -1,4 +1,4 @@
-// Marks a key for a caller that waits for the answer.
+// Marks or takes a key as a caller that does not wait, and waits for the answer.
 #pragma once
 
 #include <utility>
@@ -8,9 +8,17 @@
 
 namespace tidemark::dedup {
 
-inline Result<ClaimReply> MarkNow(Deduplicator& dedup, ClaimRequest request) {
+inline WorkerPool& WorkersOfTests() {
   static WorkerPool workers({.threads = 4, .max_waiting = 1'000});
-  return dedup.Mark(std::move(request), &workers).Wait();
+  return workers;
+}
+
+inline Result<ClaimReply> MarkNow(Deduplicator& dedup, ClaimRequest request) {
+  return dedup.Mark(std::move(request), &WorkersOfTests()).Wait();
+}
+
+inline Result<ClaimReply> TakeNow(Deduplicator& dedup, ClaimRequest request) {
+  return dedup.Take(std::move(request), &WorkersOfTests()).Wait();
 }
 
 }  // namespace tidemark::dedup

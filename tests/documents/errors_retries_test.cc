@@ -2,6 +2,7 @@
 // spreads calls.
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/documents/world.h"
@@ -32,6 +33,22 @@ TEST(RetriesTest, ThrottlingIsTriedAgainFiveTimes) {
   EXPECT_TRUE(IsRetryable(loaded.error().code));
   EXPECT_EQ(calls, 6);
   EXPECT_EQ(world.sleeper.slept(), Waits({100, 200, 400, 800, 1600}));
+}
+
+// A write has the same tries as a read: its ConditionalWriter makes none of its own.
+TEST(RetriesTest, AWriteIsRetriedInOnePlace) {
+  World world;
+  int calls = 0;
+  for (const auto& [fault, tries] :
+       {std::pair(testing::Throttled(), 6), std::pair(testing::LostRequest(), 4)}) {
+    calls = 0;
+    world.tables.decide = [&, fault = fault](testing::Operation) {
+      ++calls;
+      return std::optional(fault);
+    };
+    EXPECT_FALSE(world.rows.Replace(world.NewContext(), std::nullopt, Row{.id = "CHG-1"}));
+    EXPECT_EQ(calls, tries);
+  }
 }
 
 // The waits of the seed for answers that do not come.

@@ -81,6 +81,16 @@ Result<ClaimReply> Claims::TakeAs(ClaimRequest request, RowStatus status) {
                     .reason = "Other callers are claiming it at the same time"};
 }
 
+// The answer of a try that got no reply. When the store is away, the caller must know it: the
+// retries have been made here, and the blocking call would make them all again. But whether an
+// effect was written is something that only the store can tell later.
+Result<std::optional<ClaimReply>> Claims::AnswerAfter(const Error& error, OnRefusal on_refusal) {
+  const bool has_unknown_effect =
+      on_refusal == OnRefusal::kUndecided && error.code == ErrorCode::kUnknown;
+  if (tables::IsAway(error.code) && !has_unknown_effect) return error;
+  return std::optional<ClaimReply>();
+}
+
 Later<std::optional<ClaimReply>> Claims::TryTakeAs(const ClaimRequest& request, RowStatus status,
                                                    const Effect& effect, OnRefusal on_refusal) {
   ClaimAttempt attempt = TRY(PrepareAttempt(request, status, terms(), runtime_.clock.NowSeconds()));
@@ -95,15 +105,16 @@ Later<std::optional<ClaimReply>> Claims::TryTakeAs(const ClaimRequest& request, 
       return row.owner == nonce && row.status == RowStatus::kDone;
     };
   }
+  using Answer = Result<std::optional<ClaimReply>>;
   // Half of the time is left for the blocking call, which the caller makes if this try does not
   // decide.
   return writer_.Submit(std::move(write), Deadline::After(runtime_.clock, options_.deadline / 2))
       .Then([attempt = std::move(attempt),
-             on_refusal](const Result<ConditionalReply>& reply) -> std::optional<ClaimReply> {
-        if (!reply) return std::nullopt;
+             on_refusal](const Result<ConditionalReply>& reply) -> Answer {
+        if (!reply) return AnswerAfter(reply.error(), on_refusal);
         Found found(attempt.keys.size());
-        if (reply->IsWritten()) return Granted(attempt, RowFor(attempt, 0, found));
-        if (on_refusal == OnRefusal::kUndecided) return std::nullopt;
+        if (reply->IsWritten()) return std::optional(Granted(attempt, RowFor(attempt, 0, found)));
+        if (on_refusal == OnRefusal::kUndecided) return std::optional<ClaimReply>();
         found = Refreshed(std::move(found), *reply, attempt.now);
         return AnswerOf(attempt, found);
       });

@@ -74,13 +74,15 @@ class Claims {
   // Like Mark, in one transaction with an effect, without blocking: both are applied or neither.
   // Answers kNew when the key was new and the conditions of the effect held, also after a lost
   // reply. nullopt means that it was another case or is not certain: call Take with the same nonce,
-  // which finds out.
+  // which finds out. An error for which IsAway holds: the retries did not reach the store, and
+  // nothing was written.
   Later<std::optional<ClaimReply>> TryMarkWith(const ClaimRequest& request, const Effect& effect) {
     return TryTakeAs(request, RowStatus::kDone, effect, OnRefusal::kUndecided);
   }
   // Tries Take (kClaimed) or Mark (kDone) with one write, without blocking. This decides if the key
   // is new, or if the row that refused the write has the answer. nullopt means that it is not
-  // decided: call Take or Mark with the same nonce.
+  // decided: call Take or Mark with the same nonce. An error for which IsAway holds: the store did
+  // not answer, also after the retries.
   Later<std::optional<ClaimReply>> TryTake(const ClaimRequest& request, RowStatus status) {
     return TryTakeAs(request, status, {}, OnRefusal::kJudge);
   }
@@ -120,6 +122,7 @@ class Claims {
   enum class OnRefusal { kUndecided, kJudge };
   Later<std::optional<ClaimReply>> TryTakeAs(const ClaimRequest& request, RowStatus status,
                                              const Effect& effect, OnRefusal on_refusal);
+  static Result<std::optional<ClaimReply>> AnswerAfter(const Error& error, OnRefusal on_refusal);
   std::vector<tables::TransactAction> ActionsFor(const ClaimAttempt& attempt, const Found& found,
                                                  const Effect& effect) const;
   tables::PutRequest PutFor(const ClaimAttempt& attempt, size_t index, const Found& found) const;

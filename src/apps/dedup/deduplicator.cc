@@ -53,8 +53,12 @@ class Deduplicator::State {
         pending_(options.max_memory),
         outage_(options.outage, &clock_) {}
 
-  // The status is what a new key gets: kClaimed to take it, kDone to mark it.
-  Result<ClaimReply> Check(ClaimRequest request, RowStatus status);
+  // The status is what a new key gets: kClaimed to take it, kDone to mark it. The time of the check
+  // counts from `start`.
+  Result<ClaimReply> Check(ClaimRequest request, RowStatus status, std::chrono::nanoseconds start);
+  Result<ClaimReply> Check(ClaimRequest request, RowStatus status) {
+    return Check(std::move(request), status, clock_.Monotonic());
+  }
   Later<std::optional<ClaimReply>> TryMarkWith(ClaimRequest request, const Effect& effect) {
     return Try(Own(std::move(request)), RowStatus::kDone,
                [&](const ClaimRequest& own) { return claims_.TryMarkWith(own, effect); });
@@ -126,8 +130,8 @@ class Deduplicator::State {
 
 // ---- Checks ----
 
-Result<ClaimReply> Deduplicator::State::Check(ClaimRequest request, RowStatus status) {
-  const auto start = clock_.Monotonic();
+Result<ClaimReply> Deduplicator::State::Check(ClaimRequest request, RowStatus status,
+                                              std::chrono::nanoseconds start) {
   // The nonce is chosen here and not in Claims: memory and the store must know the claim by the
   // same one.
   if (request.nonce.empty()) request.nonce = random_.Hex(kNonceBytes);
@@ -167,6 +171,9 @@ Later<std::optional<ClaimReply>> Deduplicator::State::Try(OwnRequest request, Ro
   Later<std::optional<ClaimReply>> asked = ask(*request);
   return std::move(asked).Then(
       [this, start, status, request = std::move(request)](Result<std::optional<ClaimReply>> reply) {
+        // An outage begins when the store did not answer. So Check, which the caller calls next,
+        // does not make the same retries again: memory decides.
+        if (!reply) Answered(reply);
         // Remembered before the keys are free again. Otherwise a second delivery that cannot reach
         // the store would find neither, and memory would call the event new.
         if (reply && *reply) {
@@ -175,7 +182,7 @@ Later<std::optional<ClaimReply>> Deduplicator::State::Try(OwnRequest request, Ro
           observer_.RecordCheck(request->keys.front(), **reply, clock_.Monotonic() - start);
         }
         Unreserve(request->keys);
-        return reply;
+        return reply ? *std::move(reply) : std::nullopt;
       });
 }
 
@@ -188,11 +195,13 @@ Deduplicator::State::OwnRequest Deduplicator::State::Own(ClaimRequest request) {
 Later<ClaimReply> Deduplicator::State::Begin(ClaimRequest given, RowStatus status,
                                              WorkerPool* workers) {
   const OwnRequest request = Own(std::move(given));
+  const auto start = clock_.Monotonic();
   return Try(request, status, [&](const ClaimRequest& own) { return claims_.TryTake(own, status); })
-      .Then([this, request, status,
+      .Then([this, request, status, start,
              workers](Result<std::optional<ClaimReply>> reply) -> Later<ClaimReply> {
         if (reply && *reply) return **std::move(reply);
-        return workers->Run([this, request, status] { return Check(*request, status); });
+        return workers->Run(
+            [this, request, status, start] { return Check(*request, status, start); });
       });
 }
 

@@ -58,8 +58,8 @@ class Deduplicator {
   // decided is written back.
   Later<std::optional<ClaimReply>> TryMarkWith(ClaimRequest request, const Effect& effect);
   // Take, and Mark as in Claims, for a caller that does not wait. If one write to the store does
-  // not decide, one of the workers makes the blocking call. The deduplicator must live until the
-  // answer.
+  // not decide, one of the workers makes the blocking call. If the store does not answer the write
+  // and its retries, memory decides. The deduplicator must live until the answer.
   Later<ClaimReply> Take(ClaimRequest request, WorkerPool* workers);
   Later<ClaimReply> Mark(ClaimRequest request, WorkerPool* workers);
   // Whether these two return at once, so that a thread that must not block may call them.

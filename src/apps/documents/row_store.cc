@@ -135,7 +135,12 @@ Status EnsureCacheTable(tables::Tables& tables, const std::string& table) {
 
 RowStore::RowStore(const DocumentsOptions& options, tables::Tables* tables, const Retrier* retrier,
                    const Runtime& runtime)
-    : options_(options), tables_(*tables), retrier_(*retrier), runtime_(runtime) {}
+    : options_(options),
+      tables_(*tables),
+      retrier_(*retrier),
+      runtime_(runtime),
+      // Without retries of its own: the Retrier has those of the seed, and the rate limit.
+      writer_(tables, {.max_retries = 0}, runtime) {}
 
 Result<std::optional<Row>> RowStore::Load(const Context& context, const std::string& id) {
   const auto item =

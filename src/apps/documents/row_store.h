@@ -141,8 +141,7 @@ class RowStore {
   const Retrier& retrier_;
   const Runtime runtime_;
   std::atomic<bool> trusted_ = true;
-  // Without retries of its own: the Retrier has those of the seed, and the rate limit.
-  tables::ConditionalWriter writer_{&tables_, {.max_retries = 0}, runtime_};
+  tables::ConditionalWriter writer_;
 };
 
 // IndexWalk goes over one or more parts of indexes, merged in the order of creation. It reads a
