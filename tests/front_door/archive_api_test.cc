@@ -429,6 +429,67 @@ TEST(ArchiveFilesTest, FilesOnASlowDiskDelayNoOtherRequest) {
   for (std::future<std::string>& file : files) EXPECT_EQ(file.get(), "content");
 }
 
+// Events that do not fit into a row wait for the disk of the objects, and so do their readers. The
+// other job's claims and the events that fit are answered meanwhile, by the only worker.
+TEST(ArchiveFilesTest, LargeEventsOnASlowDiskDelayNoOtherRequest) {
+  FrontDoor door([](api::ServiceOptions* options) {
+    FrontDoor::WithArchive(options);
+    options->workers = 1;
+  });
+  const FrontDoor::Ids ids = door.real_ids();
+  const auto large = [&](int i) {
+    const std::string block(300'000, 'x');
+    return FrontDoor::Callback(
+        fmt::format("EvLarge{}", i), ids,
+        fmt::format(R"({{"type":"message","channel":"{}","channel_type":"channel","user":"{}",)"
+                    R"("text":"large","ts":"170000010{}.000100","blocks":["{}","{}"]}})",
+                    ids.channel, ids.user, i, block, block));
+  };
+  const auto show = [&](int i) {
+    return door
+        .Call(Method::kGet, fmt::format("/api/v1/teams/{}/channels/{}/messages/170000010{}.000100",
+                                        ids.team, ids.channel, i))
+        .body;
+  };
+  ASSERT_EQ(door.Send(FrontDoor::Message("EvFirst", ids)).status, 200);
+  // Whoever is held, the others are answered.
+  const auto expect_others = [&](const std::string& round) {
+    auto others = std::async(std::launch::async, [&] {
+      EXPECT_EQ(door.Call(Method::kPost, "/api/v1/claims", R"({"key":")" + round + R"("})").status,
+                200);
+      EXPECT_EQ(door.Send(FrontDoor::Message("Ev" + round, ids)).status, 200);
+    });
+    EXPECT_EQ(others.wait_for(FrontDoor::kLongEnough), std::future_status::ready)
+        << round << " hold the only worker";
+    return others;
+  };
+  constexpr int kCount = 6;
+  {
+    HeldObjects held(&door.object_faults(), ObjectOperation::kPut);
+    std::vector<std::future<int>> events;
+    for (int i = 0; i < kCount; ++i) {
+      events.push_back(
+          std::async(std::launch::async, [&, i] { return door.Send(large(i)).status; }));
+    }
+    held.Await(1);
+    auto others = expect_others("writers");
+    held.Release();
+    for (std::future<int>& event : events) EXPECT_EQ(event.get(), 200);
+  }
+  {
+    HeldObjects held(&door.object_faults());
+    std::vector<std::future<std::string>> readers;
+    for (int i = 0; i < kCount; ++i) {
+      readers.push_back(std::async(std::launch::async, [&, i] { return show(i); }));
+    }
+    held.Await(1);
+    auto others = expect_others("readers");
+    held.Release();
+    for (std::future<std::string>& shown : readers) EXPECT_GT(shown.get().size(), 600'000u);
+  }
+  door.object_faults().decide = nullptr;
+}
+
 // Any member of a channel can choose the type, name and content of a file.
 TEST_F(ArchiveApiTest, ABrowserNeitherShowsNorRunsAFile) {
   int second = 0;

@@ -1,4 +1,5 @@
-// Holds every call that opens an object until the test releases them, as a disk that hangs does.
+// Holds every call that opens an object, or every call that puts one, until the test releases them,
+// as a disk that hangs does.
 //
 //   HeldObjects held(&objects);
 //   ... start requests ...
@@ -20,9 +21,10 @@ namespace tidemark::testing {
 class HeldObjects {
  public:
   // While no call of the objects is in progress.
-  explicit HeldObjects(FaultyObjects* objects) {
-    objects->decide = [state = state_](ObjectOperation operation) -> std::optional<ObjectFault> {
-      if (operation != ObjectOperation::kOpen) return std::nullopt;
+  explicit HeldObjects(FaultyObjects* objects, ObjectOperation held = ObjectOperation::kOpen) {
+    objects->decide = [state = state_,
+                       held](ObjectOperation operation) -> std::optional<ObjectFault> {
+      if (operation != held) return std::nullopt;
       std::unique_lock lock(state->mutex);
       ++state->count;
       state->changed.notify_all();

@@ -57,7 +57,10 @@ std::string_view ToString(ArchiveOutcome outcome) {
 
 Archive::Archive(ArchiveOptions options, tables::Tables* tables, const Runtime& runtime,
                  objects::Objects* objects)
-    : options_(std::move(options)), table_(tables, options_.table), runtime_(runtime) {
+    : options_(std::move(options)),
+      table_(tables, options_.table),
+      runtime_(runtime),
+      objects_(objects) {
   for (const ArchiveOutcome outcome : kAllOutcomes) {
     events_[static_cast<size_t>(outcome)] =
         &runtime.metrics.AddCounter({.name = "tidemark_archive_events_total",
@@ -67,7 +70,8 @@ Archive::Archive(ArchiveOptions options, tables::Tables* tables, const Runtime& 
   Counter& large_rows =
       runtime.metrics.AddCounter({.name = "tidemark_archive_large_rows_total",
                                   .help = "Rows that are larger than archive.warn-bytes."});
-  planner_ = std::make_unique<Planner>(options_, table_, objects, runtime.logger, large_rows);
+  const LargeEvents large_events = objects ? LargeEvents::kToObjects : LargeEvents::kDropped;
+  planner_ = std::make_unique<Planner>(options_, table_, large_events, runtime.logger, large_rows);
 }
 
 Archive::~Archive() = default;
@@ -104,6 +108,11 @@ Result<Plan> Archive::PlanNews(const slack::TeamId& team, const News& news) {
   return std::visit([&](const auto& known) { return planner_->For(team, known); }, news);
 }
 
+Status Archive::PutObjects(const std::vector<objects::PutRequest>& objects) {
+  for (const objects::PutRequest& object : objects) TRY(objects_->Put(object));
+  return Done{};
+}
+
 Result<bool> Archive::WasPublic(const Place& place) {
   return planner_->MayKeep(place, Scope::kAsk);
 }
@@ -112,6 +121,7 @@ Result<bool> Archive::WasPublic(const Place& place) {
 Result<ArchiveOutcome> Archive::StoreNews(const slack::TeamId& team, const News& news) {
   const auto round = [&]() -> Result<std::optional<ArchiveOutcome>> {
     Plan plan = TRY(PlanNews(team, news));
+    TRY(PutObjects(plan.objects));
     if (!plan.actions.empty() && !TRY(table_.Write({.actions = std::move(plan.actions)})))
       return std::nullopt;
     return plan.outcome;

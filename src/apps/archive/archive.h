@@ -5,6 +5,7 @@
 // again.
 //
 //   Plan plan = TRY(archive.PlanEvent(callback));
+//   TRY(archive.PutObjects(plan.objects));
 //   ... tables.TransactWrite({plan.actions + completion}) ...
 //
 // An event that is already stored gives a plan without actions, so a redelivery changes nothing.
@@ -56,6 +57,9 @@ enum class ToldChannel {
 struct Plan {
   ArchiveOutcome outcome = ArchiveOutcome::kUnchanged;
   std::vector<tables::TransactAction> actions = {};
+  // Raw events that are too large for a row. Put them before the actions, which name them. If the
+  // actions fail afterwards, an object stays, and the next delivery puts the same one.
+  std::vector<objects::PutRequest> objects = {};
 };
 
 class Archive {
@@ -73,6 +77,9 @@ class Archive {
                          ToldChannel channel = ToldChannel::kUnknown);
   // The same for news that did not come by an event: the import's.
   Result<Plan> PlanNews(const slack::TeamId& team, const News& news);
+
+  // Puts the objects of a plan. This may take as long as the disk of the objects needs.
+  Status PutObjects(const std::vector<objects::PutRequest>& objects);
 
   // Whether the channel is or was recorded as public, so that its events are kept.
   Result<bool> WasPublic(const Place& place);
@@ -94,6 +101,7 @@ class Archive {
   const ArchiveOptions options_;
   const ArchiveTable table_;
   const Runtime runtime_;
+  objects::Objects* const objects_;
   std::array<Counter*, kArchiveOutcomes> events_ = {};  // By outcome.
   std::unique_ptr<Planner> planner_;
 };

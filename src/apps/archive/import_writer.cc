@@ -316,6 +316,7 @@ Result<StoreCounts> ImportWriter::StoreNews(const slack::TeamId& team,
       ++(plan.actions.empty() ? counts.unchanged : counts.updated);
       continue;
     }
+    TRY(archive_->PutObjects(plan.objects));
     if (actions.size() + plan.actions.size() > tables::kMaxTransactActions) TRY(flush());
     together.push_back(&one);
     std::move(plan.actions.begin(), plan.actions.end(), std::back_inserter(actions));

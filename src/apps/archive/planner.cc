@@ -183,14 +183,14 @@ Result<Archive::Planner::Bodies> Archive::Planner::OlderBodies(const Message& me
 
 // These writes need no condition. A version changes only together with its message's row, and the
 // update of that row checks and raises the revision in the same transaction.
-Status Archive::Planner::AddVersions(const MessageState& state, const Bodies& known_older,
-                                     Plan* plan) {
+void Archive::Planner::AddVersions(const MessageState& state, const Bodies& known_older,
+                                   Plan* plan) {
   const Message& message = state.message;
   for (const auto& [version, body] : state.older) {
     const auto known = known_older.find(version);
     if (known != known_older.end() && known->second == body) continue;
     Version older{.place = message.place, .ts = message.ts, .body = body};
-    auto row = TRY(EncodeWithBody(older, &older.body));
+    auto row = EncodeWithBody(older, &older.body, plan);
     if (!row) continue;
     plan->actions.emplace_back(
         tables::PutRequest{.table = options_.table, .item = *std::move(row)});
@@ -202,17 +202,17 @@ Status Archive::Planner::AddVersions(const MessageState& state, const Bodies& kn
         tables::DeleteRequest{.table = options_.table,
                               .key = KeyOf(VersionsOf(message.place, message.ts), version.text())});
   }
-  return Done{};
 }
 
-// If the transaction fails afterwards, the object stays, and the next delivery writes the same one.
 template <typename T>
-Result<std::optional<item::Item>> Archive::Planner::EncodeWithBody(const T& state, Body* body) {
+std::optional<item::Item> Archive::Planner::EncodeWithBody(const T& state, Body* body, Plan* plan) {
   const bool is_large = item::SizeBytes(Encode(state)) > item::kMaxItemBytes - kRoomBytes;
-  if (is_large && objects_ != nullptr && body != nullptr && !body->raw_event.empty()) {
+  const bool has_objects = large_events_ == LargeEvents::kToObjects;
+  if (is_large && has_objects && body != nullptr && !body->raw_event.empty()) {
     const std::string key = RawEventKeyOf(state.place, state.ts, *body);
-    TRY(objects_->Put({.key = key, .bytes = body->raw_event, .content_type = "application/json"}));
-    body->raw_event.clear();
+    plan->objects.push_back({.key = key,
+                             .bytes = std::exchange(body->raw_event, {}),
+                             .content_type = "application/json"});
     body->raw_event_object = key;
   } else if (is_large && body != nullptr) {
     DropLargeParts(state, body);
@@ -223,10 +223,10 @@ Result<std::optional<item::Item>> Archive::Planner::EncodeWithBody(const T& stat
 Result<Plan> Archive::Planner::PlanMessage(MessageState state, const std::optional<item::Item>& row,
                                            const Bodies& known_older) {
   Message& message = state.message;
-  auto next = TRY(EncodeWithBody(message, message.body ? &*message.body : nullptr));
-  if (!next) return Plan{.outcome = ArchiveOutcome::kIncomplete};
   Plan plan;
-  TRY(AddVersions(state, known_older, &plan));
+  auto next = EncodeWithBody(message, message.body ? &*message.body : nullptr, &plan);
+  if (!next) return Plan{.outcome = ArchiveOutcome::kIncomplete};
+  AddVersions(state, known_older, &plan);
   if (row && plan.actions.empty() && !Differs(*row, *next)) return plan;
   AddRow(row ? &*row : nullptr, *std::move(next), &plan);
   return plan;
@@ -305,6 +305,7 @@ Status Archive::Planner::AddNotice(const slack::TeamId& team, MessageNews notice
   if (message.outcome != ArchiveOutcome::kStored) return Done{};
   plan->outcome = ArchiveOutcome::kStored;
   std::ranges::move(message.actions, std::back_inserter(plan->actions));
+  std::ranges::move(message.objects, std::back_inserter(plan->objects));
   return Done{};
 }
 

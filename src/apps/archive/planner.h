@@ -3,8 +3,7 @@
 // one transaction. Every action has a condition that holds only while the rows are as they were
 // read.
 //
-// It writes no row. Raw events that are too large for a row are put into objects, before the row
-// that names them is written. May be called from any thread.
+// It writes nothing. May be called from any thread.
 #pragma once
 
 #include <map>
@@ -20,14 +19,17 @@
 
 namespace tidemark::archive {
 
+// What becomes of a raw event that its row has no room for.
+enum class LargeEvents { kToObjects, kDropped };
+
 class Archive::Planner {
  public:
-  // All outlive this. `objects` may be null.
-  Planner(const ArchiveOptions& options, const ArchiveTable& table, objects::Objects* objects,
+  // All outlive this.
+  Planner(const ArchiveOptions& options, const ArchiveTable& table, LargeEvents large_events,
           const Logger& logger, Counter& large_rows)
       : options_(options),
         table_(table),
-        objects_(objects),
+        large_events_(large_events),
         logger_(logger),
         large_rows_(large_rows) {}
 
@@ -57,11 +59,11 @@ class Archive::Planner {
   Result<Bodies> OlderBodies(const Message& message, const MessageNews& news);
   Result<Plan> PlanMessage(MessageState state, const std::optional<item::Item>& row,
                            const Bodies& known_older);
-  Status AddVersions(const MessageState& state, const Bodies& known_older, Plan* plan);
-  // A message or a version as a row. A raw event that the row has no room for goes to an object.
-  // nullopt as EncodeToFit.
+  void AddVersions(const MessageState& state, const Bodies& known_older, Plan* plan);
+  // A message or a version as a row. A raw event that the row has no room for becomes an object of
+  // the plan. nullopt as EncodeToFit.
   template <typename T>
-  Result<std::optional<item::Item>> EncodeWithBody(const T& state, Body* body);
+  std::optional<item::Item> EncodeWithBody(const T& state, Body* body, Plan* plan);
 
   // Adds what is known under the channel's old id to the channel under its new id.
   Status JoinOldChannel(const Place& old_place, Channel* channel);
@@ -90,7 +92,7 @@ class Archive::Planner {
 
   const ArchiveOptions& options_;
   const ArchiveTable& table_;
-  objects::Objects* const objects_;
+  const LargeEvents large_events_;
   const Logger& logger_;
   Counter& large_rows_;
 };

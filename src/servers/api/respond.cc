@@ -92,6 +92,14 @@ http::RouteHandler AnswerWith(
 
 // On the thread of the route. The caller's name is set before the handler runs, for its audit
 // lines, and once more on the response, for the access log.
+http::RouteHandler RunOn(WorkerPool* workers, http::RouteHandler handler) {
+  if (workers == nullptr) return handler;
+  // The router keeps the request until it is answered.
+  return [workers, handler = std::move(handler)](const http::RoutedRequest& routed) {
+    return workers->Run([&handler, &routed] { return handler(routed); });
+  };
+}
+
 http::RouteHandler WithToken(TokenFile* tokens, http::RouteHandler handler, TokenScope needed) {
   return [tokens, needed, handler = std::move(handler)](
              const http::RoutedRequest& request) -> Later<http::Response> {

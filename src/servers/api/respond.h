@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/worker_pool.h"
 #include "http/message.h"
 #include "http/router.h"
 #include "servers/api/api_tokens.h"
@@ -25,6 +26,10 @@ http::RouteHandler AnswerJson(Work work);
 // For work with responses other than a 200 with JSON, such as a 404.
 http::RouteHandler AnswerWith(
     std::function<Result<http::Response>(const http::RoutedRequest&)> work);
+
+// Runs the handler on one of the workers, so that its waits use up these threads only. They outlive
+// what is returned. nullptr: on the thread that calls it.
+http::RouteHandler RunOn(WorkerPool* workers, http::RouteHandler handler);
 
 // Runs the handler for callers with a token, and answers all others with 401. A token that is good
 // for less than `needed` gets 403. The access log names the token, and the handler finds its name

@@ -157,16 +157,10 @@ std::string_view SafeType(std::string_view mimetype) {
   return found == kSafeTypes.end() ? kUnknownType : *found;
 }
 
-http::RouteHandler ServeFile(archive::Reader* reader, objects::Objects* objects,
-                             WorkerPool* workers) {
-  http::RouteHandler serve = AnswerWith([reader, objects](const http::RoutedRequest& routed) {
+http::RouteHandler ServeFile(archive::Reader* reader, objects::Objects* objects) {
+  return AnswerWith([reader, objects](const http::RoutedRequest& routed) {
     return Serve(routed, reader, objects);
   });
-  if (workers == nullptr) return serve;
-  // The router keeps the request until it is answered.
-  return [serve = std::move(serve), workers](const http::RoutedRequest& routed) {
-    return workers->Run([&serve, &routed] { return serve(routed); });
-  };
 }
 
 }  // namespace tidemark::api

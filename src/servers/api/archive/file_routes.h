@@ -9,17 +9,14 @@
 #include <string_view>
 
 #include "apps/archive/reader.h"
-#include "base/worker_pool.h"
 #include "http/router.h"
 #include "objects/objects.h"
 
 namespace tidemark::api {
 
-// The handler of …/messages/{ts}/files/{file}. It opens the file on one of the `workers`, because a
-// slow disk may block that. All outlive it. `objects` may be null: then there are no files.
-// `workers` may be null: then it works on the calling thread.
-http::RouteHandler ServeFile(archive::Reader* reader, objects::Objects* objects,
-                             WorkerPool* workers);
+// The handler of …/messages/{ts}/files/{file}. It opens the file on the calling thread, which a
+// slow disk may block. Both outlive it. `objects` may be null: then there are no files.
+http::RouteHandler ServeFile(archive::Reader* reader, objects::Objects* objects);
 
 // The value of Content-Disposition for a file of this name; `fallback` is used when it is empty.
 std::string DispositionOf(std::string_view name, std::string_view fallback);

@@ -388,14 +388,18 @@ Result<http::Response> Routes::RetryFiles(const RoutedRequest& routed) const {
 
 void AddArchiveRoutes(http::Router* router, const ArchiveRoutesParts& parts, TokenFile* tokens) {
   const auto routes = std::make_shared<const Routes>(parts);
-  const auto add_handler = [&](std::string pattern, auto handler,
-                               http::Method method = http::Method::kGet) {
-    http::RouteHandler asked = std::move(handler);
+  const auto add_on = [&](WorkerPool* workers, std::string pattern, http::RouteHandler handler,
+                          http::Method method) {
+    http::RouteHandler asked = RunOn(workers, std::move(handler));
     if (tokens != nullptr) asked = WithToken(tokens, std::move(asked));
     router->Add({.method = method,
                  .pattern = std::move(pattern),
                  .run = http::Run::kOnWorker,
                  .handler = std::move(asked)});
+  };
+  const auto add_handler = [&](std::string pattern, http::RouteHandler handler,
+                               http::Method method = http::Method::kGet) {
+    add_on(parts.read_workers, std::move(pattern), std::move(handler), method);
   };
   using Method = Result<std::string> (Routes::*)(const RoutedRequest&) const;
   const auto add = [&](std::string pattern, Method method) {
@@ -427,8 +431,8 @@ void AddArchiveRoutes(http::Router* router, const ArchiveRoutesParts& parts, Tok
   add("/api/v1/archive/status", &Routes::Status);
   add_lookup("/archives/{channel}/{link}", &Routes::Permalink);
   add(team + "/failed-files", &Routes::FailedFiles);
-  add_handler(channel + "/messages/{ts}/files/{file}",
-              ServeFile(parts.reader, parts.objects, parts.file_workers));
+  add_on(parts.file_workers, channel + "/messages/{ts}/files/{file}",
+         ServeFile(parts.reader, parts.objects), http::Method::kGet);
   add_handler(
       channel + "/messages/{ts}/retry-files",
       AnswerWith([routes](const RoutedRequest& routed) { return routes->RetryFiles(routed); }),

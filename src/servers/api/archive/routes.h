@@ -13,7 +13,7 @@
 //   GET /api/v1/teams/{team}/coverage
 //   GET /api/v1/teams/{team}/people                     as they are now, in the order of their ids
 //   GET /api/v1/teams/{team}/people/{user}
-//   GET /api/v1/teams/{team}/emoji                      the custom emoji, in the order of their
+//   GET /api/v1/teams/{team}/emoji                      the custom ones, in the order of their
 //   names GET /api/v1/teams/{team}/failed-files               messages whose files could not be
 //   fetched GET /api/v1/archive/status GET /archives/{channel}/p{ts}                       Slack's
 //   permalink, across changes of the id
@@ -43,8 +43,10 @@ struct ArchiveRoutesParts {
   archive::Ledger* ledger = nullptr;
   archive::State* state = nullptr;
   objects::Objects* objects = nullptr;  // nullptr: no files are served.
-  WorkerPool* file_workers = nullptr;   // nullptr: files are opened where their route runs.
-  tables::Tables* tables = nullptr;     // For the status, for retry-files, and for people.
+  // The threads that open files, and those of all other routes. nullptr: where the route runs.
+  WorkerPool* file_workers = nullptr;
+  WorkerPool* read_workers = nullptr;
+  tables::Tables* tables = nullptr;  // For the status, for retry-files, and for people.
   std::string table = "SlackArchive";
   const Clock* clock = nullptr;
 };

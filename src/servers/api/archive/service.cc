@@ -71,6 +71,7 @@ void ArchiveService::AddRoutes(http::Router* router, TokenFile* tokens) {
                     .state = &state_,
                     .objects = context_.objects,
                     .file_workers = &file_workers_,
+                    .read_workers = &read_workers_,
                     .tables = context_.tables,
                     .table = options_.archive.table,
                     .clock = &context_.runtime.clock},

@@ -72,8 +72,9 @@ class ArchiveService {
   slack::Downloader downloader_;
   archive::Files files_;
   archive::Processors processors_;
-  // A slow disk uses up these threads only.
+  // A slow disk, and large answers, use up these threads only.
   WorkerPool file_workers_{{.threads = 8, .max_waiting = 1024}};
+  WorkerPool read_workers_{{.threads = 16, .max_waiting = 2048}};
 };
 
 }  // namespace tidemark::api

@@ -1,5 +1,6 @@
 #include "servers/api/front_door/claimed_path.h"
 
+#include <memory>
 #include <utility>
 
 #include "apps/dedup/claim_rules.h"
@@ -40,6 +41,11 @@ EventOutcome OutcomeWithoutClaim(const dedup::ClaimReply& reply) {
       break;
   }
   return EventOutcome::kUnavailable;
+}
+
+IncomingEvent WithVerdict(IncomingEvent event, const gate::Verdict& verdict) {
+  event.in_public_channel = verdict.in_public_channel;
+  return event;
 }
 
 // Whether the event may be kept by what Slack says of its channel. Where Slack is not asked at all,
@@ -144,7 +150,11 @@ EventOutcome ClaimedPath::Promote(const IncomingEvent& event, const gate::Verdic
   if (*never_public) return EventOutcome::kNotPublic;
   const auto reply = parts_.dedup->Take(ClaimRequestFor(event));
   if (!reply) return LogFailure(event, "claiming it", reply.error());
-  if (reply->claim) return HandleChecked(event, *reply->claim, verdict);
+  if (reply->claim) {
+    const IncomingEvent checked = WithVerdict(event, verdict);
+    if (verdict.decision != gate::Decision::kAllow) return Refuse(checked, *reply->claim, verdict);
+    return Store(checked, *reply->claim, Plan(checked));
+  }
   // The caller deletes its copy of an event that was stored. After any other outcome (such as
   // kFailed, when another program gave up on the same key) its copy may be the only one.
   return reply->outcome == dedup::ClaimOutcome::kDone ? OutcomeWithoutClaim(*reply)
@@ -169,12 +179,23 @@ Later<EventOutcome> ClaimedPath::HandleClaimed(const IncomingEvent& event,
       });
 }
 
-EventOutcome ClaimedPath::HandleChecked(const IncomingEvent& event, const dedup::Claim& claim,
-                                        const gate::Verdict& verdict) {
-  IncomingEvent checked = event;
-  checked.in_public_channel = verdict.in_public_channel;
+Later<EventOutcome> ClaimedPath::HandleChecked(const IncomingEvent& event,
+                                               const dedup::Claim& claim,
+                                               const gate::Verdict& verdict) {
+  const IncomingEvent checked = WithVerdict(event, verdict);
   if (verdict.decision != gate::Decision::kAllow) return Refuse(checked, claim, verdict);
-  return Store(checked, claim);
+  auto plan = std::make_shared<Result<EventPlan>>(Plan(checked));
+  if (!*plan || (*plan)->objects.empty()) return Store(checked, claim, *std::move(plan));
+  return parts_.object_workers
+      ->Run([this, checked, claim, plan] { return Store(checked, claim, *std::move(plan)); })
+      .Then([this, checked, claim](Result<EventOutcome> outcome) {
+        // Too many such events are waiting.
+        return outcome ? *outcome : GiveUp(checked, claim, outcome.error());
+      });
+}
+
+Result<EventPlan> ClaimedPath::Plan(const IncomingEvent& event) const {
+  return parts_.planner->Plan(event).WithContext("reading the rows that it changes");
 }
 
 EventOutcome ClaimedPath::Refuse(const IncomingEvent& event, const dedup::Claim& claim,
@@ -194,21 +215,29 @@ EventOutcome ClaimedPath::Refuse(const IncomingEvent& event, const dedup::Claim&
   return acknowledged ? EventOutcome::kQuarantined : EventOutcome::kRefused;
 }
 
-EventOutcome ClaimedPath::Store(const IncomingEvent& event, const dedup::Claim& claim) {
-  const auto stored = tables::PlanAgain<EventOutcome>(tables::kPlanAgain, runtime_,
-                                                      [&] { return TryToStore(event, claim); });
+EventOutcome ClaimedPath::Store(const IncomingEvent& event, const dedup::Claim& claim,
+                                Result<EventPlan> plan) {
+  const auto round = [&, is_first = true]() mutable -> Result<std::optional<EventOutcome>> {
+    if (!std::exchange(is_first, false)) plan = Plan(event);
+    return TryToStore(TRY(plan), claim);
+  };
+  const auto stored = tables::PlanAgain<EventOutcome>(tables::kPlanAgain, runtime_, round);
   if (stored && *stored) return **stored;
+  return GiveUp(event, claim, stored ? TooBusy() : stored.error());
+}
+
+EventOutcome ClaimedPath::GiveUp(const IncomingEvent& event, const dedup::Claim& claim,
+                                 const Error& error) {
   // Released so that Slack's next delivery need not wait for the end of the lease. Should the
   // transaction have been applied although we got an error, the claim is completed, and a completed
   // claim cannot be released.
   (void)parts_.dedup->Release(claim);
-  return LogFailure(event, "storing it", stored ? TooBusy() : stored.error());
+  return LogFailure(event, "storing it", error);
 }
 
-Result<std::optional<EventOutcome>> ClaimedPath::TryToStore(const IncomingEvent& event,
+Result<std::optional<EventOutcome>> ClaimedPath::TryToStore(const EventPlan& plan,
                                                             const dedup::Claim& claim) {
-  const EventPlan plan =
-      TRY(parts_.planner->Plan(event).WithContext("reading the rows that it changes"));
+  TRY(parts_.planner->PutObjects(plan).WithContext("putting its objects"));
   if (claim.local) return TryToStoreLocally(plan, claim);
   std::vector<tables::TransactAction> actions = parts_.dedup->Completion(claim);
   const size_t completions = actions.size();

@@ -58,6 +58,7 @@ struct ClaimedPathParts {
   tables::Tables* tables = nullptr;
   const EventPlanner* planner = nullptr;
   WorkerPool* workers = nullptr;
+  WorkerPool* object_workers = nullptr;  // For events with objects, which wait for their disk.
   // Marks the time of an event as lost in the coverage.
   std::function<Status(const slack::EventCallback&)> note_gap = nullptr;
   // The same without its channel, which may be private: for the whole team.
@@ -84,15 +85,19 @@ class ClaimedPath {
   Later<EventOutcome> HandleClaimed(const IncomingEvent& event, const dedup::Claim& claim);
   // Whether nobody says that the channel of an event in quarantine is or was public.
   Result<bool> IsNeverPublic(const IncomingEvent& event, const gate::Verdict& verdict) const;
-  EventOutcome HandleChecked(const IncomingEvent& event, const dedup::Claim& claim,
-                             const gate::Verdict& verdict);
+  // On a worker: events with objects go on to the threads for them.
+  Later<EventOutcome> HandleChecked(const IncomingEvent& event, const dedup::Claim& claim,
+                                    const gate::Verdict& verdict);
   EventOutcome Refuse(const IncomingEvent& event, const dedup::Claim& claim,
                       const gate::Verdict& verdict);
-  EventOutcome Store(const IncomingEvent& event, const dedup::Claim& claim);
+  Result<EventPlan> Plan(const IncomingEvent& event) const;
+  // Begins with this plan, and plans again when another request was faster.
+  EventOutcome Store(const IncomingEvent& event, const dedup::Claim& claim, Result<EventPlan> plan);
+  // The event is not stored: makes its claim free. Returns kUnavailable.
+  EventOutcome GiveUp(const IncomingEvent& event, const dedup::Claim& claim, const Error& error);
   // One round of Store. nullopt: another request wrote one of the rows, so it must be planned
   // again.
-  Result<std::optional<EventOutcome>> TryToStore(const IncomingEvent& event,
-                                                 const dedup::Claim& claim);
+  Result<std::optional<EventOutcome>> TryToStore(const EventPlan& plan, const dedup::Claim& claim);
   Result<std::optional<EventOutcome>> TryToStoreLocally(const EventPlan& plan,
                                                         const dedup::Claim& claim);
   // Returns kUnavailable.

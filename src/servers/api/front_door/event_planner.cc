@@ -20,11 +20,16 @@ Result<EventPlan> EventPlanner::Plan(const IncomingEvent& event) const {
     archive::Plan archived = TRY(archive_->PlanEvent(event.callback, ChannelOf(event)));
     plan.archived = archived.outcome;
     plan.actions = std::move(archived.actions);
+    plan.objects = std::move(archived.objects);
   }
   if (inbox_ != nullptr) {
     plan.actions.emplace_back(inbox_->MakeEntry(event.key, event.callback, event.body));
   }
   return plan;
+}
+
+Status EventPlanner::PutObjects(const EventPlan& plan) const {
+  return archive_ != nullptr ? archive_->PutObjects(plan.objects) : Status(Done{});
 }
 
 // A channel that was public before it became private is still kept. An event may tell of that

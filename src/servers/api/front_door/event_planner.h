@@ -1,6 +1,6 @@
 // The EventPlanner gives the writes that store an event: the rows of the archive and the row of the
-// inbox. It writes nothing. The caller adds the row that marks the event as handled and writes all
-// of them in one transaction, so that a crash leaves all or none.
+// inbox. Plan writes nothing. The caller adds the row that marks the event as handled and writes
+// all of them in one transaction, so that a crash leaves all or none.
 //
 // The writes are conditional on the rows that were read. When a condition fails, another request
 // wrote such a row in between: plan again. May be called from any thread; Plan reads the tables and
@@ -21,6 +21,7 @@ namespace tidemark::api {
 struct EventPlan {
   std::vector<tables::TransactAction> actions;
   std::optional<archive::ArchiveOutcome> archived;  // nullopt: there is no archive.
+  std::vector<objects::PutRequest> objects = {};    // To be put before the actions are written.
 };
 
 class EventPlanner {
@@ -29,6 +30,8 @@ class EventPlanner {
   EventPlanner(archive::Archive* archive, const Inbox* inbox) : archive_(archive), inbox_(inbox) {}
 
   Result<EventPlan> Plan(const IncomingEvent& event) const;
+  // Puts the objects of the plan, and waits for their disk.
+  Status PutObjects(const EventPlan& plan) const;
 
   // Whether anything of the event may be written: its channel is or was public, by what the event,
   // the gate and the archive say. False when nobody says so.

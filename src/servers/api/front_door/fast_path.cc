@@ -19,6 +19,8 @@ Later<bool> FastPath::TryToStore(const IncomingEvent& event) const {
   const Result<EventPlan> plan = planner_.Plan(checked);
   // The claimed path will meet the same error, and says there what failed.
   if (!plan) return false;
+  // Objects are put by the claimed path, on threads of their own: their disk may be slow.
+  if (!plan->objects.empty()) return false;
   // The nonce of the delivery goes into the mark. Should the table's reply be lost, the claimed
   // path recognises the mark as this delivery's own and does not take it for a duplicate.
   return dedup_.TryMarkWith(ClaimRequestFor(event), plan->actions)

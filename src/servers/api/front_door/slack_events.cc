@@ -167,6 +167,7 @@ SlackEvents::SlackEvents(SlackEventsParts parts, gate::UnknownPolicy unknown,
            .tables = parts.tables,
            .planner = &planner_,
            .workers = parts.workers,
+           .object_workers = &object_workers_,
            .note_gap = [this](const slack::EventCallback& callback) { return NoteGap(callback); },
            .note_team_gap =
                [this](const slack::EventCallback& callback) { return NoteTeamGap(callback); }},

@@ -115,6 +115,9 @@ class SlackEvents {
 
   const SlackEventsParts parts_;
   const Runtime runtime_;
+  // Few threads: each waits for the disk of the objects, and its event is large. Other events, and
+  // other jobs, use other threads.
+  WorkerPool object_workers_{{.threads = 4, .max_waiting = 256}};
   const EventPlanner planner_;
   const FastPath fast_path_;
   ClaimedPath claimed_path_;
