@@ -2,10 +2,9 @@
 // with calls to Slack.
 //
 //   ListRequest request{.team = team, .limit = kLargestListPage};
-//   do {
-//     ... page = lists.ListUsers(token, request, deadline) ...
-//     request.cursor = page.next_cursor;
-//   } while (!request.cursor.empty());
+//   lists.ListUsers(token, request, deadline).Then([](Result<CallResult<ListPage<Person>>> page) {
+//     ... request.cursor = page.next_cursor, until that is empty ...
+//   });
 //
 // A page may have fewer entries than asked for, and even none, and still not be the last one: only
 // an empty cursor ends a list. A list is not a snapshot: what changes while it is read may be in it
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "base/deadline.h"
+#include "base/later.h"
 #include "base/secret.h"
 #include "slack/entities.h"
 
@@ -40,6 +40,8 @@ inline constexpr std::string_view kTooLarge = "too_large";
 // The value, or why the call failed.
 template <typename T>
 using CallResult = std::variant<T, CallError>;
+template <typename T>
+using LaterCall = Later<CallResult<T>>;
 
 // Each type is a list of its own. In a list of both types, Slack filters after it has cut the
 // pages, and returns many pages that are nearly empty.
@@ -60,14 +62,14 @@ struct ListPage {
 class Lists {
  public:
   virtual ~Lists() = default;
-  // Blocks until the page is there, not longer than the deadline. Entries without a valid id are
-  // left out. May be called from any thread.
-  virtual CallResult<ListPage<Conversation>> ListConversations(const Secret& token,
-                                                               ConversationType type,
-                                                               const ListRequest& request,
-                                                               const Deadline& deadline) = 0;
-  virtual CallResult<ListPage<Person>> ListUsers(const Secret& token, const ListRequest& request,
-                                                 const Deadline& deadline) = 0;
+  // One try, which does not block: the page comes later, on another thread, and not after the
+  // deadline. Entries without a valid id are left out. May be called from any thread.
+  virtual LaterCall<ListPage<Conversation>> ListConversations(const Secret& token,
+                                                              ConversationType type,
+                                                              const ListRequest& request,
+                                                              const Deadline& deadline) = 0;
+  virtual LaterCall<ListPage<Person>> ListUsers(const Secret& token, const ListRequest& request,
+                                                const Deadline& deadline) = 0;
 };
 
 }  // namespace tidemark::slack

@@ -154,7 +154,7 @@ MethodBudgets BudgetsOf(const WebApiOptions& options) {
 }  // namespace
 
 // Makes the calls. Budgets, retries and metrics are the same for all methods.
-class WebApi::Caller {
+class WebApi::Caller : public std::enable_shared_from_this<Caller> {
  public:
   Caller(WebApiOptions options, http::Client* client, const Runtime& runtime)
       : options_(std::move(options)),
@@ -180,7 +180,37 @@ class WebApi::Caller {
     return answers;
   }
 
+  // Makes one call, once, without blocking, and reads its answer.
+  template <typename T>
+  LaterCall<T> Submit(const Secret& token, const Call& call, const Deadline& deadline,
+                      CallResult<T> (*read)(const ApiAnswer&)) {
+    if (auto refused = Refuse(token, call, deadline)) return CallResult<T>(*std::move(refused));
+    return client_.Submit(RequestFor(token, call), deadline)
+        .Then([self = shared_from_this(), token, method = call.method,
+               read](Result<http::Exchange> exchange) -> Result<CallResult<T>> {
+          if (!exchange) return std::move(exchange).error();  // The client ends.
+          return read(self->Take(token, method, *std::move(exchange)).answer);
+        });
+  }
+
  private:
+  // Slack's answer, and its Retry-After when it is a 429.
+  struct Taken {
+    ApiAnswer answer;
+    std::optional<std::chrono::seconds> pause;
+  };
+  Taken Take(const Secret& token, ApiMethod method, http::Exchange exchange) {
+    const auto pause = http::RetryAfter(exchange.response.headers);
+    metrics_.Observe(method, exchange.took);
+    ApiAnswer answer = Judge(std::move(exchange));
+    Count(method, answer);
+    if (!answer.error || answer.error->failure != CallFailure::kRateLimited) {
+      return {std::move(answer), std::nullopt};
+    }
+    budgets_.Rest(token, method, pause);
+    return {std::move(answer), pause};
+  }
+
   // A call that Slack answered with 429, and its Retry-After.
   struct Limited {
     size_t index;
@@ -236,15 +266,11 @@ class WebApi::Caller {
     for (size_t i = 0; i < sent.size(); ++i) {
       const size_t index = sent[i];
       ApiAnswer& answer = (*answers)[index];
-      const auto pause = http::RetryAfter(exchanges[i].response.headers);
-      metrics_.Observe(calls[index].method, exchanges[i].took);
       const uint32_t attempts = answer.attempts + 1;
-      answer = Judge(std::move(exchanges[i]));
+      Taken taken = Take(token, calls[index].method, std::move(exchanges[i]));
+      answer = std::move(taken.answer);
       answer.attempts = attempts;
-      Count(calls[index].method, answer);
-      if (!answer.error || answer.error->failure != CallFailure::kRateLimited) continue;
-      budgets_.Rest(token, calls[index].method, pause);
-      limited.push_back({index, pause});
+      if (taken.pause) limited.push_back({index, *taken.pause});
     }
     return limited;
   }
@@ -345,7 +371,7 @@ std::vector<std::string> SplitScopes(std::string_view text) {
 }  // namespace
 
 WebApi::WebApi(WebApiOptions options, http::Client* client, const Runtime& runtime)
-    : caller_(std::make_unique<Caller>(std::move(options), client, runtime)) {}
+    : caller_(std::make_shared<Caller>(std::move(options), client, runtime)) {}
 
 WebApi::~WebApi() = default;
 
@@ -387,35 +413,47 @@ CallResult<ListPage<T>> ReadPage(const ApiAnswer& answer, std::string_view membe
   return page;
 }
 
-}  // namespace
-
-CallResult<ListPage<Conversation>> WebApi::ListConversations(const Secret& token,
-                                                             ConversationType type,
-                                                             const ListRequest& request,
-                                                             const Deadline& deadline) {
-  Call call = ListCall(ApiMethod::kConversationsList, request);
-  call.parameters.emplace_back(
-      "types", type == ConversationType::kPublic ? "public_channel" : "private_channel");
-  const auto answers = caller_->CallAll(token, {&call, 1}, deadline);
-  return ReadPage<Conversation>(answers.front(), "channels", &ReadConversation);
+CallResult<ListPage<Conversation>> ReadChannels(const ApiAnswer& answer) {
+  return ReadPage<Conversation>(answer, "channels", &ReadConversation);
 }
 
-CallResult<ListPage<Person>> WebApi::ListUsers(const Secret& token, const ListRequest& request,
-                                               const Deadline& deadline) {
-  const Call call = ListCall(ApiMethod::kUsersList, request);
-  const auto answers = caller_->CallAll(token, {&call, 1}, deadline);
-  return ReadPage<Person>(answers.front(), "members", &ReadPerson);
+CallResult<ListPage<Person>> ReadPeople(const ApiAnswer& answer) {
+  return ReadPage<Person>(answer, "members", &ReadPerson);
 }
 
-CallResult<AuthTest> WebApi::TestAuth(const Secret& token, const Deadline& deadline) {
-  const Call call = {.method = ApiMethod::kAuthTest};
-  const ApiAnswer answer = std::move(caller_->CallAll(token, {&call, 1}, deadline).front());
+CallResult<AuthTest> ReadAuth(const ApiAnswer& answer) {
   if (answer.error) return *answer.error;
   const Json root = answer.body->root();
   return AuthTest{.team_id = TextIn(root, "team_id"),
                   .user_id = TextIn(root, "user_id"),
                   .bot_id = TextIn(root, "bot_id"),
                   .scopes = SplitScopes(answer.headers.Find("X-OAuth-Scopes").value_or(""))};
+}
+
+}  // namespace
+
+LaterCall<ListPage<Conversation>> WebApi::ListConversations(const Secret& token,
+                                                            ConversationType type,
+                                                            const ListRequest& request,
+                                                            const Deadline& deadline) {
+  Call call = ListCall(ApiMethod::kConversationsList, request);
+  call.parameters.emplace_back(
+      "types", type == ConversationType::kPublic ? "public_channel" : "private_channel");
+  return caller_->Submit(token, call, deadline, &ReadChannels);
+}
+
+LaterCall<ListPage<Person>> WebApi::ListUsers(const Secret& token, const ListRequest& request,
+                                              const Deadline& deadline) {
+  return caller_->Submit(token, ListCall(ApiMethod::kUsersList, request), deadline, &ReadPeople);
+}
+
+CallResult<AuthTest> WebApi::TestAuth(const Secret& token, const Deadline& deadline) {
+  const Call call = {.method = ApiMethod::kAuthTest};
+  return ReadAuth(caller_->CallAll(token, {&call, 1}, deadline).front());
+}
+
+LaterCall<AuthTest> WebApi::TestAuthLater(const Secret& token, const Deadline& deadline) {
+  return caller_->Submit(token, {.method = ApiMethod::kAuthTest}, deadline, &ReadAuth);
 }
 
 CallResult<FileInfo> WebApi::GetFile(const Secret& token, const std::string& file,

@@ -1,13 +1,12 @@
 // WebApi calls Slack's Web API: team.info, users.info, conversations.info, users.list,
 // conversations.list, files.info, auth.test, and oauth.v2.access to refresh a token.
 //
-// Retries: only a call answered with 429 is made again. It waits for the longer of the policy's
-// wait (1, 2, 4 s) and Slack's Retry-After, if that ends before the deadline.
-// Budgets: each token and method has a budget of calls per minute below Slack's limit, and after a
-// 429 the method pauses for Retry-After. So a flood of unknown ids cannot use up the calls that
-// real ids need.
-// Tokens are sent only to the configured address, in the Authorization header; a refresh token is
-// sent in the body.
+// Retries: a call that blocks and is answered with 429 is made again. It waits for the longer of
+// the policy's wait (1, 2, 4 s) and Slack's Retry-After, if that ends before the deadline. Budgets:
+// each token and method has a budget of calls per minute below Slack's limit, and after a 429 the
+// method pauses for Retry-After. So a flood of unknown ids cannot use up the calls that real ids
+// need. Tokens are sent only to the configured address, in the Authorization header; a refresh
+// token is sent in the body.
 //
 // May be called from any thread.
 #pragma once
@@ -80,12 +79,14 @@ class WebApi final : public Directory, public Lists {
 
   std::vector<LookupReply> LookUp(const Secret& token, std::span<const Lookup> lookups,
                                   const Deadline& deadline) override;
-  CallResult<ListPage<Conversation>> ListConversations(const Secret& token, ConversationType type,
-                                                       const ListRequest& request,
-                                                       const Deadline& deadline) override;
-  CallResult<ListPage<Person>> ListUsers(const Secret& token, const ListRequest& request,
-                                         const Deadline& deadline) override;
+  LaterCall<ListPage<Conversation>> ListConversations(const Secret& token, ConversationType type,
+                                                      const ListRequest& request,
+                                                      const Deadline& deadline) override;
+  LaterCall<ListPage<Person>> ListUsers(const Secret& token, const ListRequest& request,
+                                        const Deadline& deadline) override;
   CallResult<AuthTest> TestAuth(const Secret& token, const Deadline& deadline);
+  // One try, which does not block.
+  LaterCall<AuthTest> TestAuthLater(const Secret& token, const Deadline& deadline);
   CallResult<FileInfo> GetFile(const Secret& token, const std::string& file,
                                const Deadline& deadline);
   // When no answer arrives, Slack may still have used up the refresh token.
@@ -93,7 +94,7 @@ class WebApi final : public Directory, public Lists {
 
  private:
   class Caller;
-  std::unique_ptr<Caller> caller_;
+  std::shared_ptr<Caller> caller_;  // Shared with the calls that are under way.
 };
 
 }  // namespace tidemark::slack

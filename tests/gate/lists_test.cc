@@ -27,18 +27,19 @@ using ::testing::IsEmpty;
 // Lists that the test writes. Each call takes the next answer; without one it is an empty list.
 class ScriptedLists final : public slack::Lists {
  public:
-  slack::CallResult<slack::ListPage<Conversation>> ListConversations(
+  slack::LaterCall<slack::ListPage<Conversation>> ListConversations(
       const Secret&, slack::ConversationType type, const slack::ListRequest& request,
-      const Deadline& deadline) override {
-    if (request.team == hanging) return Hang<Conversation>(deadline);
-    if (type == slack::ConversationType::kPrivate) return slack::ListPage<Conversation>{};
+      const Deadline&) override {
+    if (request.team.starts_with(hanging)) return Hang(request, &hung_channels);
+    using Page = slack::ListPage<Conversation>;
+    if (type == slack::ConversationType::kPrivate) return slack::CallResult<Page>(Page{});
     channel_requests.push_back(request);
     return Next(&channels);
   }
-  slack::CallResult<slack::ListPage<Person>> ListUsers(const Secret&,
-                                                       const slack::ListRequest& request,
-                                                       const Deadline& deadline) override {
-    if (request.team == hanging) return Hang<Person>(deadline);
+  slack::LaterCall<slack::ListPage<Person>> ListUsers(const Secret&,
+                                                      const slack::ListRequest& request,
+                                                      const Deadline&) override {
+    if (request.team.starts_with(hanging)) return Hang(request, &hung_users);
     user_requests.push_back(request);
     return Next(&users);
   }
@@ -47,16 +48,20 @@ class ScriptedLists final : public slack::Lists {
   std::deque<slack::CallResult<slack::ListPage<Person>>> users;
   std::vector<slack::ListRequest> channel_requests;
   std::vector<slack::ListRequest> user_requests;
-  std::string hanging = "";  // The team whose lists do not answer.
-  int hung = 0;
-  ManualClock* clock = nullptr;
+  // The teams whose ids begin so get no answer, until the test gives one.
+  std::string hanging = "none";
+  std::vector<Promise<slack::CallResult<slack::ListPage<Conversation>>>> hung_channels;
+  std::vector<Promise<slack::CallResult<slack::ListPage<Person>>>> hung_users;
+  std::vector<std::string> hung_cursors;
+  size_t hung() const { return hung_channels.size() + hung_users.size(); }
 
  private:
   template <typename T>
-  slack::CallResult<slack::ListPage<T>> Hang(const Deadline& deadline) {
-    ++hung;
-    clock->Advance(std::chrono::ceil<std::chrono::milliseconds>(deadline.Remaining()));
-    return CallError{CallFailure::kTimeout, "timeout"};
+  Later<T> Hang(const slack::ListRequest& request, std::vector<Promise<T>>* hung) {
+    hung_cursors.push_back(request.cursor);
+    auto [promise, later] = MakeLater<T>();
+    hung->push_back(std::move(promise));
+    return std::move(later);
   }
   template <typename T>
   T Next(std::deque<T>* answers) {
@@ -81,7 +86,7 @@ class ListsTest : public ::testing::Test {
   }
   void Walk() {
     roster_.Want(Triple().team);
-    walker_.Step();
+    walker_.Step(seconds(0));
   }
   Verdict Check(const gate::Subject& subject = Triple()) { return existence_->Check(subject); }
   std::vector<std::string> AskedIds() {
@@ -271,11 +276,11 @@ TEST_F(ListsTest, ADeniedListIsTriedAgainRarely) {
 TEST_F(ListsTest, ListsAreReadAgainWhileTheTeamIsActive) {
   ListBoth();
   stage_.clock.Advance(kListPeriod);
-  walker_.Step();
+  walker_.Step(seconds(0));
   EXPECT_EQ(lists_.user_requests.size(), 1u) << "no event since the walk began";
   stage_.clock.Advance(seconds(60));
   EXPECT_EQ(Check().decision, Decision::kAllow);
-  walker_.Step();
+  walker_.Step(seconds(0));
   EXPECT_EQ(lists_.user_requests.size(), 2u);
   Walk();
   EXPECT_EQ(lists_.user_requests.size(), 2u) << "not before the period is over";
@@ -292,24 +297,66 @@ TEST_F(ListsTest, ATeamThatDoesNotExistGetsNoWalk) {
   EXPECT_THAT(roster_.Teams(), ElementsAre(Triple().team)) << "its first event";
 }
 
-// All teams share the thread that reads lists.
-TEST_F(ListsTest, AHangingTeamHardlyDelaysTheOthers) {
-  lists_.clock = &stage_.clock;
+// All teams share the thread that reads lists. It does not wait for a team that gets no answer: no
+// time passes until the other team's lists are there.
+TEST_F(ListsTest, AHangingTeamDelaysNoOther) {
   lists_.hanging = "T0HANGS";
-  roster_.Want(slack::TeamId::Parse(lists_.hanging).value());
+  roster_.Want(slack::TeamId::Parse("T0HANGS").value());
   ListBoth();
-  EXPECT_EQ(lists_.hung, 1) << "one timeout in a round, not one for each list";
+  EXPECT_EQ(lists_.hung(), 3u);
   EXPECT_EQ(lists_.user_requests.size(), 1u);
-  for (int i = 0; i < 9; ++i) {
-    Walk();
-    stage_.clock.Advance(seconds(1));
+  EXPECT_EQ(Check().decision, Decision::kAllow);
+  EXPECT_THAT(AskedIds(), ElementsAre(kTeam)) << "the lists of the other team were read";
+  stage_.clock.Advance(kListPeriod);
+  Walk();
+  EXPECT_EQ(lists_.hung(), 3u) << "one call for each list at a time";
+  EXPECT_EQ(lists_.user_requests.size(), 2u);
+  // A timeout at last: the next try comes after a pause.
+  for (auto& promise : lists_.hung_users) {
+    promise.Fulfil(slack::CallResult<People>(CallError{CallFailure::kTimeout, "timeout"}));
   }
-  EXPECT_EQ(lists_.hung, 1) << "not before its pause is over";
-  for (int i = 0; i < 600; ++i) {
-    Walk();
-    stage_.clock.Advance(seconds(1));
+  Walk();
+  EXPECT_EQ(lists_.hung_users.size(), 1u);
+  stage_.clock.Advance(kListFailureWait);
+  Walk();
+  EXPECT_EQ(lists_.hung_users.size(), 2u);
+}
+
+// The calls under way are bounded. Those that had no room come first when there is some again, also
+// when the other teams have more pages.
+TEST_F(ListsTest, SlowTeamsTakeTurns) {
+  lists_.hanging = "T";
+  constexpr size_t kTeams = 20;
+  for (size_t i = 0; i < kTeams; ++i) {
+    roster_.Want(slack::TeamId::Parse("T0SLOW" + std::to_string(i)).value());
   }
-  EXPECT_LE(lists_.hung, 7) << "the pauses grow";
+  walker_.Step(seconds(0));
+  EXPECT_EQ(lists_.hung(), kMaxListCalls);
+  for (auto& promise : lists_.hung_channels) {
+    promise.Fulfil(slack::CallResult<Channels>(Channels{.next_cursor = "more"}));
+  }
+  for (auto& promise : lists_.hung_users) {
+    promise.Fulfil(slack::CallResult<People>(People{.next_cursor = "more"}));
+  }
+  walker_.Step(seconds(0));
+  EXPECT_EQ(lists_.hung(), 2 * kMaxListCalls);
+  EXPECT_EQ(std::ranges::count(lists_.hung_cursors, ""), 3 * kTeams) << "each team had its turn";
+}
+
+// A page that comes after the team got another token is not used.
+TEST_F(ListsTest, ALatePageOfAnOldTokenIsNotUsed) {
+  lists_.hanging = kTeam;
+  Walk();
+  ASSERT_EQ(lists_.hung_users.size(), 1u);
+  stage_.tokens.Set("xoxb-new");
+  Walk();
+  EXPECT_EQ(lists_.hung_users.size(), 2u);
+  lists_.hung_users[0].Fulfil(
+      slack::CallResult<People>(People{.entries = {{.id = kUser}}, .next_cursor = "of the old"}));
+  Walk();
+  EXPECT_FALSE(roster_.Find(Triple().team, stage_.tokens.Find(Triple().team)->generation,
+                            {slack::EntityKind::kUser, kUser}));
+  EXPECT_EQ(lists_.hung_users.size(), 2u) << "the page of the new token is still awaited";
 }
 
 // The time of a list cannot be compared with that of an invalidation after it.

@@ -29,6 +29,8 @@ inline constexpr size_t kMaxListedTeams = 1'000;
 inline constexpr size_t kMaxListed = 500'000;
 inline constexpr size_t kMaxFound = 10'000;
 
+// How many pages are asked for at the same time, of all teams together. A page may have megabytes.
+inline constexpr size_t kMaxListCalls = 30;
 // A team's lists are read again after this long, so that no entry reaches the end of its life.
 inline constexpr std::chrono::seconds kListPeriod(240);
 // The wait after our budget or Slack refused a page, after a failure (which doubles, up to the

@@ -14,8 +14,7 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-// Longer than the call itself may take, so that a wait that Slack asks for is not slept through
-// here: the walk goes on in a later step.
+// Longer than the call itself may take.
 constexpr std::chrono::seconds kPageDeadline(9);
 
 nanoseconds WaitAfter(uint32_t failures) {
@@ -46,38 +45,54 @@ std::string_view ListWalker::ToString(ListKind kind) {
 ListWalker::ListWalker(ListWalkerParts parts, const Runtime& runtime)
     : parts_(std::move(parts)), clock_(runtime.clock), logger_(runtime.logger) {}
 
-void ListWalker::Step() {
-  for (const slack::TeamId& team : parts_.roster->Teams()) StepTeam(team);
+void ListWalker::Step(nanoseconds patience) {
+  if (stopping_) return;
+  // What came since the last step, so that its next page is asked for now.
+  arrivals_.Handle(nanoseconds(0));
+  std::optional<slack::TeamId> without_room;
+  for (slack::TeamId& team : TeamsInTurn()) {
+    if (stopping_) return;
+    if (!StepTeam(team) && !without_room) without_room = std::move(team);
+  }
+  next_team_ = std::move(without_room);
+  arrivals_.Handle(patience);
 }
 
-void ListWalker::StepTeam(const slack::TeamId& team) {
+std::vector<slack::TeamId> ListWalker::TeamsInTurn() const {
+  std::vector<slack::TeamId> teams = parts_.roster->Teams();
+  if (!next_team_) return teams;
+  const auto next = std::ranges::find(teams, *next_team_);
+  std::rotate(teams.begin(), next, teams.end());
+  return teams;
+}
+
+bool ListWalker::StepTeam(const slack::TeamId& team) {
   const auto credential = parts_.tokens->Find(team);
-  if (!credential) return;
+  if (!credential) return true;
   TeamWalks& walks = teams_[team];
   const bool is_wanted = parts_.roster->TakeWanted(team);
   // What was listed with another token is not used any more.
   if (walks.credential != credential->generation) walks = {.credential = credential->generation};
   if (is_wanted) walks.wanted = clock_.Monotonic();
   for (const ListKind kind : kLists) {
-    if (stopping_) return;
     Walk& walk = walks.lists[kind];
     if (!IsDue(walks, walk)) continue;
-    ReadPage(team, *credential, kind, &walk);
-    // All teams share this thread. A team whose lists do not answer costs it one timeout in this
-    // round, and nothing more until the team's next try.
-    if (walk.timed_out) walks.next_try = walk.next_try;
+    if (arrivals_.expected() >= kMaxListCalls) return false;
+    AskForPage(team, *credential, kind, &walk);
   }
+  return true;
 }
 
 bool ListWalker::IsDue(const TeamWalks& team, const Walk& walk) const {
   const nanoseconds now = clock_.Monotonic();
-  if (now < walk.next_try || now < team.next_try) return false;
+  if (walk.is_asked || now < walk.next_try) return false;
   if (walk.is_under_way || !walk.has_begun) return true;
   return team.wanted > walk.began && now >= walk.began + kListPeriod;
 }
 
-void ListWalker::ReadPage(const slack::TeamId& team, const Credential& credential, ListKind kind,
-                          Walk* walk) {
+void ListWalker::AskForPage(const slack::TeamId& team, const Credential& credential, ListKind kind,
+                            Walk* walk) {
+  walk->is_asked = true;
   if (!walk->is_under_way) {
     walk->is_under_way = walk->has_begun = true;
     walk->began = clock_.Monotonic();
@@ -90,17 +105,35 @@ void ListWalker::ReadPage(const slack::TeamId& team, const Credential& credentia
       .team = team, .credential = credential.generation, .asked_at = clock_.NowSeconds()};
   const Deadline deadline = Deadline::After(clock_, kPageDeadline);
   if (kind == ListKind::kPeople) {
-    return Take(origin, kind, parts_.lists->ListUsers(credential.token, request, deadline), walk);
+    return Expect(origin, kind, parts_.lists->ListUsers(credential.token, request, deadline));
   }
   const auto type =
       kind == ListKind::kPublicChannels ? ConversationType::kPublic : ConversationType::kPrivate;
-  Take(origin, kind, parts_.lists->ListConversations(credential.token, type, request, deadline),
-       walk);
+  Expect(origin, kind, parts_.lists->ListConversations(credential.token, type, request, deadline));
+}
+
+template <typename T>
+void ListWalker::Expect(const PageOrigin& origin, ListKind kind,
+                        slack::LaterCall<slack::ListPage<T>> answer) {
+  using Answer = slack::CallResult<slack::ListPage<T>>;
+  arrivals_.Expect<Answer>(std::move(answer), [this, origin, kind](const Result<Answer>& page) {
+    Walk* const walk = FindWalk(origin, kind);
+    if (walk == nullptr) return;
+    walk->is_asked = false;
+    Take<T>(origin, kind, page ? *page : CallError{CallFailure::kOther, page.error().message},
+            walk);
+  });
+}
+
+ListWalker::Walk* ListWalker::FindWalk(const PageOrigin& origin, ListKind kind) {
+  const auto team = teams_.find(origin.team);
+  if (team == teams_.end() || team->second.credential != origin.credential) return nullptr;
+  return &team->second.lists[kind];
 }
 
 template <typename T>
 void ListWalker::Take(const PageOrigin& origin, ListKind kind,
-                      slack::CallResult<slack::ListPage<T>> answer, Walk* walk) {
+                      const slack::CallResult<slack::ListPage<T>>& answer, Walk* walk) {
   if (const auto* error = std::get_if<CallError>(&answer)) return Fail(origin, kind, *error, walk);
   const auto& page = std::get<slack::ListPage<T>>(answer);
   // The same page would come again, without an end.
@@ -135,14 +168,12 @@ void ListWalker::End(const std::vector<slack::Lookup>& ended) {
 // pages are tried again: what made a page too slow may have passed.
 void ListWalker::Advance(const std::string& next_cursor, Walk* walk) const {
   walk->failures = 0;
-  walk->timed_out = false;
   walk->cursor = next_cursor;
   walk->is_under_way = !next_cursor.empty();
   if (!walk->is_under_way) walk->limit = std::min(walk->limit * 2, slack::kLargestListPage);
 }
 
 void ListWalker::Fail(const PageOrigin& origin, ListKind kind, const CallError& error, Walk* walk) {
-  walk->timed_out = error.failure == CallFailure::kTimeout;
   if (error.failure == CallFailure::kRateLimited) {
     walk->next_try = clock_.Monotonic() + kListBudgetWait;
     return;

@@ -10,25 +10,40 @@ namespace {
 
 constexpr std::chrono::seconds kAuthDeadline(5);
 constexpr std::chrono::seconds kWaitAfterFailure(30);
+// At the same time.
+constexpr size_t kMaxAuthCalls = 30;
 
 }  // namespace
 
-void TeamFinder::Step() {
-  if (stopping_ || clock_.Monotonic() < next_try_) return;
+void TeamFinder::Step(std::chrono::nanoseconds patience) {
+  if (stopping_) return;
   for (const Credential& credential : parts_.tokens->All()) {
-    if (stopping_) return;
-    if (known_credentials_.contains(credential.generation)) continue;
-    const auto answer =
-        parts_.web_api->TestAuth(credential.token, Deadline::After(clock_, kAuthDeadline));
-    const auto* const auth = std::get_if<slack::AuthTest>(&answer);
-    if (auth == nullptr) {
-      // The other tokens do not wait for it.
-      next_try_ = clock_.Monotonic() + kWaitAfterFailure;
-      continue;
-    }
-    known_credentials_.insert(credential.generation);
-    if (const auto team = slack::TeamId::Parse(auth->team_id)) Want(*team, credential);
+    if (arrivals_.expected() < kMaxAuthCalls) Ask(credential);
   }
+  arrivals_.Handle(patience);
+}
+
+void TeamFinder::Ask(const Credential& credential) {
+  if (known_credentials_.contains(credential.generation)) return;
+  const auto next_try = next_tries_.find(credential.generation);
+  if (next_try != next_tries_.end() && clock_.Monotonic() < next_try->second) return;
+  if (!asked_credentials_.insert(credential.generation).second) return;
+  using Answer = slack::CallResult<slack::AuthTest>;
+  arrivals_.Expect<Answer>(
+      parts_.web_api->TestAuthLater(credential.token, Deadline::After(clock_, kAuthDeadline)),
+      [this, credential](const Result<Answer>& answer) { Take(credential, answer); });
+}
+
+void TeamFinder::Take(const Credential& credential,
+                      const Result<slack::CallResult<slack::AuthTest>>& answer) {
+  asked_credentials_.erase(credential.generation);
+  const auto* const auth = answer ? std::get_if<slack::AuthTest>(&*answer) : nullptr;
+  if (auth == nullptr) {
+    next_tries_[credential.generation] = clock_.Monotonic() + kWaitAfterFailure;
+    return;
+  }
+  known_credentials_.insert(credential.generation);
+  if (const auto team = slack::TeamId::Parse(auth->team_id)) Want(*team, credential);
 }
 
 void TeamFinder::Want(const slack::TeamId& team, const Credential& credential) {

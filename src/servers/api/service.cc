@@ -36,6 +36,8 @@ constexpr std::chrono::seconds kQuarantineRound(10);
 constexpr std::chrono::seconds kBeatRound(10);
 // A page of each of Slack's lists a second; the budget allows twenty a minute.
 constexpr std::chrono::seconds kListsRound(1);
+// Longer than a call for a page may take. For callers that read the lists themselves.
+constexpr std::chrono::seconds kLongestListCall(10);
 // The archive's stream is processed more often, because people wait for its results.
 constexpr std::chrono::milliseconds kArchiveRound(200);
 // Readers also finish interrupted writes of documents, so this may wait longer.
@@ -262,7 +264,8 @@ void Service::State::StartBackground() {
     rotation_.emplace(kRotationRound, context_.runtime.logger, [this] { slack_.rotating->Step(); });
   }
   if (options_.lists) {
-    lists_rounds_.emplace(kListsRound, context_.runtime.logger, [this] { lists_.Step(); });
+    lists_rounds_.emplace(kListsRound, context_.runtime.logger,
+                          [this] { lists_.Step(kListsRound); });
   }
   if (documents_) {
     Repeat(&documents_rounds_, "housekeeping of documents", kDocumentsRound,
@@ -304,7 +307,7 @@ Status Service::State::SampleDocuments() {
 }
 
 void Service::State::ReadLists() {
-  if (options_.lists) lists_.Step();
+  if (options_.lists) lists_.Step(kLongestListCall);
 }
 
 Status Service::State::Recheck() {

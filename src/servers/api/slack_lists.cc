@@ -33,9 +33,9 @@ SlackLists::SlackLists(const SlackListsParts& parts, const Runtime& runtime)
       teams_({.web_api = parts.web_api, .tokens = parts.tokens, .roster = parts.roster}, runtime),
       walker_(WalkerPartsOf(parts, &names_), runtime) {}
 
-void SlackLists::Step() {
-  teams_.Step();
-  walker_.Step();
+void SlackLists::Step(std::chrono::nanoseconds patience) {
+  teams_.Step(patience);
+  walker_.Step(patience);
   // Taken also without an archive, so that they do not pile up.
   const std::vector<gate::Found> found = roster_.TakeFound();
   if (names_) names_->Keep(found);

@@ -1,10 +1,11 @@
 // SlackLists is the background work with Slack's lists: the gate finds the teams of the bot tokens
 // and reads their lists, and the archive gets the names in them.
 //
-// Call Step every second, from one thread. It blocks while it waits for Slack. Stop may be called
-// from any thread.
+// Call Step every second, from one thread. A team for which Slack does not answer delays no other.
+// Stop may be called from any thread.
 #pragma once
 
+#include <chrono>
 #include <optional>
 
 #include "apps/gate/existence.h"
@@ -31,8 +32,10 @@ class SlackLists {
  public:
   SlackLists(const SlackListsParts& parts, const Runtime& runtime);
 
-  void Step();
-  // A running Step ends after its page, and later calls ask Slack nothing.
+  // Waits for Slack's answers, twice for the patience at most. What comes later is handled by a
+  // later Step.
+  void Step(std::chrono::nanoseconds patience);
+  // A running Step ends soon, and later calls ask Slack nothing.
   void Stop();
 
  private:
