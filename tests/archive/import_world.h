@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <zip.h>
 
 #include "apps/archive/archive.h"
 #include "apps/archive/attributes.h"
@@ -28,6 +27,7 @@
 #include "tests/support/print_items.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test_runtime.h"
+#include "tests/support/write_zip.h"
 
 namespace tidemark::archive {
 
@@ -63,19 +63,7 @@ inline void WriteFolder(const ExportTexts& texts, const std::string& folder) {
   }
 }
 
-inline void WriteZip(const ExportTexts& texts, const std::string& path) {
-  int code = 0;
-  zip_t* archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
-  CHECK(archive != nullptr);
-  for (const auto& [name, text] : texts) {
-    zip_source_t* source = zip_source_buffer(archive, text.data(), text.size(), 0);
-    const zip_int64_t index = zip_file_add(archive, name.c_str(), source, ZIP_FL_ENC_UTF_8);
-    CHECK(index >= 0);
-    // As it is, so that a test finds its text in the file.
-    zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
-  }
-  CHECK(zip_close(archive) == 0);
-}
+using tidemark::testing::WriteZip;
 
 class ImportWorld {
  public:

@@ -163,9 +163,13 @@ void AddImport(CLI::App& parent, Action* action) {
   auto [command, options] = AddCommand<ImportCommandOptions>(
       parent,
       {"import", "Import an export of Slack; what is already stored stays as it is",
-       "tidemark archive import export.zip --progress"},
+       "tidemark archive import export.zip --progress\n"
+       "  tidemark archive import export.zip --server http://127.0.0.1:8080"},
       action, &ImportArchive);
-  command->add_option("export", options->path, "The zip file, or the folder it was unpacked into")
+  command
+      ->add_option("export", options->path,
+                   "The zip file, or the folder it was unpacked into; with --server, the zip file, "
+                   "which is sent to the server")
       ->required();
   command
       ->add_option("--team", options->teams,
@@ -177,9 +181,9 @@ void AddImport(CLI::App& parent, Action* action) {
                     "Also import private channels and direct messages, if the export has them");
   command->add_flag("--dry-run", options->dry_run,
                     "Show what would be imported, and write nothing");
-  AddProgress(*command, options->folder);
+  AddProgress(*command, options->source.folder);
   AddOutput(*command, options->output);
-  AddFolder(*command, options->folder);
+  AddSource(*command, options->source);
 }
 
 }  // namespace

@@ -9,11 +9,12 @@
 #include <fmt/ranges.h>
 
 #include "apps/archive/import.h"
-#include "base/json.h"
 #include "programs/archive/folder.h"
+#include "programs/archive/import_at_server.h"
 #include "programs/interruption.h"
 #include "programs/output.h"
 #include "programs/progress.h"
+#include "servers/api/archive/import_json.h"
 
 namespace tidemark::programs {
 
@@ -38,6 +39,10 @@ std::string Describe(const ImportProgress& progress, double seconds) {
   return text;
 }
 
+archive::ImportMode ModeOf(const ImportCommandOptions& options) {
+  return options.dry_run ? archive::ImportMode::kDryRun : archive::ImportMode::kStore;
+}
+
 Result<ImportReport> Run(const ImportCommandOptions& options, ArchiveFolder* folder) {
   SystemClock clock;
   archive::ImportParts parts{.clock = &clock};
@@ -51,78 +56,34 @@ Result<ImportReport> Run(const ImportCommandOptions& options, ArchiveFolder* fol
   ImportProgress so_far;
   const Interruption interruption;
   const auto started = std::chrono::steady_clock::now();
-  Progress progress(options.folder.progress,
+  Progress progress(options.source.folder.progress,
                     [&] { return Describe(so_far, SecondsSince(started)); });
-  return archive::ImportExport(
-      options.path,
-      {.teams = options.teams,
-       .with_private = options.with_private,
-       .mode = options.dry_run ? archive::ImportMode::kDryRun : archive::ImportMode::kStore,
-       .is_stopped = [&] { return interruption.IsAsked(); }},
-      parts, &so_far);
+  return archive::ImportExport(options.path,
+                               {.teams = options.teams,
+                                .with_private = options.with_private,
+                                .mode = ModeOf(options),
+                                .is_stopped = [&] { return interruption.IsAsked(); }},
+                               parts, &so_far);
 }
 
 // nullptr for a dry run when there is no archive yet.
 Result<std::unique_ptr<ArchiveFolder>> OpenFor(const ImportCommandOptions& options) {
-  if (!options.dry_run) return ArchiveFolder::Open(options.folder, Use::kCreate);
-  auto folder = ArchiveFolder::Open(options.folder, Use::kRead);
+  if (!options.dry_run) return ArchiveFolder::Open(options.source.folder, Use::kCreate);
+  auto folder = ArchiveFolder::Open(options.source.folder, Use::kRead);
   if (!folder && folder.error().code == ErrorCode::kNotFound) {
     return std::unique_ptr<ArchiveFolder>();
   }
   return folder;
 }
 
-std::string ToJson(const ImportReport& report, bool dry_run) {
-  std::string text;
-  JsonWriter writer(&text);
-  const auto count = [&](std::string_view name, uint64_t value) {
-    writer.Key(name);
-    writer.Int(static_cast<int64_t>(value));
-  };
-  writer.BeginObject();
-  writer.Key("dry_run");
-  writer.Bool(dry_run);
-  writer.Key("teams");
-  writer.BeginArray();
-  for (const std::string& team : report.teams) writer.String(team);
-  writer.EndArray();
-  count("files", report.files);
-  count("unreadable_files", report.unreadable_files);
-  count("size_bytes", report.bytes);
-  count("messages", report.MessageCount());
-  count("new", report.messages.stored_new);
-  count("updated", report.messages.updated);
-  count("unchanged", report.messages.unchanged);
-  count("left_out", report.left_out);
-  count("bad", report.bad);
-  count("reactions_new", report.messages.reactions);
-  count("pins_new", report.pins);
-  count("users", report.users);
-  count("channels", report.channels);
-  count("private_left_out", report.private_left_out);
-  count("attachments_left_out", report.attachments);
-  if (report.is_stopped) {
-    writer.Key("stopped_after");
-    writer.String(report.last_file);
-  }
-  count("problems", report.problems);
-  writer.Key("examples");
-  writer.BeginArray();
-  for (const archive::Problem& problem : report.examples) {
-    writer.BeginObject();
-    writer.Key("file");
-    writer.String(problem.file);
-    writer.Key("reason");
-    writer.String(problem.reason);
-    writer.EndObject();
-  }
-  writer.EndArray();
-  writer.Key("seconds");
-  writer.Double(report.seconds);
-  writer.Key("messages_per_second");
-  writer.Double(static_cast<double>(report.MessageCount()) / std::max(report.seconds, 1e-9));
-  writer.EndObject();
-  return text;
+Result<ImportReport> ImportHere(const ImportCommandOptions& options) {
+  auto opened = OpenFor(options);
+  if (!opened) return WithServerHint(std::move(opened).error());
+  const std::unique_ptr<ArchiveFolder> folder = *std::move(opened);
+  ImportReport report = TRY(Run(options, folder.get()));
+  // Close first, so that everything in the report is on disk.
+  if (folder) folder->Close();
+  return report;
 }
 
 void PrintForPeople(const ImportReport& report, bool dry_run) {
@@ -176,14 +137,12 @@ void PrintRemarks(const ImportReport& report) {
 }  // namespace
 
 Result<ExitCode> ImportArchive(const ImportCommandOptions& options) {
-  std::unique_ptr<ArchiveFolder> folder = TRY(OpenFor(options));
-  ImportReport report = TRY(Run(options, folder.get()));
-  // Close first, so that everything in the report is on disk.
-  if (folder) folder->Close();
+  const ImportReport report =
+      TRY(options.source.server ? ImportAtServer(options) : ImportHere(options));
   if (IsTable(options.output)) {
     PrintForPeople(report, options.dry_run);
   } else {
-    PrintLine(ToJson(report, options.dry_run));
+    PrintLine(api::ToJson(report, ModeOf(options)));
   }
   PrintRemarks(report);
   return report.problems == 0 && !report.is_stopped ? ExitCode::kOk : ExitCode::kNotMet;

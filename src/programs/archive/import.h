@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "base/result.h"
-#include "programs/data_folder.h"
+#include "programs/api_source.h"
 #include "programs/exit_code.h"
 #include "programs/listing.h"
 
 namespace tidemark::programs {
 
 struct ImportCommandOptions {
-  FolderOptions folder;
+  SourceOptions source;
   std::string path;
   std::vector<std::string> teams;
   bool with_private = false;

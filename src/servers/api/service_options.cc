@@ -281,6 +281,7 @@ Result<ArchiveServiceOptions> ReadArchiveOptions(const Settings& settings) {
       TRY(IntegerBetween(settings, "archive.file-max-bytes", 1, kMaxDiskBytes));
   options.download.origins = Words(settings.Text("archive.file-origins"));
   options.fetch_files = settings.Bool("archive.files");
+  options.imports_folder = settings.Text("data") + "/imports";
   return options;
 }
 

@@ -42,7 +42,15 @@ ArchiveService::ArchiveService(ArchiveServiceOptions options, const ServiceConte
                    .ledger = &ledger_,
                    .files = options_.fetch_files ? &files_ : nullptr,
                    .objects = context.objects,
-                   .runtime = context.runtime}) {}
+                   .runtime = context.runtime}),
+      imports_({.folder = options_.imports_folder, .min_free_bytes = options_.files.min_free_bytes},
+               {.archive = &archive_,
+                .tables = context.tables,
+                .ledger = &ledger_,
+                .state = &state_,
+                .index = &index_,
+                .clock = &context_.runtime.clock},
+               context.runtime) {}
 
 Status ArchiveService::Start() {
   TRY(archive_.CreateTable());
@@ -76,6 +84,7 @@ void ArchiveService::AddRoutes(http::Router* router, TokenFile* tokens) {
                     .table = options_.archive.table,
                     .clock = &context_.runtime.clock},
                    tokens);
+  imports_.AddRoutes(router, tokens, &file_workers_);
 }
 
 }  // namespace tidemark::api

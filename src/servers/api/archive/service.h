@@ -18,6 +18,7 @@
 #include "apps/gate/tokens.h"
 #include "http/router.h"
 #include "servers/api/api_tokens.h"
+#include "servers/api/archive/import_service.h"
 #include "servers/api/archive/names.h"
 #include "servers/api/service_context.h"
 #include "slack/download.h"
@@ -32,6 +33,7 @@ struct ArchiveServiceOptions {
   archive::FilesOptions files;
   slack::DownloadOptions download;
   std::string state_table = "tidemark-archive-state";
+  std::string imports_folder = "tidemark-imports";  // Exports that are being sent.
   bool fetch_files = true;
 };
 
@@ -53,6 +55,7 @@ class ArchiveService {
   void Stop() {
     processors_.Stop();
     files_.Stop();
+    imports_.Stop();
   }
 
   // For the names that Slack's lists have.
@@ -72,6 +75,7 @@ class ArchiveService {
   slack::Downloader downloader_;
   archive::Files files_;
   archive::Processors processors_;
+  ImportService imports_;
   // A slow disk, and large answers, use up these threads only.
   WorkerPool file_workers_{{.threads = 8, .max_waiting = 1024}};
   WorkerPool read_workers_{{.threads = 16, .max_waiting = 2048}};
