@@ -211,6 +211,30 @@ TEST_F(ArchiveCommandsTest, AFolderKeepsThePolicyOfItsServer) {
   EXPECT_THAT(DoArchive(ask), HasSubstr(R"("hidden":true)"));
 }
 
+// Two servers use the folder one after the other, with archives of their own.
+TEST_F(ArchiveCommandsTest, EachArchiveOfAFolderHasItsOwnPolicy) {
+  std::ofstream(path("export/general/2021-06-01.json"))
+      << R"([{"type":"message","subtype":"message_deleted","ts":"1622500001.000100",)"
+         R"("deleted_ts":"1622500000.000100","previous_message":{"type":"message","user":"U1X",)"
+         R"("ts":"1622500000.000100","text":"secret"}}])";
+  DoArchive({"import", "export"});
+  const Words ask = {"message", "general", "1622500000.000100"};
+  const Words serve = {"--data", "data", "--archive-consent", "true", "--archive-files", "false"};
+  const auto serve_with = [&](const Words& more) {
+    Words words = serve;
+    words.insert(words.end(), more.begin(), more.end());
+    Serve(words);
+    EXPECT_EQ(StopServer(), kOk);
+  };
+  serve_with({"--archive-deleted", "redact"});
+  serve_with({"--archive-table", "Other"});
+  EXPECT_THAT(DoArchive(ask), Not(HasSubstr("secret")));
+  Serve(serve);
+  EXPECT_THAT(server_->err(), HasSubstr("the last server hid the text of deleted messages"));
+  EXPECT_EQ(StopServer(), kOk);
+  EXPECT_THAT(DoArchive(ask), HasSubstr("secret")) << "the last server of this archive counts";
+}
+
 TEST_F(ArchiveCommandsTest, TablesAreForPeople) {
   DoArchive({"import", "export"});
   const std::string table = DoArchive({"messages", "general", "--table"});

@@ -188,8 +188,16 @@ Result<FailedPage> State::FailedFetches(const slack::TeamId& team,
   return found;
 }
 
-Result<std::optional<DeletedPolicy>> State::Policy() {
-  const auto row = TRY(tables_.Get({.table = table_, .key = KeyOfState(kPolicy, kDeleted)}));
+namespace {
+
+std::string PolicyName(const std::string& archive) { return kDeleted + ("#" + archive); }
+
+}  // namespace
+
+Result<std::optional<DeletedPolicy>> State::PolicyOf(const std::string& archive) {
+  auto row = TRY(tables_.Get({.table = table_, .key = KeyOfState(kPolicy, PolicyName(archive))}));
+  // Earlier releases had one row for all archives of a folder.
+  if (!row) row = TRY(tables_.Get({.table = table_, .key = KeyOfState(kPolicy, kDeleted)}));
   if (!row) return std::nullopt;
   const std::string text = TextIn(*row, "text");
   for (const auto& [value, name] : kDeletedTexts) {
@@ -200,8 +208,8 @@ Result<std::optional<DeletedPolicy>> State::Policy() {
   return std::nullopt;
 }
 
-Status State::SetPolicy(const DeletedPolicy& policy) {
-  item::Item row = KeyOfState(kPolicy, kDeleted);
+Status State::SetPolicy(const std::string& archive, const DeletedPolicy& policy) {
+  item::Item row = KeyOfState(kPolicy, PolicyName(archive));
   for (const auto& [value, name] : kDeletedTexts) {
     if (value == policy.text) row.Set("text", std::string(name));
   }

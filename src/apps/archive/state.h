@@ -64,10 +64,11 @@ class State {
   Result<FailedPage> FailedFetches(const slack::TeamId& team,
                                    const std::optional<std::string>& after, uint32_t limit);
 
-  // The policy about deleted text that the server follows. Commands that read the folder without a
-  // server follow it too, whatever settings they find. nullopt: no server has run.
-  Result<std::optional<DeletedPolicy>> Policy();
-  Status SetPolicy(const DeletedPolicy& policy);
+  // The policy about deleted text of the server that used this archive (the name of its table)
+  // last. Commands that read the folder without a server follow it too, whatever settings they
+  // find. nullopt: no server has run.
+  Result<std::optional<DeletedPolicy>> PolicyOf(const std::string& archive);
+  Status SetPolicy(const std::string& archive, const DeletedPolicy& policy);
 
   // When the listener was last known to receive events; nullopt: never.
   Result<std::optional<EpochSeconds>> LastAlive();

@@ -29,7 +29,7 @@ Result<archive::DeletedPolicy> PolicyOf(const api::ArchiveServiceOptions& option
                                         tables::Tables* tables) {
   if (options.deleted.text != archive::DeletedText::kShow) return options.deleted;
   archive::State state(options.state_table, tables);
-  const auto stored = state.Policy();
+  const auto stored = state.PolicyOf(options.archive.table);
   if (!stored && stored.error().code != ErrorCode::kNotFound) return stored.error();
   return stored && *stored ? **stored : options.deleted;
 }

@@ -55,7 +55,7 @@ ArchiveService::ArchiveService(ArchiveServiceOptions options, const ServiceConte
 Status ArchiveService::Start() {
   TRY(archive_.CreateTable());
   TRY(state_.CreateTable());
-  TRY(state_.SetPolicy(options_.deleted));
+  TRY(RecordPolicy());
   const auto last_alive = TRY(state_.LastAlive());
   const auto loss = last_alive
                         ? archive::LossByDowntime(*last_alive, context_.runtime.clock.NowSeconds())
@@ -67,6 +67,19 @@ Status ArchiveService::Start() {
     for (const slack::TeamId& team : TRY(state_.Teams())) TRY(ledger_.Add(team, *loss));
   }
   return Beat();
+}
+
+// Commands on the folder follow the policy of the server that ran last.
+Status ArchiveService::RecordPolicy() {
+  const auto before = TRY(state_.PolicyOf(options_.archive.table));
+  const bool shows = options_.deleted.text == archive::DeletedText::kShow;
+  if (before && before->text != archive::DeletedText::kShow && shows) {
+    context_.runtime.logger.Log(
+        LogLevel::kWarning,
+        "the last server hid the text of deleted messages, and this one shows it, because "
+        "archive.deleted is show: set it to redact or purge to hide the text again");
+  }
+  return state_.SetPolicy(options_.archive.table, options_.deleted);
 }
 
 Status ArchiveService::Beat() { return state_.SetAlive(context_.runtime.clock.NowSeconds()); }

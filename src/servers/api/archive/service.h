@@ -65,6 +65,8 @@ class ArchiveService {
   archive::Ledger& ledger() { return ledger_; }
 
  private:
+  Status RecordPolicy();
+
   const ArchiveServiceOptions options_;
   const ServiceContext context_;
   archive::State state_;
