@@ -25,19 +25,27 @@ Result<item::Item> KeyOfToken(const std::string& token) {
 
 Reply ReplyOf(const Select& select, tables::Page page) {
   Reply reply{.last = std::move(page.last), .capacity = std::move(page.capacity)};
-  std::vector<item::Item>& items = reply.items.emplace();
-  for (item::Item& item : page.items) items.push_back(Projected(select, std::move(item)));
+  for (item::Item& item : page.items) reply.items.push_back(Projected(select, std::move(item)));
   if (reply.last) reply.next_token = TokenOf(*reply.last);
   return reply;
 }
 
-using StatementPtr = std::shared_ptr<const Statement>;
+const tables::IndexSpec* FindIndex(const Select& select, const tables::TableDescription& table) {
+  for (const tables::IndexDescription& index : table.indexes) {
+    if (select.index == index.spec.name) return &index.spec;
+  }
+  return nullptr;
+}
 
 // `owner` keeps the statement for as long as its parts are used.
 Later<Reply> Run(tables::Tables* tables, const Select& select, const StatementPtr& owner,
                  const tables::TableDescription& table, const Options& options) {
   Result<Reading> translated = Translate(select, table);
   if (!translated) return std::move(translated).error();
+  const auto* index = FindIndex(select, table);
+  if (options.consistent && index != nullptr && index->kind == tables::IndexKind::kGlobal) {
+    return Invalid("Strongly consistent read is not supported on Global Secondary Indexes");
+  }
   std::optional<item::Item> start_after;
   if (options.next_token) {
     auto key = KeyOfToken(*options.next_token);
@@ -64,16 +72,14 @@ Later<Reply> Write(tables::Tables* tables, Request request, const Options& optio
                    Outcome refused) {
   request.measure = options.measure;
   request.on_failure = options.on_failure;
-  const bool returns = request.return_values != tables::ReturnValues::kNone;
   return tables->Submit(tables::Tables::WriteRequest(std::move(request)), std::nullopt)
-      .Then([refused, returns](Result<tables::WriteReply> written) -> Result<Reply> {
+      .Then([refused](Result<tables::WriteReply> written) -> Result<Reply> {
         tables::WriteReply reply = TRY(std::move(written));
         if (!reply.applied) {
           return Reply{.outcome = refused, .failed_on = std::move(reply.failed_on)};
         }
         Reply done{.capacity = std::move(reply.capacity)};
-        if (returns) done.items.emplace();
-        if (returns && reply.attributes) done.items->push_back(*std::move(reply.attributes));
+        if (reply.attributes) done.items.push_back(*std::move(reply.attributes));
         return done;
       });
 }
@@ -81,6 +87,12 @@ Later<Reply> Write(tables::Tables* tables, Request request, const Options& optio
 Later<Reply> Run(tables::Tables* tables, const Insert& insert, const StatementPtr& /*owner*/,
                  const tables::TableDescription& table, const Options& options) {
   return Write(tables, Translate(insert, table), options, Outcome::kDuplicate);
+}
+
+Later<Reply> Run(tables::Tables* /*tables*/, const Exists& /*exists*/,
+                 const StatementPtr& /*owner*/, const tables::TableDescription& /*table*/,
+                 const Options& /*options*/) {
+  return Invalid(std::string(kExistsText));
 }
 
 template <typename Change>
@@ -93,15 +105,21 @@ Later<Reply> Run(tables::Tables* tables, const Change& change, const StatementPt
 
 }  // namespace
 
+Result<tables::TableDescription> Describe(tables::Tables* tables, const std::string& name) {
+  auto table = tables->DescribeTable(name);
+  if (table || table.error().code != ErrorCode::kNotFound) return table;
+  return Error{ErrorCode::kNotFound, "Requested resource not found"};
+}
+
 Later<Reply> Execute(tables::Tables* tables, StatementPtr statement, const Options& options) {
-  auto table = tables->DescribeTable(TableOf(*statement));
-  if (!table) {
-    // As for operations on items, the message does not name the table.
-    const bool is_missing = table.error().code == ErrorCode::kNotFound;
-    return is_missing ? Error{ErrorCode::kNotFound, "Requested resource not found"}
-                      : std::move(table).error();
-  }
-  return std::visit([&](const auto& one) { return Run(tables, one, statement, *table, options); },
+  const auto table = Describe(tables, TableOf(*statement));
+  if (!table) return table.error();
+  return ExecuteOn(tables, std::move(statement), *table, options);
+}
+
+Later<Reply> ExecuteOn(tables::Tables* tables, StatementPtr statement,
+                       const tables::TableDescription& table, const Options& options) {
+  return std::visit([&](const auto& one) { return Run(tables, one, statement, table, options); },
                     *statement);
 }
 

@@ -50,8 +50,7 @@ class PartiqlTest : public ::testing::Test {
   std::string Items(const std::string& text, const Options& options = {}) {
     const Reply reply = Do(text, options);
     std::string lines;
-    if (!reply.items) return "none";
-    for (const item::Item& item : *reply.items) lines += item::ToJson(item) + "\n";
+    for (const item::Item& item : reply.items) lines += item::ToJson(item) + "\n";
     return lines;
   }
 
@@ -77,10 +76,10 @@ TEST_F(PartiqlTest, SelectsWithQueriesAndScans) {
 TEST_F(PartiqlTest, PagesWithTokens) {
   const std::string text = "SELECT r FROM rows WHERE h = 'a'";
   Reply page = Do(text, {.limit = 3});
-  ASSERT_EQ(page.items->size(), 3u);
+  ASSERT_EQ(page.items.size(), 3u);
   ASSERT_TRUE(page.next_token.has_value());
   page = Do(text, {.limit = 3, .next_token = page.next_token});
-  EXPECT_EQ(page.items->size(), 1u);
+  EXPECT_EQ(page.items.size(), 1u);
   EXPECT_FALSE(page.next_token.has_value());
   EXPECT_FALSE(Run(text, {.next_token = "nonsense"}).has_value());
 }
@@ -104,7 +103,7 @@ TEST_F(PartiqlTest, UpdatesOneItem) {
   EXPECT_EQ(Items("UPDATE rows SET s = set_add(s, <<'y'>>) WHERE h = 'a' AND r = 1 AND n = 11 "
                   "RETURNING MODIFIED NEW *"),
             "{\"s\":{\"SS\":[\"x\",\"y\"]}}\n");
-  EXPECT_EQ(Items("UPDATE rows SET n = 1 WHERE h = 'a' AND r = 2"), "none");
+  EXPECT_EQ(Items("UPDATE rows SET n = 1 WHERE h = 'a' AND r = 2"), "");
   EXPECT_EQ(Do("UPDATE rows SET n = 1 WHERE h = 'a' AND r = 3 AND n = 99").outcome,
             Outcome::kConditionFailed);
   // It makes no item.
@@ -125,8 +124,7 @@ TEST_F(PartiqlTest, DeletesOneItem) {
 
 TEST_F(PartiqlTest, RefusesWhatDoesNotFitTheTable) {
   EXPECT_EQ(ErrorOf("SELECT * FROM nothing"), "Requested resource not found");
-  EXPECT_EQ(ErrorOf("SELECT * FROM rows.nothing"),
-            "The table does not have the specified index: nothing");
+  EXPECT_EQ(ErrorOf("SELECT * FROM rows.nothing"), "The table does not have the specified index");
   EXPECT_THAT(ErrorOf("SELECT * FROM rows ORDER BY r"), HasSubstr("Must have WHERE clause"));
   EXPECT_THAT(ErrorOf("SELECT * FROM rows WHERE n = 1 ORDER BY r"),
               HasSubstr("at least one non-optional hash key condition"));

@@ -30,7 +30,9 @@ class Parser {
   Result<Statement> Whole();
 
  private:
-  Result<Statement> ParseSelect();
+  Result<Statement> ParseAny();
+  Result<Select> ParseSelect();
+  Result<Statement> ParseExists();
   Result<Statement> ParseInsert();
   Result<Statement> ParseUpdate();
   Result<Statement> ParseDelete();
@@ -111,18 +113,17 @@ class Parser {
   int depth_ = 0;
 };
 
+Result<Statement> Parser::ParseAny() {
+  if (SkipWord("SELECT")) return Statement(TRY(ParseSelect()));
+  if (SkipWord("INSERT")) return ParseInsert();
+  if (SkipWord("UPDATE")) return ParseUpdate();
+  if (SkipWord("DELETE")) return ParseDelete();
+  if (SkipWord("EXISTS")) return ParseExists();
+  return NotWellFormed("Expected data manipulation");
+}
+
 Result<Statement> Parser::Whole() {
-  Result<Statement> statement = NotWellFormed("Expected data manipulation");
-  if (SkipWord("SELECT")) {
-    statement = ParseSelect();
-  } else if (SkipWord("INSERT")) {
-    statement = ParseInsert();
-  } else if (SkipWord("UPDATE")) {
-    statement = ParseUpdate();
-  } else if (SkipWord("DELETE")) {
-    statement = ParseDelete();
-  }
-  if (!statement) return statement;
+  Statement statement = TRY(ParseAny());
   if (tokens_.current().kind != TokenKind::kEnd) {
     return NotWellFormed("Unexpected token after expression");
   }
@@ -132,7 +133,7 @@ Result<Statement> Parser::Whole() {
   return statement;
 }
 
-Result<Statement> Parser::ParseSelect() {
+Result<Select> Parser::ParseSelect() {
   Select select;
   select.projection = TRY(Projection());
   TRY(ExpectWord("FROM"));
@@ -140,7 +141,15 @@ Result<Statement> Parser::ParseSelect() {
   if (Skip(".")) select.index = TRY(Name());
   select.where = TRY(Where());
   if (SkipWord("ORDER")) select.order = TRY(Orders());
-  return Statement(std::move(select));
+  return select;
+}
+
+Result<Statement> Parser::ParseExists() {
+  TRY(Expect("("));
+  TRY(ExpectWord("SELECT"));
+  Exists exists{TRY(ParseSelect())};
+  TRY(Expect(")"));
+  return Statement(std::move(exists));
 }
 
 Result<std::vector<Path>> Parser::Projection() {

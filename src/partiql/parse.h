@@ -1,4 +1,4 @@
-// Parses PartiQL as DynamoDB has it: SELECT, INSERT, UPDATE and DELETE on one table.
+// Parses PartiQL as DynamoDB has it: SELECT, INSERT, UPDATE and DELETE on one table, and EXISTS.
 //
 //   Statement statement = TRY(Parse("SELECT * FROM t WHERE id = ?", {"a"}));
 //

@@ -104,13 +104,27 @@ struct Delete {
   std::optional<tables::ReturnValues> returning;
 };
 
-using Statement = std::variant<Select, Insert, Update, Delete>;
+// EXISTS(SELECT …): a condition of a transaction. It changes nothing.
+struct Exists {
+  Select select;
+};
+
+using Statement = std::variant<Select, Insert, Update, Delete, Exists>;
 
 inline const std::string& TableOf(const Statement& statement) {
-  return std::visit([](const auto& one) -> const std::string& { return one.table; }, statement);
+  return std::visit(
+      [](const auto& one) -> const std::string& {
+        if constexpr (requires { one.select; }) {
+          return one.select.table;
+        } else {
+          return one.table;
+        }
+      },
+      statement);
 }
+// Whether it changes an item.
 inline bool Writes(const Statement& statement) {
-  return !std::holds_alternative<Select>(statement);
+  return !std::holds_alternative<Select>(statement) && !std::holds_alternative<Exists>(statement);
 }
 
 }  // namespace tidemark::partiql

@@ -133,7 +133,9 @@ class Writer {
   }
   Result<ConditionText> Write(const Call& call) {
     const bool is_condition = call.function == "begins_with" || call.function == "contains" ||
-                              call.function == "attribute_type";
+                              call.function == "attribute_type" ||
+                              call.function == "attribute_exists" ||
+                              call.function == "attribute_not_exists";
     if (!is_condition) return NoSuchFunction(call.function);
     return ConditionText{TRY(Text(call))};
   }
@@ -247,22 +249,30 @@ Result<std::optional<std::string>> Joined(const Conjuncts& conjuncts, Writer* wr
   return std::optional(fmt::format("{}", fmt::join(texts, " AND ")));
 }
 
-// Takes the whole key out of the conditions of a write.
-Result<item::Item> TakeKey(const item::KeySchema& keys, Conjuncts* conjuncts) {
+std::vector<std::string> NamesOf(const item::KeySchema& keys) {
   std::vector<std::string> names = {keys.partition.name};
   if (keys.sort) names.push_back(keys.sort->name);
+  return names;
+}
+
+// Takes the whole key out of the conditions. nullopt if they do not name all of it.
+std::optional<item::Item> FindKey(const item::KeySchema& keys, Conjuncts* conjuncts) {
   item::Item key;
-  for (const std::string& name : names) {
+  for (const std::string& name : NamesOf(keys)) {
     const auto found = std::ranges::find_if(*conjuncts, [&](const Condition* condition) {
       return EqualTo(*condition, name) != nullptr;
     });
-    if (found == conjuncts->end()) {
-      return Invalid("Where clause does not contain a mandatory equality on all key attributes");
-    }
+    if (found == conjuncts->end()) return std::nullopt;
     key.Set(name, *EqualTo(**found, name));
     conjuncts->erase(found);
   }
   return key;
+}
+
+Result<item::Item> TakeKey(const item::KeySchema& keys, Conjuncts* conjuncts) {
+  auto key = FindKey(keys, conjuncts);
+  if (key) return *std::move(key);
+  return Invalid(std::string(kNoWholeKey));
 }
 
 // ---- SELECT ----
@@ -272,7 +282,7 @@ Result<const item::KeySchema*> KeysOf(const Select& select, const TableDescripti
   for (const tables::IndexDescription& index : table.indexes) {
     if (index.spec.name == *select.index) return &index.spec.keys;
   }
-  return Invalid(fmt::format("The table does not have the specified index: {}", *select.index));
+  return Invalid("The table does not have the specified index");
 }
 
 // What a query needs of the conditions; the others are its filter.
@@ -524,6 +534,59 @@ Result<tables::DeleteRequest> Translate(const Delete& gone, const TableDescripti
   request.values = writer.TakeValues();
   request.return_values = gone.returning.value_or(ReturnValues::kNone);
   return request;
+}
+
+Result<tables::ConditionCheck> Translate(const Exists& exists, const TableDescription& table) {
+  const Select& select = exists.select;
+  if (select.index) return Invalid("Operations on indices are not supported in transactions");
+  Conjuncts conjuncts = ConjunctsOf(select.where);
+  auto key = FindKey(table.keys, &conjuncts);
+  if (!key || conjuncts.empty()) {
+    return Invalid("EXISTS() must contain a single item read with additional condition");
+  }
+  tables::ConditionCheck check{.table = select.table, .key = *std::move(key)};
+  Writer writer;
+  check.condition = *TRY(Joined(conjuncts, &writer));
+  check.names = writer.TakeNames();
+  check.values = writer.TakeValues();
+  return check;
+}
+
+std::optional<tables::GetRequest> TranslateToGet(const Select& select,
+                                                 const TableDescription& table) {
+  Conjuncts conjuncts = ConjunctsOf(select.where);
+  auto key = FindKey(table.keys, &conjuncts);
+  if (select.index || !key || !conjuncts.empty()) return std::nullopt;
+  tables::GetRequest get{.table = select.table, .key = *std::move(key)};
+  Writer writer;
+  AddProjection(select, &writer, &get);
+  get.names = writer.TakeNames();
+  return get;
+}
+
+std::optional<item::Item> KeyOf(const Statement& statement, const TableDescription& table) {
+  if (const auto* insert = std::get_if<Insert>(&statement)) {
+    item::Item key;
+    for (const std::string& name : NamesOf(table.keys)) {
+      const item::Value* value = insert->item.Find(name);
+      if (value == nullptr) return std::nullopt;
+      key.Set(name, *value);
+    }
+    return key;
+  }
+  return std::visit(
+      [&](const auto& one) -> std::optional<item::Item> {
+        const std::optional<Condition>* where = nullptr;
+        if constexpr (requires { one.select; }) {
+          where = &one.select.where;
+        } else if constexpr (requires { one.where; }) {
+          where = &one.where;
+        }
+        Conjuncts conjuncts;
+        if (where != nullptr) conjuncts = ConjunctsOf(*where);
+        return FindKey(table.keys, &conjuncts);
+      },
+      statement);
 }
 
 item::Item Projected(const Select& select, item::Item item) {

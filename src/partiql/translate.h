@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "base/result.h"
@@ -15,6 +16,10 @@
 #include "tables/schema.h"
 
 namespace tidemark::partiql {
+
+// The text for a write whose condition does not name a whole key.
+inline constexpr std::string_view kNoWholeKey =
+    "Where clause does not contain a mandatory equality on all key attributes";
 
 using Reading = std::variant<tables::QueryRequest, tables::ScanRequest>;
 
@@ -27,6 +32,15 @@ Result<tables::UpdateRequest> Translate(const Update& update,
                                         const tables::TableDescription& table);
 // Its condition holds too if there is no such item.
 Result<tables::DeleteRequest> Translate(const Delete& gone, const tables::TableDescription& table);
+
+// An EXISTS must name a whole key, and a condition besides.
+Result<tables::ConditionCheck> Translate(const Exists& exists,
+                                         const tables::TableDescription& table);
+// For a SELECT whose condition is a whole key of the table, and nothing else. nullopt: it is not.
+std::optional<tables::GetRequest> TranslateToGet(const Select& select,
+                                                 const tables::TableDescription& table);
+// The key of the only item that a statement is about; nullopt: it may be about others.
+std::optional<item::Item> KeyOf(const Statement& statement, const tables::TableDescription& table);
 
 // What a SELECT returns of an item: each path under its last name, without the maps around it.
 item::Item Projected(const Select& select, item::Item item);

@@ -240,6 +240,9 @@ CallRow Row(Make /*make*/, Layer layer = Layer::kOlder) {
 }
 
 const auto kCalls = std::to_array<CallRow>({
+    CallRow{.name = "BatchExecuteStatement",
+            .blocks = true,
+            .decode = &Checked<&DecodeBatchExecuteStatement>},
     Row<kBatchGetItem, Effect::kReads>(kSubmitted, Layer::kNewer),
     Row<kBatchWriteItem, Effect::kChanges>(kSubmitted),
     Row<kCreateTable, Effect::kChanges>(kBlocking<&Tables::CreateTable>),
@@ -254,6 +257,9 @@ const auto kCalls = std::to_array<CallRow>({
     Row<kDescribeTimeToLive, Effect::kReads>(kShowTimeToLive),
     CallRow{
         .name = "ExecuteStatement", .blocks = true, .decode = &Checked<&DecodeExecuteStatement>},
+    CallRow{.name = "ExecuteTransaction",
+            .blocks = true,
+            .decode = &Checked<&DecodeExecuteTransaction>},
     Row<kGetItem, Effect::kReads>(kGet, Layer::kNewer),
     Row<kGetRecords, Effect::kReads>(kSubmitted),
     Row<kGetShardIterator, Effect::kReads>(kBlocking<&Tables::GetShardIterator>),

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "tables/requests.h"
 #include "wire/fields.h"
@@ -68,6 +69,31 @@ void Describe(F& fields, Ref<F, tables::Capacity> capacity) {
     WriteCapacity(fields, capacity);
   else
     ReadCapacity(fields, capacity);
+}
+
+// In transactions DynamoDB says once more which kind of units they are.
+struct TransactCapacity {
+  tables::Capacity capacity;
+  std::string_view kind;
+};
+template <typename F>
+void Describe(F& fields, Ref<F, TransactCapacity> of_table) {
+  Describe(fields, of_table.capacity);
+  if constexpr (std::is_same_v<F, FieldWriter>) {
+    const tables::Capacity& capacity = of_table.capacity;
+    fields.Required(of_table.kind, capacity.table_units + SumOf(capacity.global_indexes) +
+                                       SumOf(capacity.local_indexes));
+  }
+}
+
+template <typename F, typename Capacities>
+void DescribeTransactCapacities(F& fields, Capacities& capacities, std::string_view kind) {
+  std::vector<TransactCapacity> list;
+  for (const tables::Capacity& capacity : capacities) list.push_back({capacity, kind});
+  fields.UnlessEmpty("ConsumedCapacity", list);
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    for (TransactCapacity& one : list) capacities.push_back(std::move(one.capacity));
+  }
 }
 
 }  // namespace tidemark::wire

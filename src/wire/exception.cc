@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "item/json.h"
 
@@ -89,6 +90,20 @@ Message EncodeServiceException(std::string_view name, std::string_view message) 
 Message EncodeException(std::string_view name, std::string_view message,
                         const std::function<void(JsonWriter*)>& add_members) {
   return MakeReply({ErrorCode::kInvalid, name, kOwnPrefix, 400}, message, add_members);
+}
+
+Message EncodeCancelled(std::span<const std::string_view> codes,
+                        const std::function<void(JsonWriter*)>& add_reasons) {
+  const std::string message = fmt::format(
+      "Transaction cancelled, please refer cancellation reasons for specific reasons [{}]",
+      fmt::join(codes, ", "));
+  return EncodeException(kTransactionCancelled, message, add_reasons);
+}
+
+Message EncodeTokenMismatch() {
+  return EncodeException(kTokenMismatch,
+                         "The provided client token does not match the original request: a token "
+                         "identifies one set of actions");
 }
 
 std::string_view ExceptionIn(const Json& body) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,13 @@ Message EncodeServiceException(std::string_view name, std::string_view message =
 // The reply for one of DynamoDB's own exceptions, with further members beside the message.
 Message EncodeException(std::string_view name, std::string_view message,
                         const std::function<void(JsonWriter*)>& add_members = nullptr);
+
+// The reply for a transaction that was cancelled: the code of each action, and their reasons.
+Message EncodeCancelled(std::span<const std::string_view> codes,
+                        const std::function<void(JsonWriter*)>& add_reasons);
+
+// The reply for a token that was used for another transaction.
+Message EncodeTokenMismatch();
 
 // The name without the prefix; empty when the body is not an exception.
 std::string_view ExceptionIn(const Json& body);

@@ -433,31 +433,6 @@ template <>
 constexpr NotOneTexts kNotOne<TransactGetAction> = {
     "Invalid Request: TransactGetRequest should contain a Get request", ""};
 
-// In transactions DynamoDB says once more which kind of units they are.
-struct TransactCapacity {
-  tables::Capacity capacity;
-  std::string_view kind;
-};
-template <typename F>
-void Describe(F& fields, Ref<F, TransactCapacity> of_table) {
-  Describe(fields, of_table.capacity);
-  if constexpr (std::is_same_v<F, FieldWriter>) {
-    const tables::Capacity& capacity = of_table.capacity;
-    fields.Required(of_table.kind, capacity.table_units + SumOf(capacity.global_indexes) +
-                                       SumOf(capacity.local_indexes));
-  }
-}
-
-template <typename F, typename Capacities>
-void DescribeTransactCapacities(F& fields, Capacities& capacities, std::string_view kind) {
-  std::vector<TransactCapacity> list;
-  for (const tables::Capacity& capacity : capacities) list.push_back({capacity, kind});
-  fields.UnlessEmpty("ConsumedCapacity", list);
-  if constexpr (std::is_same_v<F, FieldReader>) {
-    for (TransactCapacity& one : list) capacities.push_back(std::move(one.capacity));
-  }
-}
-
 namespace {
 
 // Other than UpdateItem, an update of a transaction must have an expression.
@@ -541,15 +516,13 @@ std::optional<Result<tables::WriteReply>> DecodeRefusedWrite(std::string_view ex
 }
 
 Message EncodeCancellation(const std::vector<tables::CancellationReason>& reasons) {
-  std::string codes;
+  std::vector<std::string_view> codes;
   for (const tables::CancellationReason& reason : reasons) {
     for (const auto& row : NamesOf<tables::CancellationCode>::kRows) {
-      if (row.value == reason.code) codes.append(codes.empty() ? "" : ", ").append(row.name);
+      if (row.value == reason.code) codes.push_back(row.name);
     }
   }
-  const std::string message = fmt::format(
-      "Transaction cancelled, please refer cancellation reasons for specific reasons [{}]", codes);
-  return EncodeException(kTransactionCancelled, message, [&](JsonWriter* writer) {
+  return EncodeCancelled(codes, [&](JsonWriter* writer) {
     FieldWriter(writer).Required("CancellationReasons", reasons);
   });
 }
@@ -568,9 +541,7 @@ Message EncodeTransactWrite(const tables::TransactWriteReply& reply) {
     case tables::TransactOutcome::kCancelled:
       return EncodeCancellation(reply.reasons);
     case tables::TransactOutcome::kTokenMismatch:
-      return EncodeException(kTokenMismatch,
-                             "The provided client token does not match the original request: a "
-                             "token identifies one set of actions");
+      return EncodeTokenMismatch();
   }
   return {};
 }

@@ -13,35 +13,27 @@
 #include "wire/exception.h"
 #include "wire/fields.h"
 #include "wire/names.h"
+#include "wire/statement_fields.h"
 
 namespace tidemark::wire {
 
 struct StatementRequest {
-  std::string statement;
-  std::optional<std::vector<item::Value>> parameters;
+  StatementText text;
   partiql::Options options;
 };
 
 inline void Describe(FieldReader& fields, StatementRequest& request) {
   partiql::Options& options = request.options;
-  fields.Required("Statement", request.statement);
-  if (fields.Find("Statement")) {
-    fields.CheckLength("Statement", std::optional(request.statement), 1,
-                       partiql::kMaxStatementBytes);
-  }
-  fields.Optional("Parameters", request.parameters);
-  if (request.parameters) fields.CheckCount("Parameters", *request.parameters, 1, kMaxElements);
+  DescribeStatement(fields, request.text, options.on_failure);
   fields.Default("ConsistentRead", options.consistent, false);
   fields.Optional("NextToken", options.next_token);
   fields.Default("ReturnConsumedCapacity", options.measure, tables::Measure::kNone);
   fields.Optional("Limit", options.limit);
   fields.CheckRange("Limit", options.limit, 1, std::numeric_limits<int32_t>::max());
-  fields.Default("ReturnValuesOnConditionCheckFailure", options.on_failure,
-                 tables::OnConditionFailure::kNone);
 }
 
 inline void Describe(FieldWriter& fields, const partiql::Reply& reply) {
-  fields.Optional("Items", reply.items);
+  fields.Always("Items", reply.items);
   fields.Optional("NextToken", reply.next_token);
   fields.Optional("LastEvaluatedKey", reply.last);
   fields.Optional("ConsumedCapacity", reply.capacity);
@@ -54,10 +46,10 @@ Message EncodeStatementReply(const partiql::Reply& reply) {
     case partiql::Outcome::kDone:
       return {.body = Encode(reply)};
     case partiql::Outcome::kDuplicate:
-      return EncodeException("DuplicateItemException", "Duplicate primary key exists in table");
+      return EncodeException("DuplicateItemException", partiql::kDuplicateText);
     case partiql::Outcome::kConditionFailed:
       return EncodeException(
-          kConditionFailed, "The conditional request failed",
+          kConditionFailed, partiql::kConditionFailedText,
           [&](JsonWriter* writer) { FieldWriter(writer).Optional("Item", reply.failed_on); });
   }
   return {};
@@ -67,9 +59,9 @@ Message EncodeStatementReply(const partiql::Reply& reply) {
 
 Result<Call> DecodeExecuteStatement(const Json& body, Layer layer) {
   StatementRequest request = TRY(DecodeRequest<StatementRequest>(body, layer));
-  auto statement = std::make_shared<partiql::Statement>(
-      TRY(partiql::Parse(request.statement, request.parameters ? *std::move(request.parameters)
-                                                               : std::vector<item::Value>())));
+  auto statement = std::make_shared<partiql::Statement>(TRY(partiql::Parse(
+      request.text.statement,
+      request.text.parameters ? *std::move(request.text.parameters) : std::vector<item::Value>())));
   Call call{.tables = {partiql::TableOf(*statement)}};
   if (partiql::Writes(*statement)) call.changed_tables = call.tables;
   call.make = [statement, options = std::move(request.options),

@@ -1,5 +1,5 @@
-// ExecuteStatement: a statement of PartiQL. It is parsed while the request is decoded, so that a
-// server knows which table it uses.
+// ExecuteStatement, BatchExecuteStatement and ExecuteTransaction: statements of PartiQL. They are
+// parsed while the request is decoded, so that a server knows which tables they use.
 #pragma once
 
 #include "base/json.h"
@@ -10,5 +10,7 @@
 namespace tidemark::wire {
 
 Result<Call> DecodeExecuteStatement(const Json& body, Layer layer);
+Result<Call> DecodeBatchExecuteStatement(const Json& body, Layer layer);
+Result<Call> DecodeExecuteTransaction(const Json& body, Layer layer);
 
 }  // namespace tidemark::wire

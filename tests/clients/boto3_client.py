@@ -67,6 +67,27 @@ def use_transactions(client, table):
     assert got["Responses"][0]["Item"]["hits"] == {"N": "2"}
 
 
+def use_statements(client, table):
+    where = "WHERE pk = 'ql' AND sk = ?"
+    client.execute_transaction(TransactStatements=[
+        {"Statement": f"INSERT INTO {table} VALUE {{'pk': 'ql', 'sk': ?}}",
+         "Parameters": [{"N": str(number)}]} for number in (1, 2)])
+    replies = client.batch_execute_statement(Statements=[
+        {"Statement": f"UPDATE {table} SET n = 1 {where}", "Parameters": [{"N": "1"}]},
+        {"Statement": f"INSERT INTO {table} VALUE {{'pk': 'ql', 'sk': 2}}"}])["Responses"]
+    assert replies[0] == {"TableName": table}, replies
+    assert replies[1]["Error"]["Code"] == "DuplicateItem", replies
+    code, response = refusal(client.execute_transaction, TransactStatements=[
+        {"Statement": f"EXISTS(SELECT * FROM {table} {where} AND n = 2)",
+         "Parameters": [{"N": "1"}]},
+        {"Statement": f"DELETE FROM {table} {where}", "Parameters": [{"N": "2"}]}])
+    assert code == "TransactionCanceledException", response
+    got = client.execute_transaction(TransactStatements=[
+        {"Statement": f"SELECT sk FROM {table} {where}", "Parameters": [{"N": str(number)}]}
+        for number in (2, 3)])
+    assert got["Responses"] == [{"Item": {"sk": {"N": "2"}}}, {}], got
+
+
 def main(url):
     options = {"region_name": "us-east-1", "endpoint_url": url}
     resource = boto3.resource("dynamodb", **options)
@@ -82,6 +103,7 @@ def main(url):
     use_items(table)
     use_pages(table)
     use_transactions(client, "things")
+    use_statements(client, "things")
     streams = boto3.client("dynamodbstreams", **options)
     arn = streams.list_streams(TableName="things")["Streams"][0]["StreamArn"]
     shard = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"][0]["ShardId"]

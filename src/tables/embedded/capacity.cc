@@ -70,12 +70,4 @@ std::optional<tables::Collection> CollectionOf(const Table& table, const item::K
                             .most_gigabytes = std::max(1.0, std::ceil(gigabytes))};
 }
 
-void AddCapacity(const tables::Capacity& one, std::vector<tables::Capacity>* all) {
-  const auto same = std::ranges::find(*all, one.table, &tables::Capacity::table);
-  if (same == all->end()) return all->push_back(one);
-  same->table_units += one.table_units;
-  for (const auto& [index, units] : one.global_indexes) same->global_indexes[index] += units;
-  for (const auto& [index, units] : one.local_indexes) same->local_indexes[index] += units;
-}
-
 }  // namespace tidemark::embedded

@@ -30,7 +30,4 @@ tables::Capacity WriteCapacity(const Table& table, const item::Key& key,
 // and so no collections. The size of one is not counted; it is at most that of the table.
 std::optional<tables::Collection> CollectionOf(const Table& table, const item::Key& key);
 
-// Adds one cost to those of all tables.
-void AddCapacity(const tables::Capacity& one, std::vector<tables::Capacity>* all);
-
 }  // namespace tidemark::embedded

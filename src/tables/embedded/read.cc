@@ -9,6 +9,7 @@
 #include "item/encoding.h"
 #include "item/size.h"
 #include "item/validate.h"
+#include "tables/add_capacity.h"
 #include "tables/embedded/capacity.h"
 #include "tables/embedded/row_key.h"
 #include "tables/embedded/validate.h"

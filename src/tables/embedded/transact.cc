@@ -11,6 +11,7 @@
 #include "item/encoding.h"
 #include "item/limits.h"
 #include "item/size.h"
+#include "tables/add_capacity.h"
 #include "tables/embedded/capacity.h"
 #include "tables/embedded/validate.h"
 #include "tables/limits.h"
