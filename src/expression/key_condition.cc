@@ -183,6 +183,42 @@ Status VerifyValues(const SortCondition& condition, const item::KeyAttribute& at
   return Done{};
 }
 
+Result<Value> MatchPartition(const ParsedKeyCondition& parsed,
+                             const item::KeyAttribute& attribute) {
+  const SortCondition* condition = FindTerm(parsed, attribute.name);
+  if (condition == nullptr) return MissingElement(attribute.name);
+  TRY(VerifyValues(*condition, attribute));
+  if (condition->op != SortOperator::kEqual) return Invalid("Query key condition not supported");
+  return condition->low;
+}
+
+// `left` conditions are not about the partition key.
+Status MatchSort(const ParsedKeyCondition& parsed,
+                 const std::vector<const item::KeyAttribute*>& sorts, size_t left,
+                 KeyCondition* matched) {
+  size_t found = 0;
+  const item::KeyAttribute* gap = nullptr;  // The first that has no equality.
+  for (const item::KeyAttribute* attribute : sorts) {
+    const SortCondition* condition = FindTerm(parsed, attribute->name);
+    if (condition != nullptr && gap != nullptr) {
+      return Invalid(fmt::format(
+          "RANGE key attributes {} must have equality conditions specified in the query because a "
+          "condition is present on key attribute {}",
+          gap->name, attribute->name));
+    }
+    const bool is_equal = condition != nullptr && condition->op == SortOperator::kEqual;
+    if (!is_equal && gap == nullptr) gap = attribute;
+    if (condition == nullptr) continue;
+    TRY(VerifyValues(*condition, *attribute));
+    if (matched->sort) matched->leading_sort.push_back(std::move(matched->sort->low));
+    matched->sort = *condition;
+    ++found;
+  }
+  // Another condition is about an attribute that is not part of the key.
+  if (found < left) return MissingElement(gap == nullptr ? sorts[0]->name : gap->name);
+  return Done{};
+}
+
 }  // namespace
 
 Result<ParsedKeyCondition> ParseKeyCondition(std::string_view text, Bindings* bindings) {
@@ -200,23 +236,22 @@ ParsedKeyCondition WholePartition(const item::Attribute& partition) {
 Result<KeyCondition> MatchKeySchema(const ParsedKeyCondition& parsed,
                                     const item::KeySchema& schema) {
   // The order of these checks decides which of several errors the caller gets.
-  const size_t attributes = schema.sort ? 2 : 1;
+  const std::vector<const item::KeyAttribute*> sorts = item::SortAttributes(schema);
+  const size_t attributes = 1 + schema.more_partition.size() + sorts.size();
   if (parsed.terms.size() > attributes) {
     return Invalid(fmt::format(
         "The number of query conditions ({}) exceeds the number of key attributes defined in "
         "the schema ({})",
         parsed.terms.size(), attributes));
   }
-  const SortCondition* partition = FindTerm(parsed, schema.partition.name);
-  if (partition == nullptr) return MissingElement(schema.partition.name);
-  TRY(VerifyValues(*partition, schema.partition));
-  if (partition->op != SortOperator::kEqual) return Invalid("Query key condition not supported");
-  if (parsed.terms.size() == 1) return KeyCondition{partition->low, std::nullopt};
-
-  const SortCondition* sort = FindTerm(parsed, schema.sort->name);
-  if (sort == nullptr) return MissingElement(schema.sort->name);
-  TRY(VerifyValues(*sort, *schema.sort));
-  return KeyCondition{partition->low, *sort};
+  KeyCondition matched{.partition = TRY(MatchPartition(parsed, schema.partition))};
+  for (const item::KeyAttribute& more : schema.more_partition) {
+    matched.more_partition.push_back(TRY(MatchPartition(parsed, more)));
+  }
+  const size_t left = parsed.terms.size() - 1 - schema.more_partition.size();
+  if (left == 0) return matched;
+  TRY(MatchSort(parsed, sorts, left, &matched));
+  return matched;
 }
 
 }  // namespace tidemark::expression

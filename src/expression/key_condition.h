@@ -1,5 +1,7 @@
 // A KeyCondition says which items of a partition a query reads: one equality on the partition key
-// and at most one condition on the sort key.
+// and at most one condition on the sort key. Of a key with several attributes, all of the partition
+// key must have an equality, and those of the sort key from the first on; only the last of these
+// may have another condition.
 //
 //   ParsedKeyCondition parsed = TRY(ParseKeyCondition("id = :id AND #at >= :from", &bindings));
 //   KeyCondition wanted = TRY(MatchKeySchema(parsed, table.schema));
@@ -38,7 +40,11 @@ struct SortCondition {
 
 struct KeyCondition {
   item::Value partition;
+  // Of the last attribute of the sort key that has a condition. Those before it are equal to
+  // `leading_sort`.
   std::optional<SortCondition> sort;
+  std::vector<item::Value> more_partition = {};  // As in item::Key.
+  std::vector<item::Value> leading_sort = {};
 };
 
 // A condition that is parsed, but not yet matched with a key schema. DynamoDB reports errors of the
@@ -59,7 +65,7 @@ Result<ParsedKeyCondition> ParseKeyCondition(std::string_view text, Bindings* bi
 ParsedKeyCondition WholePartition(const item::Attribute& partition);
 
 // Refuses, with DynamoDB's texts, attributes that are not in the schema, operands that are empty or
-// of the wrong type, and a partition key without an equality.
+// of the wrong type, a partition key without an equality, and a gap in the sort key.
 Result<KeyCondition> MatchKeySchema(const ParsedKeyCondition& parsed,
                                     const item::KeySchema& schema);
 

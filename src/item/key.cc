@@ -1,5 +1,6 @@
 #include "item/key.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -34,14 +35,21 @@ std::string EmptyText(const Value& value) {
          " value. ";
 }
 
+// The bytes of a key's first value and of all that follow it.
+size_t LengthOf(const Value& first, const std::vector<Value>& more) {
+  size_t bytes = LengthOf(first).value_or(0);
+  for (const Value& value : more) bytes += LengthOf(value).value_or(0);
+  return bytes;
+}
+
 // The limits apply to the tables' keys and to the indexes' alike. `where` ends the messages.
 Status CheckLengths(const Key& key, const std::string& where) {
   // The missing space is DynamoDB's own.
-  if (LengthOf(key.partition) > kMaxPartitionKeyBytes) {
+  if (LengthOf(key.partition, key.more_partition) > kMaxPartitionKeyBytes) {
     return InvalidParameter("Size of hashkey has exceeded the maximum size limit of2048 bytes" +
                             where);
   }
-  if (key.sort && LengthOf(*key.sort) > kMaxSortKeyBytes) {
+  if (key.sort && LengthOf(*key.sort, key.more_sort) > kMaxSortKeyBytes) {
     return InvalidParameter(
         "Aggregated size of all range keys has exceeded the size limit of 1024 bytes" + where);
   }
@@ -58,6 +66,10 @@ template <typename Take>
 Result<Key> TakeKey(const KeySchema& schema, Take take) {
   Key key{.partition = TRY(take(schema.partition))};
   if (schema.sort) key.sort = TRY(take(*schema.sort));
+  for (const KeyAttribute& more : schema.more_partition) {
+    key.more_partition.push_back(TRY(take(more)));
+  }
+  for (const KeyAttribute& more : schema.more_sort) key.more_sort.push_back(TRY(take(more)));
   TRY(CheckLengths(key, ""));
   return key;
 }
@@ -111,23 +123,34 @@ Result<Key> KeyOfItem(const Item& item, const KeySchema& schema) {
 
 Result<Key> KeyOfAttributes(const Item& attributes, const KeySchema& schema) {
   // A key with an additional attribute is refused. Without this check it would be ignored.
-  if (attributes.size() != (schema.sort ? 2U : 1U)) return SchemaMismatch();
+  const size_t wanted =
+      (schema.sort ? 2U : 1U) + schema.more_partition.size() + schema.more_sort.size();
+  if (attributes.size() != wanted) return SchemaMismatch();
   return TakeKey(schema,
                  [&](const KeyAttribute& attribute) { return TakeFromKey(attributes, attribute); });
 }
 
 Result<std::optional<Key>> IndexKeyOfItem(const Item& item, const KeySchema& schema,
                                           std::string_view index) {
-  // As in DynamoDB, a wrong value is refused even when the other attribute is absent and the item
+  // As in DynamoDB, a wrong value is refused even when another attribute is absent and the item
   // would not be in the index.
-  const Value* partition = item.Find(schema.partition.name);
-  const Value* sort = schema.sort ? item.Find(schema.sort->name) : nullptr;
-  if (partition != nullptr) TRY(CheckIndexValue(*partition, schema.partition, index));
-  if (sort != nullptr) TRY(CheckIndexValue(*sort, *schema.sort, index));
-  if (partition == nullptr || (schema.sort && sort == nullptr)) return std::optional<Key>();
-
-  Key key{.partition = *partition};
-  if (sort != nullptr) key.sort = *sort;
+  bool is_whole = true;
+  const auto find = [&](const KeyAttribute& attribute) -> Result<Value> {
+    const Value* value = item.Find(attribute.name);
+    if (value == nullptr) {
+      is_whole = false;
+      return Value();
+    }
+    TRY(CheckIndexValue(*value, attribute, index));
+    return *value;
+  };
+  Key key{.partition = TRY(find(schema.partition))};
+  for (const KeyAttribute& more : schema.more_partition) {
+    key.more_partition.push_back(TRY(find(more)));
+  }
+  if (schema.sort) key.sort = TRY(find(*schema.sort));
+  for (const KeyAttribute& more : schema.more_sort) key.more_sort.push_back(TRY(find(more)));
+  if (!is_whole) return std::optional<Key>();
   TRY(CheckLengths(key, " IndexName: " + std::string(index)));
   return std::optional<Key>(std::move(key));
 }
@@ -140,7 +163,41 @@ Item AttributesOfKey(const Key& key, const KeySchema& schema) {
     CHECK(key.sort.has_value());
     attributes.Set(schema.sort->name, *key.sort);
   }
+  CHECK(key.more_partition.size() == schema.more_partition.size());
+  CHECK(key.more_sort.size() == schema.more_sort.size());
+  for (size_t i = 0; i < key.more_partition.size(); ++i) {
+    attributes.Set(schema.more_partition[i].name, key.more_partition[i]);
+  }
+  for (size_t i = 0; i < key.more_sort.size(); ++i) {
+    attributes.Set(schema.more_sort[i].name, key.more_sort[i]);
+  }
   return attributes;
+}
+
+std::vector<const KeyAttribute*> PartitionAttributes(const KeySchema& schema) {
+  std::vector<const KeyAttribute*> attributes = {&schema.partition};
+  for (const KeyAttribute& more : schema.more_partition) attributes.push_back(&more);
+  return attributes;
+}
+
+std::vector<const KeyAttribute*> SortAttributes(const KeySchema& schema) {
+  std::vector<const KeyAttribute*> attributes;
+  if (schema.sort) attributes.push_back(&*schema.sort);
+  for (const KeyAttribute& more : schema.more_sort) attributes.push_back(&more);
+  return attributes;
+}
+
+std::vector<const KeyAttribute*> AttributesOf(const KeySchema& schema) {
+  std::vector<const KeyAttribute*> attributes = PartitionAttributes(schema);
+  for (const KeyAttribute* sort : SortAttributes(schema)) attributes.push_back(sort);
+  return attributes;
+}
+
+bool HasAttribute(const KeySchema& schema, std::string_view name) {
+  const auto is_named = [&](const KeyAttribute& attribute) { return attribute.name == name; };
+  return is_named(schema.partition) || (schema.sort && is_named(*schema.sort)) ||
+         std::ranges::any_of(schema.more_partition, is_named) ||
+         std::ranges::any_of(schema.more_sort, is_named);
 }
 
 }  // namespace tidemark::item

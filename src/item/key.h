@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -17,16 +18,30 @@ struct KeyAttribute {
   friend bool operator==(const KeyAttribute&, const KeyAttribute&) = default;
 };
 
+// The key of a global index may have several attributes in place of one: those in `more_partition`
+// follow `partition`, and those in `more_sort` follow `sort`. All other keys have none of them.
 struct KeySchema {
   KeyAttribute partition;
   std::optional<KeyAttribute> sort;
+  std::vector<KeyAttribute> more_partition = {};
+  std::vector<KeyAttribute> more_sort = {};
   friend bool operator==(const KeySchema&, const KeySchema&) = default;
 };
+
+// All attributes of the partition key, and of the sort key, in their order. The schema outlives the
+// pointers.
+std::vector<const KeyAttribute*> PartitionAttributes(const KeySchema& schema);
+std::vector<const KeyAttribute*> SortAttributes(const KeySchema& schema);
+// First those of the partition key, then those of the sort key.
+std::vector<const KeyAttribute*> AttributesOf(const KeySchema& schema);
+bool HasAttribute(const KeySchema& schema, std::string_view name);
 
 // The values of a key, in the order of its schema.
 struct Key {
   Value partition;
   std::optional<Value> sort;
+  std::vector<Value> more_partition = {};
+  std::vector<Value> more_sort = {};
   friend bool operator==(const Key&, const Key&) = default;
 };
 

@@ -280,7 +280,12 @@ Result<item::Item> TakeKey(const item::KeySchema& keys, Conjuncts* conjuncts) {
 Result<const item::KeySchema*> KeysOf(const Select& select, const TableDescription& table) {
   if (!select.index) return &table.keys;
   for (const tables::IndexDescription& index : table.indexes) {
-    if (index.spec.name == *select.index) return &index.spec.keys;
+    if (index.spec.name != *select.index) continue;
+    const item::KeySchema& keys = index.spec.keys;
+    if (keys.more_partition.empty() && keys.more_sort.empty()) return &keys;
+    return Invalid(
+        "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or "
+        "multi-attribute RANGE keys.");
   }
   return Invalid("The table does not have the specified index");
 }

@@ -57,6 +57,15 @@ std::string ToShorthand(const item::KeyAttribute& attribute) {
   return fmt::format("{}:{}", attribute.name, item::ToString(attribute.type));
 }
 
+// "a:S,b:N"
+std::string ToShorthand(const std::vector<const item::KeyAttribute*>& attributes) {
+  std::string text;
+  for (const item::KeyAttribute* attribute : attributes) {
+    text.append(text.empty() ? "" : ",").append(ToShorthand(*attribute));
+  }
+  return text;
+}
+
 std::string ToShorthand(const tables::IndexProjection& projection) {
   switch (projection.kind) {
     case ProjectionKind::kAll:
@@ -94,8 +103,8 @@ class Object {
     return *this;
   }
   Object& Keys(const item::KeySchema& keys) {
-    Text("key", ToShorthand(keys.partition));
-    if (keys.sort) Text("sort", ToShorthand(*keys.sort));
+    Text("key", ToShorthand(item::PartitionAttributes(keys)));
+    if (keys.sort) Text("sort", ToShorthand(item::SortAttributes(keys)));
     return *this;
   }
   std::string Finish() {

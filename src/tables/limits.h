@@ -12,6 +12,8 @@ inline constexpr size_t kMinTableNameLength = 3;
 inline constexpr size_t kMaxTableNameLength = 255;
 inline constexpr size_t kMaxGlobalIndexes = 20;
 inline constexpr size_t kMaxLocalIndexes = 5;
+// Of the partition key of a global index, and of its sort key.
+inline constexpr size_t kMaxKeyAttributes = 4;
 inline constexpr size_t kMaxIncludedAttributes = 100;  // Over all indexes of a table.
 inline constexpr size_t kMaxTags = 50;
 

@@ -32,8 +32,7 @@ inline void Collect(const item::KeySchema& keys, Definitions* definitions) {
     const bool is_new = std::ranges::find(*definitions, attribute) == definitions->end();
     if (is_new) definitions->push_back(attribute);
   };
-  add(keys.partition);
-  if (keys.sort) add(*keys.sort);
+  for (const item::KeyAttribute* attribute : item::AttributesOf(keys)) add(*attribute);
 }
 
 inline void Collect(const tables::IndexSpec& index, Definitions* definitions) {
@@ -57,7 +56,10 @@ class Types {
 
   Status SetIn(item::KeySchema* keys) {
     TRY(SetIn(&keys->partition));
-    return keys->sort ? SetIn(&*keys->sort) : Status(Done{});
+    for (item::KeyAttribute& more : keys->more_partition) TRY(SetIn(&more));
+    if (keys->sort) TRY(SetIn(&*keys->sort));
+    for (item::KeyAttribute& more : keys->more_sort) TRY(SetIn(&more));
+    return Done{};
   }
   Status CheckNamesDiffer() const {
     for (auto at = definitions_.begin(); at != definitions_.end(); ++at) {

@@ -37,27 +37,37 @@ void Describe(F& fields, Ref<F, KeyElement> element) {
   fields.Required("KeyType", element.role);
 }
 
-// kInvalid with DynamoDB's text unless the first is a partition key and the second, if there is
-// one, a sort key.
-Status CheckElements(const std::vector<KeyElement>& elements);
+// kInvalid with DynamoDB's text unless the first is a partition key, and sort keys follow: one, or
+// several attributes for each of the two.
+Status CheckElements(const std::vector<KeyElement>& elements, bool may_be_several);
+// The schema of checked elements, without types.
+item::KeySchema SchemaOf(const std::vector<KeyElement>& elements);
+// Whether a place is in the definition of a global index, whose key may have several attributes.
+bool IsInGlobalIndex(const Place& place);
 
 template <>
 struct Codec<item::KeySchema> {
   static void Write(const item::KeySchema& keys, JsonWriter* writer) {
-    std::vector<KeyElement> elements = {{keys.partition.name, KeyRole::kPartition}};
-    if (keys.sort) elements.push_back({keys.sort->name, KeyRole::kSort});
+    std::vector<KeyElement> elements;
+    for (const item::KeyAttribute* attribute : item::PartitionAttributes(keys)) {
+      elements.push_back({attribute->name, KeyRole::kPartition});
+    }
+    for (const item::KeyAttribute* attribute : item::SortAttributes(keys)) {
+      elements.push_back({attribute->name, KeyRole::kSort});
+    }
     Codec<std::vector<KeyElement>>::Write(elements, writer);
   }
   // The types of a new schema stay as they are by default.
   static Status Read(const Json& json, const Place& place, item::KeySchema* keys) {
     std::vector<KeyElement> elements;
     TRY(Codec<std::vector<KeyElement>>::Read(json, place, &elements));
-    constexpr size_t kMaxKeyAttributes = 2;
-    place.CheckLength(elements.size(), 1, kMaxKeyAttributes);
-    if (elements.empty() || elements.size() > kMaxKeyAttributes) return Done{};
-    TRY(CheckElements(elements));
-    keys->partition.name = elements[0].attribute;
-    if (elements.size() > 1) keys->sort = item::KeyAttribute{.name = elements[1].attribute};
+    constexpr size_t kMaxSingleAttributes = 2;
+    const bool may_be_several = IsInGlobalIndex(place);
+    const size_t most = may_be_several ? kMaxElements : kMaxSingleAttributes;
+    place.CheckLength(elements.size(), 1, most);
+    if (elements.empty() || elements.size() > most) return Done{};
+    TRY(CheckElements(elements, may_be_several));
+    *keys = SchemaOf(elements);
     return Done{};
   }
 };

@@ -26,8 +26,10 @@ using tables::ProjectionKind;
 using tables::Select;
 
 std::set<std::string> NamesOf(const item::KeySchema& keys) {
-  std::set<std::string> names{keys.partition.name};
-  if (keys.sort) names.insert(keys.sort->name);
+  std::set<std::string> names;
+  for (const item::KeyAttribute* attribute : item::AttributesOf(keys)) {
+    names.insert(attribute->name);
+  }
   return names;
 }
 
@@ -78,9 +80,18 @@ bool Matches(const item::Value& value, const SortCondition& condition) {
   return false;
 }
 
+bool IsInPartition(const item::Key& key, const expression::KeyCondition& condition) {
+  return key.partition == condition.partition && key.more_partition == condition.more_partition;
+}
+
 bool Matches(const item::Key& key, const expression::KeyCondition& condition) {
-  return key.partition == condition.partition &&
-         (!condition.sort || Matches(*key.sort, *condition.sort));
+  if (!IsInPartition(key, condition)) return false;
+  if (!condition.sort) return true;
+  std::vector<item::Value> sort = {*key.sort};
+  sort.insert(sort.end(), key.more_sort.begin(), key.more_sort.end());
+  const size_t leading = condition.leading_sort.size();
+  return std::equal(condition.leading_sort.begin(), condition.leading_sort.end(), sort.begin()) &&
+         Matches(sort[leading], *condition.sort);
 }
 
 Status CheckFilter(const std::optional<expression::Condition>& filter,
@@ -243,7 +254,7 @@ Result<tables::Page> ModelTables::Query(const tables::QueryRequest& request) {
   if (!request.forward) std::reverse(rows.begin(), rows.end());
   if (request.start_after) {
     const Place start = TRY(PlaceOf(source, *request.start_after));
-    if (key_of(start).partition != condition.partition) {
+    if (!IsInPartition(key_of(start), condition)) {
       return Invalid(
           "The provided starting key is outside query boundaries based on provided "
           "conditions");

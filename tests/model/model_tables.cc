@@ -28,14 +28,26 @@ bool IsExpired(const item::Item& item, const std::string& attribute, EpochSecond
   return ttl && !IsLive(*ttl, now) && *ttl >= now - tables::kOldestTimeToLive.count();
 }
 
+std::vector<item::Value> ValuesOf(const item::Key& key) {
+  std::vector<item::Value> values = {key.partition};
+  values.insert(values.end(), key.more_partition.begin(), key.more_partition.end());
+  if (key.sort) values.push_back(*key.sort);
+  values.insert(values.end(), key.more_sort.begin(), key.more_sort.end());
+  return values;
+}
+
 bool IsChanging(IndexState state) { return state != IndexState::kActive; }
 
 }  // namespace
 
 bool ModelTables::KeyOrder::operator()(const item::Key& left, const item::Key& right) const {
-  const std::partial_ordering order = item::Compare(left.partition, right.partition);
-  if (order != std::partial_ordering::equivalent) return order == std::partial_ordering::less;
-  return left.sort && item::Compare(*left.sort, *right.sort) == std::partial_ordering::less;
+  const std::vector<item::Value> lefts = ValuesOf(left);
+  const std::vector<item::Value> rights = ValuesOf(right);
+  for (size_t i = 0; i < lefts.size(); ++i) {
+    const std::partial_ordering order = item::Compare(lefts[i], rights[i]);
+    if (order != std::partial_ordering::equivalent) return order == std::partial_ordering::less;
+  }
+  return false;
 }
 
 Result<ModelTables::Table*> ModelTables::Find(const std::string& name) {

@@ -128,6 +128,27 @@ Status CheckKeySchema(const item::KeySchema& keys) {
   return Done{};
 }
 
+// Only the keys of global indexes may have several attributes.
+Status CheckSeveral(const item::KeySchema& keys, bool is_global) {
+  const size_t more = keys.more_partition.size() + keys.more_sort.size();
+  if (more > 0 && !is_global) {
+    return Constraint("keySchema", "Member must have length less than or equal to 2");
+  }
+  if (keys.more_partition.size() >= tables::kMaxKeyAttributes) {
+    return Invalid("The KeySchema exceeds the maximum allowed number of HASH key attributes");
+  }
+  if (keys.more_sort.size() >= tables::kMaxKeyAttributes) {
+    return Invalid("The KeySchema exceeds the maximum allowed number of RANGE key attributes");
+  }
+  std::set<std::string> names;
+  for (const item::KeyAttribute* attribute : item::AttributesOf(keys)) {
+    TRY(CheckKeyAttribute(*attribute));
+    if (names.insert(attribute->name).second) continue;
+    return Invalid("The KeySchema contains multiple key attributes with the same name");
+  }
+  return Done{};
+}
+
 Status CheckLocal(const item::KeySchema& table_keys, const IndexSpec& index) {
   if (index.kind != IndexKind::kLocal) return Done{};
   if (!table_keys.sort) {
@@ -184,8 +205,7 @@ Status CheckOneTypeEach(const item::KeySchema& table_keys, const std::vector<Ind
   std::vector<item::KeySchema> schemas{table_keys};
   for (const IndexSpec& index : indexes) schemas.push_back(index.keys);
   for (const item::KeySchema& keys : schemas) {
-    for (const auto& attribute : {std::optional(keys.partition), keys.sort}) {
-      if (!attribute) continue;
+    for (const item::KeyAttribute* attribute : item::AttributesOf(keys)) {
       if (types.emplace(attribute->name, attribute->type).first->second != attribute->type) {
         return InvalidParameter("Key attribute " + attribute->name + " is given two types");
       }
@@ -401,6 +421,7 @@ Status CheckIndexes(const item::KeySchema& table_keys, const std::vector<IndexSp
   for (const IndexSpec& index : indexes) {
     TRY(CheckName(index.name, "IndexName"));
     TRY(CheckKeySchema(index.keys));
+    TRY(CheckSeveral(index.keys, index.kind == IndexKind::kGlobal));
     TRY(CheckLocal(table_keys, index));
     TRY(CheckProjection(index.projection));
     TRY(CheckThroughput(index.throughput));
@@ -420,6 +441,7 @@ Status CheckTags(const tables::Tags& tags) {
 Status Check(const tables::CreateTableRequest& request) {
   TRY(CheckName(request.table, "TableName"));
   TRY(CheckKeySchema(request.keys));
+  TRY(CheckSeveral(request.keys, /*is_global=*/false));
   TRY(CheckThroughput(request.throughput));
   TRY(CheckIndexes(request.keys, request.indexes));
   return CheckTags(request.tags);

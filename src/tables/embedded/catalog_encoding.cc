@@ -75,7 +75,40 @@ item::KeyAttribute DecodeKeyAttribute(const Map& map, Fields* owner) {
   return attribute;
 }
 
+List EncodeAttributes(const std::vector<const item::KeyAttribute*>& attributes) {
+  List list;
+  for (const item::KeyAttribute* attribute : attributes) {
+    list.push_back(EncodeKeyAttribute(*attribute));
+  }
+  return list;
+}
+
+// The first attribute, and those after it.
+item::KeyAttribute DecodeAttributes(const List& list, std::vector<item::KeyAttribute>* more,
+                                    Fields* owner) {
+  item::KeyAttribute first;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const Map* map = list[i].As<Map>();
+    item::KeyAttribute attribute = DecodeKeyAttribute(map == nullptr ? Map() : *map, owner);
+    if (i == 0) {
+      first = std::move(attribute);
+    } else {
+      more->push_back(std::move(attribute));
+    }
+  }
+  if (list.empty()) owner->Fail("keys");
+  return first;
+}
+
+// A key with several attributes has other names here than one with a single attribute. An older
+// program that passed over the further attributes would write wrong rows; this way it refuses the
+// row.
 Map EncodeKeys(const item::KeySchema& keys) {
+  if (!keys.more_partition.empty() || !keys.more_sort.empty()) {
+    Map several{{"partitions", EncodeAttributes(item::PartitionAttributes(keys))}};
+    if (keys.sort) several.Set("sorts", EncodeAttributes(item::SortAttributes(keys)));
+    return several;
+  }
   Map map{{"partition", EncodeKeyAttribute(keys.partition)}};
   if (keys.sort) map.Set("sort", EncodeKeyAttribute(*keys.sort));
   return map;
@@ -84,7 +117,14 @@ Map EncodeKeys(const item::KeySchema& keys) {
 item::KeySchema DecodeKeys(Fields* fields) {
   const Map map = fields->Need<Map>("keys");
   Fields parts(map);
-  item::KeySchema keys{.partition = DecodeKeyAttribute(parts.Need<Map>("partition"), fields)};
+  item::KeySchema keys;
+  if (const auto partitions = parts.Maybe<List>("partitions")) {
+    keys.partition = DecodeAttributes(*partitions, &keys.more_partition, fields);
+    const auto sorts = parts.Maybe<List>("sorts");
+    if (sorts) keys.sort = DecodeAttributes(*sorts, &keys.more_sort, fields);
+    return keys;
+  }
+  keys.partition = DecodeKeyAttribute(parts.Need<Map>("partition"), fields);
   if (auto sort = parts.Maybe<Map>("sort")) keys.sort = DecodeKeyAttribute(*sort, fields);
   return keys;
 }

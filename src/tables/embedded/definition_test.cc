@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tables/embedded/catalog_encoding.h"
 #include "tests/support/data_folder.h"
 
 namespace tidemark::embedded {
@@ -24,7 +25,12 @@ tables::CreateTableRequest Things() {
                        .kind = tables::IndexKind::kLocal,
                        .keys = {.partition = {.name = "id"},
                                 .sort = item::KeyAttribute{.name = "rank"}},
-                       .projection = {.kind = tables::ProjectionKind::kKeysOnly}}},
+                       .projection = {.kind = tables::ProjectionKind::kKeysOnly}},
+                      {.name = "several",
+                       .keys = {.partition = {.name = "cup"},
+                                .sort = item::KeyAttribute{.name = "rank"},
+                                .more_partition = {{.name = "region"}},
+                                .more_sort = {{.name = "n", .type = item::Type::kNumber}}}}},
           .stream = tables::StreamView::kOldImage,
           .throughput = tables::Throughput{.read_units = 1, .write_units = 2},
           .deletion_protected = true,
@@ -70,8 +76,8 @@ TEST_F(DefinitionTest, EverythingSurvivesAReopening) {
   ASSERT_TRUE(after.has_value());
   EXPECT_EQ(after->id, before->id);
   EXPECT_EQ(after->keys, before->keys);
-  ASSERT_EQ(after->indexes.size(), 2u);
-  for (size_t i = 0; i < 2; ++i) EXPECT_EQ(after->indexes[i].spec, Things().indexes[i]);
+  ASSERT_EQ(after->indexes.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(after->indexes[i].spec, Things().indexes[i]);
   EXPECT_EQ(after->throughput, before->throughput);
   EXPECT_TRUE(after->deletion_protected);
   EXPECT_EQ(after->created_at, before->created_at);
@@ -86,6 +92,21 @@ TEST_F(DefinitionTest, EverythingSurvivesAReopening) {
 
 // The rows of a deleted table must not appear in a new table of the same name, and they must be
 // removed from the disk.
+// An older program does not know such keys, and would write wrong rows for them. It finds no
+// "partition" and refuses the folder.
+TEST_F(DefinitionTest, AnOlderProgramRefusesKeysOfSeveralAttributes) {
+  Table table{.name = "t", .id = "i", .keys = {.partition = {.name = "id"}}};
+  table.indexes.push_back({.spec = Things().indexes[2]});
+  const Item row = EncodeTable(table);
+  const auto& index = *(*row.Find("indexes")->As<item::List>())[0].As<item::Map>();
+  EXPECT_FALSE(index.Find("keys")->As<item::Map>()->Contains("partition"));
+  const auto decoded = DecodeTable(row, {});
+  ASSERT_TRUE(decoded.has_value());
+  EXPECT_EQ(decoded->indexes[0].spec, table.indexes[0].spec);
+  // All others are as they were.
+  EXPECT_TRUE(row.Find("keys")->As<item::Map>()->Contains("partition"));
+}
+
 TEST_F(DefinitionTest, ATableThatIsCreatedAgainIsEmpty) {
   CreateSimple(kDefinitionTable);
   Put(kDefinitionTable, {{"id", "a"}});

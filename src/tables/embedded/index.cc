@@ -6,10 +6,6 @@ namespace tidemark::embedded {
 
 namespace {
 
-bool IsKeyAttribute(const item::KeySchema& keys, std::string_view attribute) {
-  return keys.partition.name == attribute || (keys.sort && keys.sort->name == attribute);
-}
-
 item::Item Projected(const Table& table, const Index& index, const item::Item& item) {
   if (index.spec.projection.kind == tables::ProjectionKind::kAll) return item;
   item::Item projected;
@@ -24,8 +20,8 @@ item::Item Projected(const Table& table, const Index& index, const item::Item& i
 bool Carries(const Table& table, const Index& index, std::string_view attribute) {
   const tables::IndexProjection& projection = index.spec.projection;
   if (projection.kind == tables::ProjectionKind::kAll) return true;
-  if (IsKeyAttribute(table.keys, attribute) || IsKeyAttribute(index.spec.keys, attribute))
-    return true;
+  if (item::HasAttribute(table.keys, attribute)) return true;
+  if (item::HasAttribute(index.spec.keys, attribute)) return true;
   return projection.kind == tables::ProjectionKind::kInclude &&
          std::find(projection.included.begin(), projection.included.end(), attribute) !=
              projection.included.end();

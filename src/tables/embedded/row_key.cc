@@ -19,9 +19,15 @@ uint32_t HashOf(std::string_view encoded_partition) {
                                32);
 }
 
-std::string PartitionPrefix(Keyspace keyspace, const item::Value& partition) {
+void AppendValues(const std::vector<item::Value>& values, std::string* out) {
+  for (const item::Value& value : values) item::EncodeOrdered(value, out);
+}
+
+std::string PartitionPrefix(Keyspace keyspace, const item::Value& partition,
+                            const std::vector<item::Value>& more_partition) {
   std::string encoded;
   item::EncodeOrdered(partition, &encoded);
+  AppendValues(more_partition, &encoded);
   std::string key;
   key.reserve(8 + encoded.size() + 32);
   AppendFixed32(keyspace, &key);
@@ -41,9 +47,15 @@ item::Key ReadHashedKey(Reader* reader, const item::KeySchema& schema) {
   const uint32_t hash = reader->Fixed32();
   const std::string_view rest = reader->rest();
   item::Key key{.partition = item::DecodeOrdered(schema.partition.type, reader)};
+  for (const item::KeyAttribute& more : schema.more_partition) {
+    key.more_partition.push_back(item::DecodeOrdered(more.type, reader));
+  }
   const std::string_view encoded = rest.substr(0, rest.size() - reader->rest().size());
   if (reader->ok() && HashOf(encoded) != hash) reader->Fail();
   if (schema.sort) key.sort = item::DecodeOrdered(schema.sort->type, reader);
+  for (const item::KeyAttribute& more : schema.more_sort) {
+    key.more_sort.push_back(item::DecodeOrdered(more.type, reader));
+  }
   return key;
 }
 
@@ -72,8 +84,9 @@ std::string WithHash(Keyspace keyspace, uint64_t hash) {
 }  // namespace
 
 std::string ItemRowKey(Keyspace keyspace, const item::Key& key) {
-  std::string row = PartitionPrefix(keyspace, key.partition);
+  std::string row = PartitionPrefix(keyspace, key.partition, key.more_partition);
   if (key.sort) item::EncodeOrdered(*key.sort, &row);
+  AppendValues(key.more_sort, &row);
   return row;
 }
 
@@ -121,8 +134,9 @@ Range SegmentRange(Keyspace keyspace, uint32_t segment, uint32_t total) {
 }
 
 Range ConditionRange(Keyspace keyspace, const expression::KeyCondition& condition) {
-  const std::string partition = PartitionPrefix(keyspace, condition.partition);
+  std::string partition = PartitionPrefix(keyspace, condition.partition, condition.more_partition);
   if (!condition.sort) return PrefixRange(partition);
+  AppendValues(condition.leading_sort, &partition);
   const expression::SortCondition& sort = *condition.sort;
   const std::string low = WithSort(partition, sort.low);
   switch (sort.op) {

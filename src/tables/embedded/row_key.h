@@ -2,7 +2,8 @@
 // number that is never used again. All its row keys begin with this number.
 //
 //   item row    keyspace · hash of the partition key · partition key · sort key
-//   index row   the same by the index's key, then the table's partition and sort key
+//   index row   the same by the index's key, then the table's partition and sort key. A key with
+//               several attributes has their values one after another
 //   expiry row  keyspace · time to live · the item row's key
 //
 // The hash spreads partitions evenly, so that a parallel scan cuts it into equal ranges.

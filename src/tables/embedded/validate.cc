@@ -74,6 +74,30 @@ Status ValidateKeys(const item::KeySchema& keys) {
   return Done{};
 }
 
+// Only the key of a global index may have several attributes.
+Status ValidateSingleAttributes(const item::KeySchema& keys) {
+  if (keys.more_partition.empty() && keys.more_sort.empty()) return Done{};
+  return Invalid(
+      "1 validation error detected: Value at 'keySchema' failed to satisfy constraint: Member must "
+      "have length less than or equal to 2");
+}
+
+Status ValidateMoreAttributes(const item::KeySchema& keys) {
+  const auto too_many = [](std::string_view kind) {
+    return Invalid(
+        fmt::format("The KeySchema exceeds the maximum allowed number of {} key attributes", kind));
+  };
+  if (keys.more_partition.size() >= tables::kMaxKeyAttributes) return too_many("HASH");
+  if (keys.more_sort.size() >= tables::kMaxKeyAttributes) return too_many("RANGE");
+  std::set<std::string> names;
+  for (const item::KeyAttribute* attribute : item::AttributesOf(keys)) {
+    TRY(ValidateKeyAttribute(*attribute));
+    if (names.insert(attribute->name).second) continue;
+    return Invalid("The KeySchema contains multiple key attributes with the same name");
+  }
+  return Done{};
+}
+
 Status ValidateProjection(const tables::IndexProjection& projection) {
   const bool includes = projection.kind == tables::ProjectionKind::kInclude;
   if (includes && projection.included.empty()) {
@@ -95,8 +119,7 @@ Status ValidateProjection(const tables::IndexProjection& projection) {
 class AttributeTypes {
  public:
   Status Add(const item::KeySchema& keys) {
-    TRY(Add(keys.partition));
-    if (keys.sort) TRY(Add(*keys.sort));
+    for (const item::KeyAttribute* attribute : item::AttributesOf(keys)) TRY(Add(*attribute));
     return Done{};
   }
 
@@ -180,6 +203,8 @@ Status ValidateThroughput(const std::optional<tables::Throughput>& throughput) {
 Status ValidateIndex(const tables::IndexSpec& index, const item::KeySchema& table_keys) {
   TRY(ValidateName(index.name, "indexName", tables::kMinTableNameLength));
   TRY(ValidateKeys(index.keys));
+  if (index.kind == tables::IndexKind::kLocal) TRY(ValidateSingleAttributes(index.keys));
+  TRY(ValidateMoreAttributes(index.keys));
   TRY(ValidateProjection(index.projection));
   TRY(ValidateThroughput(index.throughput));
   if (index.kind == tables::IndexKind::kGlobal) return Done{};
@@ -226,6 +251,7 @@ Status ValidateTags(const tables::Tags& tags) {
 Status ValidateCreateTable(const tables::CreateTableRequest& request) {
   TRY(ValidateName(request.table, "tableName", tables::kMinTableNameLength));
   TRY(ValidateKeys(request.keys));
+  TRY(ValidateSingleAttributes(request.keys));
   TRY(ValidateThroughput(request.throughput));
   AttributeTypes types;
   TRY(types.Add(request.keys));

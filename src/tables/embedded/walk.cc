@@ -163,8 +163,7 @@ Error BadStartKey() { return Invalid(std::string(kBadStartKey)); }
 size_t StartKeySize(const WalkPlan& plan) {
   std::set<std::string> names;
   for (const item::KeySchema* keys : {&plan.table->keys, &plan.keys()}) {
-    names.insert(keys->partition.name);
-    if (keys->sort) names.insert(keys->sort->name);
+    for (const item::KeyAttribute* key : item::AttributesOf(*keys)) names.insert(key->name);
   }
   return names.size();
 }
@@ -198,12 +197,15 @@ Status PlanScanStart(const std::optional<Item>& start, WalkPlan* plan) {
       "ExclusiveStartKey with correct Segment");
 }
 
-Status PlanQueryStart(const std::optional<Item>& start, const item::Value& partition,
+Status PlanQueryStart(const std::optional<Item>& start, const expression::KeyCondition& condition,
                       WalkPlan* plan) {
   if (!start) return Done{};
   plan->start_after = TRY(RowKeyOfStart(*start, *plan));
   if (Contains(plan->range, *plan->start_after)) return Done{};
-  const Range whole_partition = ConditionRange(plan->keyspace(), {.partition = partition});
+  const Range whole_partition =
+      ConditionRange(plan->keyspace(), {.partition = condition.partition,
+                                        .sort = std::nullopt,
+                                        .more_partition = condition.more_partition});
   return Invalid(Contains(whole_partition, *plan->start_after)
                      ? "The provided starting key does not match the range key predicate"
                      : "The provided starting key is outside query boundaries based on provided "
@@ -214,7 +216,7 @@ Status CheckFilterHasNoKeys(const WalkPlan& plan) {
   if (!plan.filter) return Done{};
   const item::KeySchema& keys = plan.keys();
   for (const std::string& attribute : plan.filter->Attributes()) {
-    if (attribute != keys.partition.name && !(keys.sort && attribute == keys.sort->name)) continue;
+    if (!item::HasAttribute(keys, attribute)) continue;
     return Invalid(
         fmt::format("Filter Expression can only contain non-primary key attributes: Primary "
                     "key attribute: {}",
@@ -252,7 +254,7 @@ Result<WalkPlan> PlanQuery(const Catalog& catalog, const tables::QueryRequest& r
   plan.range = ConditionRange(plan.keyspace(), condition);
   plan.forward = request.forward;
   if (request.limit.value_or(0) > kLongQuery) plan.walk = Walk::kLong;
-  TRY(PlanQueryStart(request.start_after, condition.partition, &plan));
+  TRY(PlanQueryStart(request.start_after, condition, &plan));
   return plan;
 }
 
@@ -321,8 +323,9 @@ void SeekToStart(const WalkPlan& plan, Cursor* cursor) {
 Item KeysOf(const WalkPlan& plan, const Item& row) {
   Item keys;
   for (const item::KeySchema* schema : {&plan.table->keys, &plan.keys()}) {
-    keys.Set(schema->partition.name, *row.Find(schema->partition.name));
-    if (schema->sort) keys.Set(schema->sort->name, *row.Find(schema->sort->name));
+    for (const item::KeyAttribute* key : item::AttributesOf(*schema)) {
+      keys.Set(key->name, *row.Find(key->name));
+    }
   }
   return keys;
 }

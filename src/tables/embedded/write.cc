@@ -94,7 +94,7 @@ Result<MaybeItem> ApplyUpdate(const expression::Update& update, const MaybeItem&
 }
 
 bool IsKeyAttribute(const item::KeySchema& keys, const std::string& attribute) {
-  return keys.partition.name == attribute || (keys.sort && keys.sort->name == attribute);
+  return item::HasAttribute(keys, attribute);
 }
 
 // Preparing cannot check this: which attributes are the key is known only in the committer, where
