@@ -132,6 +132,34 @@ TEST_F(DynamoDbPortTest, KeysAreMadeListedAndRevoked) {
   EXPECT_THAT(Call(writer, "ListTables", "{}").body, HasSubstr("UnrecognizedClientException"));
 }
 
+// A leaked key must be revoked without a stop of the server.
+TEST_F(DynamoDbPortTest, KeysAreMadeListedAndRevokedWhileTheServerServes) {
+  const std::string token = CreateToken("tests");
+  ServePort();
+  const auto at_server = [&](Words arguments) {
+    arguments.insert(arguments.end(), {"--server", url()});
+    return Run(arguments, {"TIDEMARK_API_TOKEN=" + token});
+  };
+  EXPECT_THAT(Run({"key", "list"}).err, HasSubstr("--server"));
+  const Outcome made = at_server({"key", "create", "ci", "--read-only", "--table", "things"});
+  EXPECT_EQ(made.exit_code, kOk) << made.err;
+  const aws::Credentials key = KeyIn(made.out, false);
+  EXPECT_THAT(Call(key, "DescribeTable", R"({"TableName":"things"})").body,
+              HasSubstr("ResourceNotFoundException"));
+  EXPECT_THAT(Call(key, "ListTables", "{}").body, HasSubstr("AccessDeniedException"));
+  const Outcome listed = at_server({"key", "list"});
+  EXPECT_THAT(LinesOf(listed.out), SizeIs(2));
+  EXPECT_THAT(listed.out, HasSubstr(R"("read_only":true,"tables":["things"],"writes":[]})"));
+  EXPECT_THAT(at_server({"key", "create", "ci"}).err, HasSubstr("exists already"));
+  EXPECT_THAT(at_server({"key", "create", "other", "--write", "authentication-attempts"}).err,
+              HasSubstr("stop the server"));
+
+  EXPECT_EQ(at_server({"key", "revoke", "ci"}).exit_code, kOk);
+  EXPECT_THAT(Call(key, "DescribeTable", R"({"TableName":"things"})").body,
+              HasSubstr("UnrecognizedClientException"));
+  EXPECT_THAT(at_server({"key", "revoke", "ci"}).err, HasSubstr("there is no access key 'ci'"));
+}
+
 // Otherwise a key that nobody has would be taken for the first.
 TEST_F(DynamoDbPortTest, AFirstKeyThatCannotBeWrittenIsMadeByTheNextStart) {
   const Outcome failed =

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "http/url.h"
+#include "programs/key/served_keys.h"
 #include "programs/output.h"
 #include "programs/program_runtime.h"
 #include "servers/dynamodb/access_keys.h"
@@ -20,44 +22,78 @@ struct OpenedFolder {
 };
 
 Result<OpenedFolder> OpenFolder(const KeyOptions& options, Use use) {
-  OpenedFolder opened{.settings = TRY(LoadSettings(options.folder)),
-                      .tables = TRY(OpenDataFolder(options.folder, use))};
-  TRY(dynamodb::EnsureKeysTable(*opened.tables));
-  return opened;
+  const FolderOptions& folder = options.source.folder;
+  Settings settings = TRY(LoadSettings(folder));
+  auto tables = OpenDataFolder(folder, use);
+  if (!tables) return WithServerHint(std::move(tables).error());
+  TRY(dynamodb::EnsureKeysTable(**tables));
+  return OpenedFolder{.settings = std::move(settings), .tables = *std::move(tables)};
 }
 
-void WriteNames(std::string_view member, const std::set<std::string>& names, JsonWriter* writer) {
-  writer->Key(member);
-  writer->BeginArray();
-  for (const std::string& name : names) writer->String(name);
-  writer->EndArray();
+constexpr char kKeysPath[] = "/api/v1/keys";
+
+void PrintNewKey(std::string_view id, std::string_view secret) {
+  PrintText(fmt::format("AWS_ACCESS_KEY_ID={}\nAWS_SECRET_ACCESS_KEY={}\n", id, secret));
+  PrintMessage(
+      "The secret is shown only once. AWS's programs and SDKs read these two variables from the "
+      "environment.");
 }
 
-std::string ToJson(const dynamodb::AccessKeyEntry& entry) {
-  std::string line;
-  JsonWriter writer(&line);
+std::string RequestFor(const KeyOptions& options) {
+  std::string body;
+  JsonWriter writer(&body);
+  const auto write_names = [&](std::string_view member, const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    writer.Key(member);
+    writer.BeginArray();
+    for (const std::string& name : names) writer.String(name);
+    writer.EndArray();
+  };
   writer.BeginObject();
   writer.Key("name");
-  writer.String(entry.name);
-  writer.Key("id");
-  writer.String(entry.id);
-  writer.Key("created_at");
-  writer.Int(entry.created_at);
+  writer.String(options.name);
   writer.Key("read_only");
-  writer.Bool(entry.rights.read_only);
-  WriteNames("tables", entry.rights.tables, &writer);
-  WriteNames("writes", entry.rights.own_writes, &writer);
-  if (entry.is_damaged) {
-    writer.Key("damaged");
-    writer.Bool(true);
-  }
+  writer.Bool(options.read_only);
+  write_names("tables", options.tables);
+  write_names("writes", options.writes);
   writer.EndObject();
-  return line;
+  return body;
+}
+
+Result<ExitCode> CreateAtServer(const KeyOptions& options) {
+  const auto source = TRY(OpenServerSource(options.source));
+  const JsonDocument made = TRY(source->Send(
+      {.method = http::Method::kPost, .path = kKeysPath, .body = RequestFor(options)}));
+  PrintNewKey(TextIn(made.root(), "id"), TextIn(made.root(), "secret"));
+  return ExitCode::kOk;
+}
+
+Result<ExitCode> ListAtServer(const KeyOptions& options) {
+  const auto source = TRY(OpenServerSource(options.source));
+  const JsonDocument listed = TRY(source->Need(kKeysPath));
+  const auto keys = listed.root().Find("keys");
+  if (!keys) return Error{ErrorCode::kUnknown, "the answer of the server has no keys"};
+  for (const Json key : keys->Elements()) PrintLine(ToText(key));
+  return ExitCode::kOk;
+}
+
+Status RevokeAtServer(const KeyOptions& options) {
+  const auto source = TRY(OpenServerSource(options.source));
+  TRY(source->Send({.method = http::Method::kDelete,
+                    .path = fmt::format("{}/{}", kKeysPath, http::PercentEncode(options.name))}));
+  return Done{};
+}
+
+Status RevokeInFolder(const KeyOptions& options) {
+  const OpenedFolder folder = TRY(OpenFolder(options, Use::kWrite));
+  TRY(dynamodb::RevokeKey(*folder.tables, options.name));
+  return Done{};
 }
 
 }  // namespace
 
 Result<ExitCode> CreateAccessKey(const KeyOptions& options) {
+  if (options.source.server) return CreateAtServer(options);
   const OpenedFolder folder = TRY(OpenFolder(options, Use::kCreate));
   ProgramRuntime program(LogOptionsOf(folder.settings));
   const auto keys = TRY(dynamodb::AccessKeys::Open(
@@ -66,15 +102,12 @@ Result<ExitCode> CreateAccessKey(const KeyOptions& options) {
       keys->Create(options.name, {.read_only = options.read_only,
                                   .tables = {options.tables.begin(), options.tables.end()},
                                   .own_writes = {options.writes.begin(), options.writes.end()}}));
-  PrintText(fmt::format("AWS_ACCESS_KEY_ID={}\nAWS_SECRET_ACCESS_KEY={}\n", made.id,
-                        made.secret.Reveal()));
-  PrintMessage(
-      "The secret is shown only once. AWS's programs and SDKs read these two variables from the "
-      "environment.");
+  PrintNewKey(made.id, made.secret.Reveal());
   return ExitCode::kOk;
 }
 
 Result<ExitCode> ListAccessKeys(const KeyOptions& options) {
+  if (options.source.server) return ListAtServer(options);
   const OpenedFolder folder = TRY(OpenFolder(options, Use::kWrite));
   for (const dynamodb::AccessKeyEntry& entry : TRY(dynamodb::ListKeys(*folder.tables))) {
     PrintLine(ToJson(entry));
@@ -83,8 +116,7 @@ Result<ExitCode> ListAccessKeys(const KeyOptions& options) {
 }
 
 Result<ExitCode> RevokeAccessKey(const KeyOptions& options) {
-  const OpenedFolder folder = TRY(OpenFolder(options, Use::kWrite));
-  TRY(dynamodb::RevokeKey(*folder.tables, options.name));
+  TRY(options.source.server ? RevokeAtServer(options) : RevokeInFolder(options));
   PrintMessage(fmt::format("The access key '{}' is revoked.", options.name));
   return ExitCode::kOk;
 }

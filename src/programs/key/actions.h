@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "programs/data_folder.h"
+#include "programs/api_source.h"
 #include "programs/exit_code.h"
 
 namespace tidemark::programs {
 
 struct KeyOptions {
-  FolderOptions folder;
+  SourceOptions source;
   std::string name;
   std::vector<std::string> tables;  // --table; empty: all.
   std::vector<std::string> writes;  // --write

@@ -23,16 +23,19 @@ void AddKeyCommands(CLI::App& program, Action* action) {
   create->add_option("--write", create_options->writes,
                      "The key may also change this table of Tidemark's own, which others can only "
                      "read. A mistake there breaks what the apps promise");
-  AddFolder(*create, create_options->folder);
+  AddSource(*create, create_options->source);
   auto [list, list_options] = AddCommand<KeyOptions>(
       *group, {"list", "List the access keys, one on each line", "tidemark key list"}, action,
       &ListAccessKeys);
-  AddFolder(*list, list_options->folder);
-  auto [revoke, revoke_options] = AddCommand<KeyOptions>(
-      *group, {"revoke", "Revoke an access key", "tidemark key revoke reports"}, action,
-      &RevokeAccessKey);
+  AddSource(*list, list_options->source);
+  auto [revoke, revoke_options] =
+      AddCommand<KeyOptions>(*group,
+                             {"revoke", "Revoke an access key",
+                              "tidemark key revoke reports\n"
+                              "  tidemark key revoke reports --server http://127.0.0.1:8080"},
+                             action, &RevokeAccessKey);
   revoke->add_option("name", revoke_options->name, "The name or the id of the key")->required();
-  AddFolder(*revoke, revoke_options->folder);
+  AddSource(*revoke, revoke_options->source);
 }
 
 }  // namespace tidemark::programs

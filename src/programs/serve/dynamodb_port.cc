@@ -73,10 +73,9 @@ Status WriteFirstKey(dynamodb::AccessKeys& keys, const std::string& path) {
   return Done{};
 }
 
-Result<std::unique_ptr<dynamodb::AccessKeys>> OpenAccessKeys(const Settings& settings,
-                                                             tables::Tables* tables,
-                                                             const Runtime& runtime) {
-  auto keys = TRY(dynamodb::AccessKeys::Open(tables, FindSealKeyFile(settings), runtime));
+Result<dynamodb::AccessKeys*> OpenAccessKeys(const Settings& settings, tables::Tables* tables,
+                                             ServedKeys* served) {
+  dynamodb::AccessKeys* const keys = TRY(served->Open());
   const bool is_first_start = TRY(dynamodb::ListKeys(*tables)).empty();
   if (is_first_start) TRY(WriteFirstKey(*keys, settings.Text("dynamodb.first-key")));
   return keys;
@@ -84,17 +83,15 @@ Result<std::unique_ptr<dynamodb::AccessKeys>> OpenAccessKeys(const Settings& set
 
 }  // namespace
 
-Result<std::unique_ptr<DynamoDbPort>> DynamoDbPort::Open(const Settings& settings,
-                                                         const http::ServerOptions& server,
-                                                         dynamodb::OwnTables own_tables,
-                                                         tables::Tables* tables,
-                                                         const Runtime& runtime) {
+Result<std::unique_ptr<DynamoDbPort>> DynamoDbPort::Open(
+    const Settings& settings, const http::ServerOptions& server, dynamodb::OwnTables own_tables,
+    tables::Tables* tables, ServedKeys* served_keys, const Runtime& runtime) {
   if (settings.Text("dynamodb.listen").empty()) return std::unique_ptr<DynamoDbPort>();
   auto options = TRY(ReadPortOptions(settings, server, std::move(own_tables)));
   const bool is_open = options.door.open;
-  std::unique_ptr<dynamodb::AccessKeys> keys;
-  if (!is_open) keys = TRY(OpenAccessKeys(settings, tables, runtime));
-  auto service = TRY(dynamodb::Service::Start(std::move(options), tables, keys.get(), runtime));
+  dynamodb::AccessKeys* keys = nullptr;
+  if (!is_open) keys = TRY(OpenAccessKeys(settings, tables, served_keys));
+  auto service = TRY(dynamodb::Service::Start(std::move(options), tables, keys, runtime));
   runtime.logger.Log(LogLevel::kInfo, "serving DynamoDB's protocol",
                      {{"dynamodb", service->address()}, {"open", is_open}});
   if (is_open) {
@@ -102,7 +99,7 @@ Result<std::unique_ptr<DynamoDbPort>> DynamoDbPort::Open(const Settings& setting
                        "dynamodb.open is true: every program on this machine can read and change "
                        "the tables");
   }
-  return std::unique_ptr<DynamoDbPort>(new DynamoDbPort(std::move(keys), std::move(service)));
+  return std::unique_ptr<DynamoDbPort>(new DynamoDbPort(std::move(service)));
 }
 
 }  // namespace tidemark::programs

@@ -18,6 +18,7 @@
 #include "programs/attempts/old_store.h"
 #include "programs/backup/copy.h"
 #include "programs/data_folder.h"
+#include "programs/key/served_keys.h"
 #include "programs/output.h"
 #include "programs/program_runtime.h"
 #include "programs/program_settings.h"
@@ -221,6 +222,8 @@ Result<ExitCode> Serve(const ServeOptions& options) {
   const http::ServerOptions server_options = service_options.server;
   std::set<std::string> own_tables = api::OwnTables(service_options);
 
+  ServedKeys keys(FindSealKeyFile(settings), tables.get(), runtime);
+
   // Declared after everything that it uses, so that it is destroyed first.
   const auto started =
       api::Service::Start(std::move(service_options), {.tables = tables.get(),
@@ -230,11 +233,12 @@ Result<ExitCode> Serve(const ServeOptions& options) {
                                                        .runtime = runtime,
                                                        .old_attempts = old_attempts.get(),
                                                        .backup_maker = &backup_maker,
-                                                       .verify_tables = VerifierOf(*tables)});
+                                                       .verify_tables = VerifierOf(*tables),
+                                                       .keys = &keys});
   if (!started) return HeldByAnother(started.error());
   api::Service& service = **started;
-  const auto opened =
-      DynamoDbPort::Open(settings, server_options, std::move(own_tables), tables.get(), runtime);
+  const auto opened = DynamoDbPort::Open(settings, server_options, std::move(own_tables),
+                                         tables.get(), &keys, runtime);
   if (!opened) return HeldByAnother(opened.error());
   DynamoDbPort* const dynamodb = opened->get();
   logger.Log(LogLevel::kInfo, "serving",

@@ -7,6 +7,7 @@
 #include "objects/objects.h"
 #include "objects/watcher.h"
 #include "servers/api/backup/backup_maker.h"
+#include "servers/api/keys/key_routes.h"
 #include "servers/api/tables/verify_service.h"
 #include "tables/tables.h"
 
@@ -22,6 +23,7 @@ struct ServiceContext {
   moving::MigrationStore* old_attempts = nullptr;  // Null: no attempts are moved from an old store.
   BackupMaker* backup_maker = nullptr;             // Null: no backups are made.
   VerifyTables verify_tables = nullptr;            // Null: no tables are verified.
+  KeyKeeper* keys = nullptr;                       // Null: there are no access keys.
 };
 
 }  // namespace tidemark::api

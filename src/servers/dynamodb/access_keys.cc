@@ -174,7 +174,7 @@ Result<std::vector<AccessKeyEntry>> ListKeys(tables::Tables& tables) {
   return entries;
 }
 
-Status RevokeKey(tables::Tables& tables, const std::string& key) {
+Result<std::string> RevokeKey(tables::Tables& tables, const std::string& key) {
   const auto entries = TRY(ListKeys(tables));
   auto found = std::ranges::find(entries, key, &AccessKeyEntry::name);
   if (found == entries.end()) found = std::ranges::find(entries, key, &AccessKeyEntry::id);
@@ -183,7 +183,7 @@ Status RevokeKey(tables::Tables& tables, const std::string& key) {
                  fmt::format("there is no access key '{}': see `tidemark key list`", key)};
   }
   TRY(tables.Delete({.table = std::string(kKeysTable), .key = {{kId, found->id}}}));
-  return Done{};
+  return found->id;
 }
 
 Result<Secret> ReadSealKey(const std::string& path) {
@@ -257,6 +257,14 @@ Result<NewAccessKey> AccessKeys::Create(const std::string& name, const Rights& r
   return made;
 }
 
+Status AccessKeys::Revoke(const std::string& key) {
+  const std::string id = TRY(RevokeKey(tables_, key));
+  const std::lock_guard lock(mutex_);
+  revoked_.insert(id);
+  known_.erase(id);
+  return Done{};
+}
+
 AccessKeyPtr AccessKeys::Recall(const std::string& id, std::chrono::nanoseconds age) {
   const std::lock_guard lock(mutex_);
   const auto known = known_.find(id);
@@ -296,6 +304,7 @@ Result<AccessKeyPtr> AccessKeys::Remember(const std::string& id,
   Secret secret = TRY(SecretIn(*row, seal_key_, id));
   const auto key = std::make_shared<const AccessKey>(std::move(entry), std::move(secret));
   const std::lock_guard lock(mutex_);
+  if (revoked_.contains(id)) return AccessKeyPtr();
   if (known_.size() >= kMaxKnownKeys) known_.clear();
   known_.insert_or_assign(id, Known{.key = key, .read_at = runtime_.clock.Monotonic()});
   return AccessKeyPtr(key);

@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,9 +69,9 @@ struct NewAccessKey {
 Status EnsureKeysTable(tables::Tables& tables);
 // In the order of their names. Damaged ones are among them.
 Result<std::vector<AccessKeyEntry>> ListKeys(tables::Tables& tables);
-// By the name or the id of the key. Every process refuses it within a second. kNotFound when there
-// is no such key.
-Status RevokeKey(tables::Tables& tables, const std::string& key);
+// By the name or the id of the key. Every process refuses it within a second. Returns its id.
+// kNotFound when there is no such key.
+Result<std::string> RevokeKey(tables::Tables& tables, const std::string& key);
 
 // The key under which secrets are encrypted: 64 hexadecimal digits in a file. kNotFound when there
 // is no file, kDenied when others can read it, kCorrupt when it has something else in it.
@@ -93,6 +94,9 @@ class AccessKeys {
   Result<NewAccessKey> Create(const std::string& name, const Rights& rights,
                               const HandOver& hand_over = nullptr);
 
+  // The same as RevokeKey, but this process refuses the key at once.
+  Status Revoke(const std::string& key);
+
   // Null when there is no such key. The row is read at most once a second, and once for all that
   // ask at the same time. While the tables cannot answer, a key is good for another minute.
   Later<AccessKeyPtr> Find(const std::string& id);
@@ -114,6 +118,9 @@ class AccessKeys {
   SharedFlights<AccessKeyPtr> flights_;
   std::mutex mutex_;
   std::map<std::string, Known, std::less<>> known_;
+  // What was revoked here. A read that began before must not bring such a key back. No id is used
+  // twice.
+  std::set<std::string> revoked_;
 };
 
 }  // namespace tidemark::dynamodb

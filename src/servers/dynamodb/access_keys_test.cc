@@ -162,6 +162,10 @@ class HeldTables final : public tidemark::testing::ForwardingTables {
   void AnswerAll() {
     for (auto& promise : std::exchange(held_, {})) promise.Fulfil(inner().Get(request_));
   }
+  // As if the row had been read earlier.
+  void AnswerAllWith(const std::optional<item::Item>& row) {
+    for (auto& promise : std::exchange(held_, {})) promise.Fulfil(row);
+  }
   void FailAll() {
     for (auto& promise : std::exchange(held_, {})) {
       promise.Fulfil(Error{ErrorCode::kUnavailable, "for the test"});
@@ -183,6 +187,28 @@ TEST_F(AccessKeysTest, OneReadIsForAllThatAskAtTheSameTime) {
   held.AnswerAll();
   EXPECT_EQ(first.Wait().value()->entry().name, "ci");
   EXPECT_EQ(second.Wait().value()->entry().name, "ci");
+}
+
+TEST_F(AccessKeysTest, AKeyThatIsRevokedHereEndsAtOnce) {
+  HeldTables held(tables_.get());
+  const auto keys = AccessKeys::Open(&held, key_file(), runtime_.runtime()).value();
+  const NewAccessKey made = keys->Create("ci", {}).value();
+  const auto row =
+      tables_->Get({.table = std::string(kKeysTable), .key = {{"id", made.id}}}).value();
+  auto before = keys->Find(made.id);
+  held.AnswerAllWith(row);
+  ASSERT_TRUE(before.Wait().value());
+  // It is kept for a second. A read that begins now is answered with the row as it was.
+  runtime_.clock.Advance(std::chrono::seconds(1));
+  auto during = keys->Find(made.id);
+  EXPECT_EQ(keys->Revoke("other").error().code, ErrorCode::kNotFound);
+  ASSERT_TRUE(keys->Revoke("ci"));
+  held.AnswerAllWith(row);
+  EXPECT_EQ(during.Wait().value(), nullptr);
+  auto after = keys->Find(made.id);
+  EXPECT_EQ(held.held(), 1U);
+  held.AnswerAll();
+  EXPECT_EQ(after.Wait().value(), nullptr);
 }
 
 TEST_F(AccessKeysTest, AKeyIsGoodForAMinuteWhileTheTablesCannotAnswer) {
