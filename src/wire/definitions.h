@@ -42,6 +42,12 @@ inline void Collect(const tables::IndexDescription& index, Definitions* definiti
   Collect(index.spec.keys, definitions);
 }
 
+inline Definitions CopiesOf(const item::KeySchema& keys) {
+  Definitions attributes;
+  for (const item::KeyAttribute* one : item::AttributesOf(keys)) attributes.push_back(*one);
+  return attributes;
+}
+
 inline std::string NamesIn(const Definitions& definitions) {
   std::vector<std::string> names;
   for (const item::KeyAttribute& attribute : definitions) names.push_back(attribute.name);
@@ -55,11 +61,19 @@ class Types {
       : definitions_(definitions), strictness_(strictness) {}
 
   Status SetIn(item::KeySchema* keys) {
-    TRY(SetIn(&keys->partition));
-    for (item::KeyAttribute& more : keys->more_partition) TRY(SetIn(&more));
-    if (keys->sort) TRY(SetIn(&*keys->sort));
-    for (item::KeyAttribute& more : keys->more_sort) TRY(SetIn(&more));
-    return Done{};
+    bool all = SetIn(&keys->partition);
+    for (item::KeyAttribute& more : keys->more_partition) all &= SetIn(&more);
+    if (keys->sort) all &= SetIn(&*keys->sort);
+    for (item::KeyAttribute& more : keys->more_sort) all &= SetIn(&more);
+    if (all || strictness_ == Unknown::kIgnored) return Done{};
+    return Invalid(fmt::format(
+        "One or more parameter values were invalid: Some index key attributes are not defined in "
+        "AttributeDefinitions. Keys: {}, AttributeDefinitions: {}",
+        NamesIn(CopiesOf(*keys)), NamesIn(definitions_)));
+  }
+  Status CheckEnoughFor(const item::KeySchema& keys) const {
+    if (item::AttributesOf(keys).size() <= definitions_.size()) return Done{};
+    return Invalid("Invalid KeySchema: Some index key attribute have no definition");
   }
   Status CheckNamesDiffer() const {
     for (auto at = definitions_.begin(); at != definitions_.end(); ++at) {
@@ -74,11 +88,16 @@ class Types {
     return Done{};
   }
   // A new table must use every attribute that it defines.
-  Status CheckAllUsed(const Definitions& used) const {
+  Status CheckAllUsed(const Definitions& used, bool has_indexes) const {
     const bool all_used = std::ranges::all_of(definitions_, [&](const auto& defined) {
       return std::ranges::find(used, defined.name, &item::KeyAttribute::name) != used.end();
     });
     if (all_used) return Done{};
+    if (!has_indexes) {
+      return Invalid(
+          "One or more parameter values were invalid: Number of attributes in KeySchema does not "
+          "exactly match number of attributes defined in AttributeDefinitions");
+    }
     return Invalid(
         fmt::format("One or more parameter values were invalid: Some AttributeDefinitions are not "
                     "used. AttributeDefinitions: {}, keys used: {}",
@@ -86,18 +105,13 @@ class Types {
   }
 
  private:
-  Status SetIn(item::KeyAttribute* attribute) {
+  // False: it is not defined.
+  bool SetIn(item::KeyAttribute* attribute) {
     const auto defined =
         std::ranges::find(definitions_, attribute->name, &item::KeyAttribute::name);
-    if (defined != definitions_.end()) {
-      attribute->type = defined->type;
-    } else if (strictness_ == Unknown::kRefused) {
-      return Invalid(fmt::format(
-          "One or more parameter values were invalid: Some index key attributes are not defined in "
-          "AttributeDefinitions. Keys: [{}], AttributeDefinitions: {}",
-          attribute->name, NamesIn(definitions_)));
-    }
-    return Done{};
+    if (defined == definitions_.end()) return false;
+    attribute->type = defined->type;
+    return true;
   }
 
   const Definitions& definitions_;

@@ -216,7 +216,7 @@ std::string Legacy::Name(const std::string& attribute) {
 std::string Legacy::Value(item::Value value) {
   for (size_t i = values_->size();; ++i) {
     std::string name = fmt::format(":{}", i);
-    if (values_->emplace(name, std::move(value)).second) return name;
+    if (values_->try_emplace(name, std::move(value)).second) return name;
   }
 }
 

@@ -74,11 +74,12 @@ TEST(WireOperationTest, RequestsHaveDynamoDbsShape) {
 TEST(WireOperationTest, RequestsAboutTablesHaveDynamoDbsShape) {
   ExpectRequest(
       kCreateTable,
-      R"({"TableName":"tab","KeySchema":[{"AttributeName":"a","KeyType":"HASH"},)"
-      R"({"AttributeName":"b","KeyType":"RANGE"}],"DeletionProtectionEnabled":true,)"
+      R"({"TableName":"tab","DeletionProtectionEnabled":true,)"
       R"("Tags":[{"Key":"team","Value":"search"}],"AttributeDefinitions":)"
       R"([{"AttributeName":"a","AttributeType":"S"},{"AttributeName":"b","AttributeType":"N"},)"
-      R"({"AttributeName":"c","AttributeType":"B"}],"GlobalSecondaryIndexes":[{"IndexName":"gix",)"
+      R"({"AttributeName":"c","AttributeType":"B"}],"KeySchema":[{"AttributeName":"a",)"
+      R"("KeyType":"HASH"},{"AttributeName":"b","KeyType":"RANGE"}],)"
+      R"("GlobalSecondaryIndexes":[{"IndexName":"gix",)"
       R"("KeySchema":[{"AttributeName":"c","KeyType":"HASH"}],"Projection":)"
       R"({"ProjectionType":"INCLUDE","NonKeyAttributes":["d"]}}],"LocalSecondaryIndexes":)"
       R"([{"IndexName":"lix","KeySchema":[{"AttributeName":"a","KeyType":"HASH"},)"
@@ -282,12 +283,12 @@ TEST(WireOperationTest, RefusesWrongRequestsWithDynamoDbsTexts) {
   EXPECT_THAT(refusal(kTransactWriteItems, R"({"TransactItems":[{}]})"),
               HasSubstr("should contain Delete or Put or Update request"));
   EXPECT_THAT(refusal(kCreateTable, R"({"TableName":"tab","AttributeDefinitions":[],)"
-                                    R"("KeySchema":[{"AttributeName":"a","KeyType":"RANGE"}]})"),
+                                    R"("BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"a","KeyType":"RANGE"}]})"),
               HasSubstr("is not a HASH key type"));
   EXPECT_THAT(refusal(kCreateTable,
                       R"({"TableName":"tab","KeySchema":[{"AttributeName":"a","KeyType":"HASH"}],)"
-                      R"("AttributeDefinitions":[]})"),
-              HasSubstr("not defined in AttributeDefinitions"));
+                      R"("AttributeDefinitions":[],"BillingMode":"PAY_PER_REQUEST"})"),
+              HasSubstr("Some index key attribute have no definition"));
   std::string many = R"({"TransactItems":[0)";
   for (int i = 0; i < 1'000; ++i) many += ",0";
   EXPECT_THAT(refusal(kTransactWriteItems, many + "]}"), HasSubstr("length less than or equal"));

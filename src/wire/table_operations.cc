@@ -40,6 +40,12 @@ template <typename F>
 void Describe(F& fields, Ref<F, tables::IndexProjection> projection) {
   fields.Always("ProjectionType", projection.kind);
   fields.UnlessEmpty("NonKeyAttributes", projection.included);
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    if (!fields.Find("ProjectionType")) {
+      fields.Fail(
+          Invalid("One or more parameter values were invalid: Unknown ProjectionType: null"));
+    }
+  }
 }
 
 template <typename F>
@@ -176,6 +182,7 @@ void WriteCreateTable(FieldWriter& fields, const tables::CreateTableRequest& req
   Collect(request.keys, &definitions);
   for (const tables::IndexSpec& index : request.indexes) Collect(index, &definitions);
   fields.Required("AttributeDefinitions", definitions);
+  fields.Required("KeySchema", request.keys);
   WriteIndexes(fields, request.indexes);
   fields.Required("BillingMode",
                   request.throughput ? BillingMode::kProvisioned : BillingMode::kOnDemand);
@@ -214,31 +221,52 @@ std::optional<tables::StreamView> ReadNewStream(FieldReader& fields) {
   return stream->enabled ? stream->view : std::nullopt;
 }
 
-void ReadCreateTable(FieldReader& fields, tables::CreateTableRequest& request) {
-  fields.Default("SSESpecification", request.encryption, {});
-  Definitions definitions;
-  fields.Required("AttributeDefinitions", definitions);
-  ReadIndexes(fields, &request.indexes);
-  RefuseEmpty(fields, "GlobalSecondaryIndexes");
-  RefuseEmpty(fields, "LocalSecondaryIndexes");
-  Types types(definitions, Unknown::kRefused);
-  fields.Note(types.CheckNamesDiffer());
-  fields.Note(types.SetIn(&request.keys));
-  for (tables::IndexSpec& index : request.indexes) fields.Note(types.SetIn(&index.keys));
-  Definitions used;
-  Collect(request.keys, &used);
-  for (const tables::IndexSpec& index : request.indexes) Collect(index, &used);
-  fields.Note(types.CheckAllUsed(used));
-  std::optional<BillingMode> billing;
-  fields.Optional("BillingMode", billing);
-  if (billing == BillingMode::kOnDemand && request.throughput) {
-    fields.Fail(ThroughputOnDemand());
-  }
-  if (billing != BillingMode::kOnDemand && !request.throughput) {
+void CheckBilling(FieldReader& fields, const std::optional<BillingMode>& billing,
+                  const tables::CreateTableRequest& request) {
+  const bool is_on_demand = billing == BillingMode::kOnDemand;
+  if (is_on_demand && request.throughput) fields.Fail(ThroughputOnDemand());
+  if (!is_on_demand && !request.throughput) {
     fields.Fail(
         Invalid("One or more parameter values were invalid: ReadCapacityUnits and "
                 "WriteCapacityUnits must both be specified when BillingMode is PROVISIONED"));
   }
+}
+
+// An index has a throughput of its own if the table has one.
+void CheckBillingOfIndexes(FieldReader& fields, const std::optional<BillingMode>& billing,
+                           const tables::CreateTableRequest& request) {
+  if (billing != BillingMode::kOnDemand) return;
+  for (const tables::IndexSpec& index : request.indexes) {
+    if (!index.throughput) continue;
+    fields.Fail(
+        Invalid(fmt::format("One or more parameter values were invalid: ProvisionedThroughput "
+                            "should not be specified for index: {} when BillingMode is "
+                            "PAY_PER_REQUEST",
+                            index.name)));
+  }
+}
+
+void ReadCreateTable(FieldReader& fields, tables::CreateTableRequest& request) {
+  std::optional<BillingMode> billing;
+  fields.Optional("BillingMode", billing);
+  CheckBilling(fields, billing, request);
+  Definitions definitions;
+  fields.Required("AttributeDefinitions", definitions);
+  fields.Required("KeySchema", request.keys);
+  fields.Default("SSESpecification", request.encryption, {});
+  Types types(definitions, Unknown::kRefused);
+  fields.Note(types.CheckNamesDiffer());
+  fields.Note(types.CheckEnoughFor(request.keys));
+  fields.Note(types.SetIn(&request.keys));
+  RefuseEmpty(fields, "LocalSecondaryIndexes");
+  RefuseEmpty(fields, "GlobalSecondaryIndexes");
+  ReadIndexes(fields, &request.indexes);
+  for (tables::IndexSpec& index : request.indexes) fields.Note(types.SetIn(&index.keys));
+  CheckBillingOfIndexes(fields, billing, request);
+  Definitions used;
+  Collect(request.keys, &used);
+  for (const tables::IndexSpec& index : request.indexes) Collect(index, &used);
+  fields.Note(types.CheckAllUsed(used, !request.indexes.empty()));
   request.stream = ReadNewStream(fields);
 }
 
@@ -257,7 +285,6 @@ void DescribeNewName(F& fields, Ref<F, std::string> table) {
 template <typename F>
 void Describe(F& fields, Ref<F, tables::CreateTableRequest> request) {
   DescribeNewName(fields, request.table);
-  fields.Required("KeySchema", request.keys);
   fields.Optional("ProvisionedThroughput", request.throughput);
   fields.Default("DeletionProtectionEnabled", request.deletion_protected, false);
   fields.Default("TableClass", request.table_class, tables::TableClass::kStandard);
@@ -505,25 +532,6 @@ void Describe(F& fields, Ref<F, tables::TableDescription> table) {
 // ---- Time to live and tags ----
 
 template <typename F>
-void DescribeSpecification(F& fields, Ref<F, tables::SetTimeToLiveRequest> request) {
-  fields.Nested("TimeToLiveSpecification", [&](auto& inner) {
-    inner.Required("AttributeName", request.attribute);
-    inner.Required("Enabled", request.enabled);
-    constexpr size_t kMaxAttributeName = 255;
-    if constexpr (std::is_same_v<F, FieldReader>) {
-      if (!inner.Find("AttributeName")) return;
-      inner.CheckLength("AttributeName", std::optional(request.attribute), 1, kMaxAttributeName);
-    }
-  });
-}
-
-template <typename F>
-void Describe(F& fields, Ref<F, tables::SetTimeToLiveRequest> request) {
-  fields.DefinedTable("TableName", request.table);
-  DescribeSpecification(fields, request);
-}
-
-template <typename F>
 void Describe(F& fields, Ref<F, TimeToLive> reply) {
   fields.Nested("TimeToLiveDescription", [&](auto& inner) {
     std::string status = reply.attribute ? "ENABLED" : "DISABLED";
@@ -536,12 +544,22 @@ template <typename F>
 void Describe(F& fields, Ref<F, TagResourceRequest> request) {
   fields.Table("ResourceArn", request.table);
   fields.Required("Tags", request.tags);
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    if (request.tags.empty()) {
+      fields.Fail(Invalid("Atleast one Tag needs to be provided as Input."));
+    }
+  }
 }
 
 template <typename F>
 void Describe(F& fields, Ref<F, UntagResourceRequest> request) {
   fields.Table("ResourceArn", request.table);
   fields.Required("TagKeys", request.names);
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    if (request.names.empty()) {
+      fields.Fail(Invalid("Atleast one Tag Key needs to be provided as Input."));
+    }
+  }
 }
 
 namespace {
@@ -576,23 +594,6 @@ constexpr Operation<Request, Reply> Within(std::string_view name) {
           .decode_request = &DecodeRequest<Request>,
           .encode_reply = &EncodeWithin<member, Reply>,
           .decode_reply = &DecodeWithin<member, Reply>};
-}
-
-Message EncodeTimeToLive(const tables::SetTimeToLiveRequest& reply) {
-  Message message;
-  JsonWriter writer(&message.body);
-  writer.BeginObject();
-  FieldWriter fields(&writer);
-  DescribeSpecification(fields, reply);
-  writer.EndObject();
-  return message;
-}
-
-Result<tables::SetTimeToLiveRequest> DecodeTimeToLive(const Json& body) {
-  tables::SetTimeToLiveRequest reply;
-  TRY(ReadMembers(body, Unknown::kIgnored, Layer::kOlder,
-                  [&](FieldReader& fields) { DescribeSpecification(fields, reply); }));
-  return reply;
 }
 
 Message EncodeNothing(const Done& /*reply*/) { return {}; }
@@ -637,12 +638,6 @@ constinit const Operation<TableRequest, tables::TableDescription> kDeleteTable =
     Within<kDescriptionMember, TableRequest, tables::TableDescription>("DeleteTable");
 constinit const Operation<tables::ListTablesRequest, tables::ListTablesReply> kListTables =
     Plain<tables::ListTablesRequest, tables::ListTablesReply>("ListTables");
-constinit const Operation<tables::SetTimeToLiveRequest, tables::SetTimeToLiveRequest>
-    kUpdateTimeToLive = {.name = "UpdateTimeToLive",
-                         .encode_request = &Encode<tables::SetTimeToLiveRequest>,
-                         .decode_request = &DecodeRequest<tables::SetTimeToLiveRequest>,
-                         .encode_reply = &EncodeTimeToLive,
-                         .decode_reply = &DecodeTimeToLive};
 constinit const Operation<TableRequest, TimeToLive> kDescribeTimeToLive =
     Plain<TableRequest, TimeToLive>("DescribeTimeToLive");
 constinit const Operation<TagResourceRequest, Done> kTagResource =

@@ -210,22 +210,23 @@ Status ValidateIndex(const tables::IndexSpec& index, const item::KeySchema& tabl
   if (index.kind == tables::IndexKind::kGlobal) return Done{};
   // A local index has the items of one partition in another order. So it has the partition key of
   // the table, and a sort key; and a table without a sort key has only one item in a partition.
+  if (!table_keys.sort) {
+    return Invalid(
+        "One or more parameter values were invalid: Table KeySchema does not have a range "
+        "key, which is required when specifying a LocalSecondaryIndex");
+  }
   if (!index.keys.sort) {
     return Invalid(
         fmt::format("One or more parameter values were invalid: Index KeySchema does not "
                     "have a range key for index: {}",
                     index.name));
   }
-  if (!table_keys.sort) {
-    return Invalid(
-        "One or more parameter values were invalid: Table KeySchema does not have a range "
-        "key, which is required when specifying a LocalSecondaryIndex");
-  }
   if (!(index.keys.partition == table_keys.partition)) {
     return Invalid(
         fmt::format("One or more parameter values were invalid: Index KeySchema does not "
-                    "have the same leading hash key as table KeySchema for index: {}",
-                    index.name));
+                    "have the same leading hash key as table KeySchema for index: {}. index hash "
+                    "key: {}, table hash key: {}",
+                    index.name, index.keys.partition.name, table_keys.partition.name));
   }
   return Done{};
 }
