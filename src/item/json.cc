@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "item/validate.h"
 
@@ -120,17 +121,29 @@ Result<Binary> DecodeBinary(const Json& json) {
   return Binary{*std::move(bytes)};
 }
 
+bool EqualIgnoringCase(std::string_view text, std::string_view small) {
+  return std::ranges::equal(text, small, {}, Lower);
+}
+
+// As in DynamoDB, some texts count as booleans.
 Result<bool> DecodeBool(const Json& json) {
   const std::optional<bool> value = json.AsBool();
   if (value) return *value;
-  if (json.kind() == JsonKind::kString) {
+  if (const std::optional<std::string_view> text = json.AsString()) {
+    for (const std::string_view yes : {"true", "1", "yes"}) {
+      if (EqualIgnoringCase(*text, yes)) return true;
+    }
+    for (const std::string_view no : {"false", "0", "no"}) {
+      if (EqualIgnoringCase(*text, no)) return false;
+    }
     return SerializationError("Unexpected token received from parser");
   }
   return NotAScalar(json, "java.lang.Boolean");
 }
 
-Result<Null> DecodeNull(const Json& json) {
-  if (TRY(DecodeBool(json))) return Null{};
+// The newer layer takes every value.
+Result<Null> DecodeNull(const Json& json, Dialect dialect) {
+  if (TRY(DecodeBool(json)) || dialect == Dialect::kNewer) return Null{};
   return Invalid(
       "One or more parameter values were invalid: Null attribute value types must have the value "
       "of "
@@ -191,7 +204,7 @@ class Decoder {
       case Type::kBool:
         return TRY(DecodeBool(json));
       case Type::kNull:
-        return TRY(DecodeNull(json));
+        return TRY(DecodeNull(json, dialect_));
       case Type::kStringSet:
         return Set(type, json, DecodeString);
       case Type::kNumberSet:

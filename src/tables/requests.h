@@ -43,7 +43,9 @@ struct UpdateTableRequest {
   std::optional<std::string> drop_index = std::nullopt;
   std::optional<UpdateStream> stream = std::nullopt;
   std::optional<Throughput> throughput = std::nullopt;
-  bool on_demand = false;  // Ends the provisioned throughput, of the indexes too.
+  bool provisioned = false;  // The throughput may be given to a table that is on demand.
+  bool on_demand = false;    // Ends the provisioned throughput, of the indexes too.
+  std::map<std::string, Throughput> index_throughput = {};  // Of global indexes, by name.
   std::optional<bool> deletion_protected = std::nullopt;
   std::optional<TableClass> table_class = std::nullopt;
   std::optional<Encryption> encryption = std::nullopt;

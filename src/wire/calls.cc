@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "item/json.h"
+#include "wire/definitions.h"
 #include "wire/fields.h"
 #include "wire/operation.h"
 #include "wire/statements.h"
@@ -124,6 +125,47 @@ constexpr bool kSubmits = std::is_same_v<Make, std::remove_cvref_t<decltype(kSub
 constexpr auto kDescribe = [](Tables& tables, const TableRequest& request) {
   return tables.DescribeTable(request.table);
 };
+// As in DynamoDB, a reply says what has begun. Here it is done already, as a description shows.
+constexpr auto kCreate =
+    [](Tables& tables,
+       const tables::CreateTableRequest& request) -> Result<tables::TableDescription> {
+  tables::TableDescription table = TRY(tables.CreateTable(request));
+  table.state = tables::TableState::kCreating;
+  for (tables::IndexDescription& index : table.indexes) {
+    index.state = tables::IndexState::kCreating;
+  }
+  return table;
+};
+
+Status CheckThroughput(const tables::UpdateTableRequest& request,
+                       const tables::TableDescription& table) {
+  if (!request.throughput) return Done{};
+  if (!table.throughput && !request.provisioned) return ThroughputOnDemand();
+  if (request.throughput != table.throughput) return Done{};
+  return Invalid(fmt::format(
+      "The provisioned throughput for the table will not change. The requested value equals the "
+      "current value. Current ReadCapacityUnits provisioned for the table: {0}. Requested "
+      "ReadCapacityUnits: {0}. Current WriteCapacityUnits provisioned for the table: {1}. "
+      "Requested WriteCapacityUnits: {1}. Refer to the Amazon DynamoDB Developer Guide for current "
+      "limits and how to request higher limits.",
+      request.throughput->read_units, request.throughput->write_units));
+}
+
+constexpr auto kUpdate =
+    [](Tables& tables,
+       const tables::UpdateTableRequest& request) -> Result<tables::TableDescription> {
+  const tables::TableDescription before = TRY(tables.DescribeTable(request.table));
+  TRY(CheckThroughput(request, before));
+  tables::TableDescription table = TRY(tables.UpdateTable(request));
+  table.state = tables::TableState::kUpdating;
+  for (tables::IndexDescription index : before.indexes) {
+    if (index.spec.name != request.drop_index) continue;
+    index.state = tables::IndexState::kDeleting;
+    table.indexes.push_back(std::move(index));
+  }
+  return table;
+};
+
 constexpr auto kDrop = [](Tables& tables, const TableRequest& request) {
   return tables.DeleteTable(request.table);
 };
@@ -137,14 +179,21 @@ constexpr auto kShowTimeToLive = [](Tables& tables,
                                     const TableRequest& request) -> Result<TimeToLive> {
   return TimeToLive{TRY(tables.DescribeTable(request.table)).ttl_attribute};
 };
+// DynamoDB's text for a table that is named by its ARN.
+template <typename T>
+Result<T> OfResource(const std::string& table, Result<T> reply) {
+  if (reply || reply.error().code != ErrorCode::kNotFound) return reply;
+  return Error{ErrorCode::kNotFound,
+               fmt::format("Requested resource not found: ResourcArn: {} not found", table)};
+}
 constexpr auto kTag = [](Tables& tables, const TagResourceRequest& request) {
-  return tables.Tag({.table = request.table, .set = request.tags});
+  return OfResource(request.table, tables.Tag({.table = request.table, .set = request.tags}));
 };
 constexpr auto kUntag = [](Tables& tables, const UntagResourceRequest& request) {
-  return tables.Tag({.table = request.table, .remove = request.names});
+  return OfResource(request.table, tables.Tag({.table = request.table, .remove = request.names}));
 };
 constexpr auto kListTags = [](Tables& tables, const TableRequest& request) {
-  return tables.ListTags(request.table);
+  return OfResource(request.table, tables.ListTags(request.table));
 };
 constexpr auto kShowStream = [](Tables& tables,
                                 const StreamRequest& request) -> Result<tables::StreamDescription> {
@@ -245,7 +294,7 @@ const auto kCalls = std::to_array<CallRow>({
             .decode = &Checked<&DecodeBatchExecuteStatement>},
     Row<kBatchGetItem, Effect::kReads>(kSubmitted, Layer::kNewer),
     Row<kBatchWriteItem, Effect::kChanges>(kSubmitted),
-    Row<kCreateTable, Effect::kChanges>(kBlocking<&Tables::CreateTable>),
+    Row<kCreateTable, Effect::kChanges>(kCreate),
     Row<kDeleteItem, Effect::kChanges>(kSubmittedWrite, Layer::kEnveloping),
     Row<kDeleteTable, Effect::kChanges>(kDrop),
     CallRow{.name = "DescribeContinuousBackups",
@@ -274,7 +323,7 @@ const auto kCalls = std::to_array<CallRow>({
     Row<kTransactWriteItems, Effect::kChanges>(kSubmitted),
     Row<kUntagResource, Effect::kChanges>(kUntag),
     Row<kUpdateItem, Effect::kChanges>(kSubmittedWrite, Layer::kEnveloping),
-    Row<kUpdateTable, Effect::kChanges>(kBlocking<&Tables::UpdateTable>),
+    Row<kUpdateTable, Effect::kChanges>(kUpdate),
     Row<kUpdateTimeToLive, Effect::kChanges>(kSetTimeToLive),
 });
 

@@ -25,6 +25,9 @@ void Describe(F& fields, Ref<F, item::KeyAttribute> attribute) {
   fields.Required("AttributeType", attribute.type);
 }
 
+template <>
+inline constexpr std::string_view kJavaName<item::KeyAttribute> = "AttributeDefinition";
+
 using Definitions = std::vector<item::KeyAttribute>;
 
 inline void Collect(const item::KeySchema& keys, Definitions* definitions) {
@@ -54,18 +57,23 @@ inline std::string NamesIn(const Definitions& definitions) {
   return fmt::format("[{}]", fmt::join(names, ", "));
 }
 
+inline Error ThroughputOnDemand() {
+  return Invalid(
+      "One or more parameter values were invalid: Neither ReadCapacityUnits nor "
+      "WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST");
+}
+
 // Sets the types of the keys, which the key schema of a message does not have.
 class Types {
  public:
-  Types(const Definitions& definitions, Unknown strictness)
-      : definitions_(definitions), strictness_(strictness) {}
+  Types(const Definitions& definitions, Kind kind) : definitions_(definitions), kind_(kind) {}
 
   Status SetIn(item::KeySchema* keys) {
     bool all = SetIn(&keys->partition);
     for (item::KeyAttribute& more : keys->more_partition) all &= SetIn(&more);
     if (keys->sort) all &= SetIn(&*keys->sort);
     for (item::KeyAttribute& more : keys->more_sort) all &= SetIn(&more);
-    if (all || strictness_ == Unknown::kIgnored) return Done{};
+    if (all || kind_ == Kind::kReply) return Done{};
     return Invalid(fmt::format(
         "One or more parameter values were invalid: Some index key attributes are not defined in "
         "AttributeDefinitions. Keys: {}, AttributeDefinitions: {}",
@@ -115,7 +123,7 @@ class Types {
   }
 
   const Definitions& definitions_;
-  const Unknown strictness_;
+  const Kind kind_;
 };
 
 }  // namespace tidemark::wire

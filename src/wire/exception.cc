@@ -14,6 +14,9 @@ namespace {
 constexpr std::string_view kOwnPrefix = "com.amazonaws.dynamodb.v20120810#";
 constexpr std::string_view kServicePrefix = "com.amazon.coral.service#";
 constexpr std::string_view kSerialization = "SerializationException";
+constexpr std::string_view kLimitExceeded = "LimitExceededException";
+// What the texts of DynamoDB's LimitExceededException begin with.
+constexpr std::string_view kLimitText = "Subscriber limit exceeded: ";
 
 struct Exception {
   ErrorCode code;
@@ -30,7 +33,7 @@ constexpr Exception kExceptions[] = {
     {ErrorCode::kInvalid, "UnknownOperationException", kServicePrefix, 400},
     {ErrorCode::kNotFound, "ResourceNotFoundException", kOwnPrefix, 400},
     {ErrorCode::kInUse, "ResourceInUseException", kOwnPrefix, 400},
-    {ErrorCode::kInUse, "LimitExceededException", kOwnPrefix, 400},
+    {ErrorCode::kInUse, kLimitExceeded, kOwnPrefix, 400},
     {ErrorCode::kConflict, "TransactionConflictException", kOwnPrefix, 400},
     {ErrorCode::kThrottled, "ThrottlingException", "com.amazon.coral.availability#", 400},
     {ErrorCode::kThrottled, "ProvisionedThroughputExceededException", kOwnPrefix, 400},
@@ -74,6 +77,9 @@ Message EncodeError(const Error& error) {
   if (error.code == ErrorCode::kInvalid && message.starts_with(item::kSerializationPrefix)) {
     message.remove_prefix(item::kSerializationPrefix.size());
     return MakeReply(*FindByName(kSerialization), message, nullptr);
+  }
+  if (message.starts_with(kLimitText)) {
+    return MakeReply(*FindByName(kLimitExceeded), message, nullptr);
   }
   return MakeReply(*std::ranges::find(kExceptions, error.code, &Exception::code), message, nullptr);
 }

@@ -1,6 +1,9 @@
 #include "wire/fields.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,24 +31,18 @@ std::string Older(std::string_view member) {
 std::string PathOf(const Place& place, Layer layer) {
   if (place.around == nullptr) return "";
   std::string path = PathOf(*place.around, layer);
-  if (place.kind == Place::Kind::kElement) return fmt::format("{}.{}.member", path, place.element);
-  if (place.kind == Place::Kind::kKey) return fmt::format("{}.{}.member", path, place.name);
+  if (place.step == Place::Step::kElement) return fmt::format("{}.{}.member", path, place.element);
+  if (place.step == Place::Step::kKey) return fmt::format("{}.{}.member", path, place.name);
   if (!path.empty()) path += '.';
   return path + (layer == Layer::kOlder ? Older(place.name) : std::string(place.name));
 }
 
-}  // namespace
-
-void Place::Violates(std::string value, std::string constraint) const {
-  problems->Add(Violation{.path = PathOf(*this, Layer::kNewer),
-                          .older_path = PathOf(*this, Layer::kOlder),
-                          .value = std::move(value),
-                          .constraint = std::move(constraint)});
+Violation MakeViolation(const Place& place, std::string value, std::string constraint) {
+  return {.path = PathOf(place, Layer::kNewer),
+          .older_path = PathOf(place, Layer::kOlder),
+          .value = std::move(value),
+          .constraint = std::move(constraint)};
 }
-
-void Place::Missing() const { Violates("null", "Member must not be null"); }
-
-namespace {
 
 std::optional<std::string> LengthConstraint(size_t length, size_t least, size_t most) {
   if (length < least) {
@@ -55,24 +52,113 @@ std::optional<std::string> LengthConstraint(size_t length, size_t least, size_t 
   return std::nullopt;
 }
 
-}  // namespace
+// Java shows a list as [a, b] and a map as {a=1, b=2}.
+constexpr size_t kMostShown = 4'096;
 
-void Place::CheckLength(size_t length, size_t least, size_t most) const {
-  auto constraint = LengthConstraint(length, least, most);
-  // Only the empty list is shown: AWS shows others as its own program prints them.
-  if (constraint) Violates(length == 0 ? "'[]'" : "", *std::move(constraint));
+void ShowInJava(const Json& json, std::string* shown) {
+  if (shown->size() > kMostShown) return;
+  std::string_view comma = "";
+  if (json.IsObject()) {
+    shown->push_back('{');
+    for (const auto& [name, value] : json.Members()) {
+      if (value.IsNull() || shown->size() > kMostShown) continue;
+      fmt::format_to(std::back_inserter(*shown), "{}{}=", std::exchange(comma, ", "), name);
+      ShowInJava(value, shown);
+    }
+    shown->push_back('}');
+  } else if (json.IsArray()) {
+    shown->push_back('[');
+    for (const Json element : json.Elements()) {
+      if (shown->size() > kMostShown) break;
+      shown->append(std::exchange(comma, ", "));
+      ShowInJava(element, shown);
+    }
+    shown->push_back(']');
+  } else if (const auto text = json.AsString()) {
+    shown->append(text->substr(0, kMostShown));
+  } else if (const auto flag = json.AsBool()) {
+    shown->append(*flag ? "true" : "false");
+  } else if (const auto number = json.AsInt()) {
+    shown->append(std::to_string(*number));
+  }
 }
 
+Error Unserializable(std::string_view what) {
+  return Invalid(std::string(item::kSerializationPrefix).append(what));
+}
+
+}  // namespace
+
+std::string ShownInJava(const Json& json) {
+  std::string shown;
+  ShowInJava(json, &shown);
+  return shown;
+}
+
+Error NotAStructure(const Json& json, const Place& place, std::string_view java_name) {
+  if (json.IsArray()) {
+    return Unserializable(fmt::format(
+        "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.{}", java_name));
+  }
+  const bool is_member = place.step == Place::Step::kMember;
+  return Unserializable(is_member ? "Unexpected field type" : "Unexpected value type in payload");
+}
+
+Error NotAMap(const Json& json, std::string_view java_name) {
+  if (!json.IsArray()) return Unserializable("Unexpected field type");
+  return Unserializable(
+      fmt::format("Unrecognized collection type java.util.Map<java.lang.String, {}>", java_name));
+}
+
+Error NotAListInAMap(const Json& json) {
+  if (json.IsObject()) return Unserializable("Start of structure or map found where not expected");
+  return Unserializable(
+      "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class "
+      "java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and "
+      "java.lang.Class are in module java.base of loader 'bootstrap')");
+}
+
+int64_t Floor(double number) {
+  constexpr double kLimit = 9.2e18;
+  return static_cast<int64_t>(std::floor(std::clamp(number, -kLimit, kLimit)));
+}
+
+void Place::Violates(std::string value, std::string constraint, std::string newer_text) const {
+  Violation violation = MakeViolation(*this, std::move(value), std::move(constraint));
+  violation.newer_text = std::move(newer_text);
+  problems->Add(std::move(violation));
+}
+
+void Place::ViolatesNewer(std::string value, std::string constraint) const {
+  Violation violation = MakeViolation(*this, std::move(value), std::move(constraint));
+  violation.is_newer = true;
+  problems->Add(std::move(violation));
+}
+
+void Place::Missing() const { Violates("null", "Member must not be null"); }
+
+void Place::CheckLength(size_t length, size_t least, size_t most, const std::string& shown) const {
+  auto constraint = LengthConstraint(length, least, most);
+  if (constraint) ViolatesNewer(fmt::format("'{}'", shown), *std::move(constraint));
+}
+
+// The newer layer only looks for a text that is too short.
 void Place::CheckLength(const std::string& text, size_t least, size_t most) const {
   auto constraint = LengthConstraint(text.size(), least, most);
-  if (constraint) Violates(fmt::format("'{}'", text), *std::move(constraint));
+  if (!constraint) return;
+  std::string value = fmt::format("'{}'", text);
+  if (text.size() < least)
+    ViolatesNewer(std::move(value), *std::move(constraint));
+  else
+    Violates(std::move(value), *std::move(constraint));
 }
 
 void Place::CheckRange(int64_t value, int64_t least, int64_t most) const {
   if (value >= least && value <= most) return;
-  Violates(fmt::format("'{}'", value),
-           value < least ? fmt::format("Member must have value greater than or equal to {}", least)
-                         : fmt::format("Member must have value less than or equal to {}", most));
+  ViolatesNewer(fmt::format("'{}'", value),
+                value < least
+                    ? fmt::format("Member must have value greater than or equal to {}", least)
+                    : fmt::format("Member must have value less than or equal to {}", most));
 }
 
 std::string TableOfArn(std::string_view text) {
@@ -83,8 +169,12 @@ std::string TableOfArn(std::string_view text) {
   return std::string(text.substr(0, text.find('/')));
 }
 
-std::optional<Json> FieldReader::Find(std::string_view name) {
-  known_.push_back(name);
+bool IsTableName(std::string_view text) {
+  return !text.empty() && text.size() <= tables::kMaxTableNameLength &&
+         std::ranges::all_of(text, IsNameCharacter);
+}
+
+std::optional<Json> FieldReader::Find(std::string_view name) const {
   std::optional<Json> found;
   for (const auto& [member, value] : object_.Members()) {
     if (member == name) found = value;
@@ -98,12 +188,46 @@ void FieldReader::Table(std::string_view name, std::string& table) {
   Required(name, table);
   const bool is_arn = table.starts_with("arn:");
   table = TableOfArn(table);
-  if (!is_given || place_.unknown == Unknown::kIgnored) return;
+  if (!is_given || place_.kind == Kind::kReply) return;
   const Place place = place_.Member(name);
   if (!table.empty() && !is_arn && !std::ranges::all_of(table, IsNameCharacter)) {
     place.Violates(fmt::format("'{}'", table), kNamePattern);
   }
   place.CheckLength(table, 1, is_arn ? kMaxArnLength : tables::kMaxTableNameLength);
+}
+
+namespace {
+
+constexpr std::string_view kOwnTables = "arn:aws:dynamodb:us-east-1:000000000000:table/";
+
+// "arn:aws:dynamodb:us-east-1:000000000000:table/name", and nothing behind the name.
+bool IsArnOfTable(std::string_view text) {
+  const std::string table = TableOfArn(text);
+  return text.starts_with("arn:aws:dynamodb:") && text.ends_with(":table/" + table) &&
+         table.size() >= tables::kMinTableNameLength;
+}
+
+}  // namespace
+
+void FieldWriter::Resource(std::string_view /*operation*/, const std::string& table) {
+  const bool is_arn = table.starts_with("arn:");
+  Required("ResourceArn", is_arn ? table : std::string(kOwnTables) + table);
+}
+
+void FieldReader::Resource(std::string_view operation, std::string& table) {
+  std::optional<std::string> arn;
+  Optional("ResourceArn", arn);
+  if (!arn) return place_.problems->AddBeforeViolations(Invalid("Invalid TableArn"));
+  table = TableOfArn(*arn);
+  constexpr std::ptrdiff_t kColons = 5;
+  if (std::ranges::count(*arn, ':') < kColons || arn->find('/') == std::string::npos) {
+    return place_.problems->AddBeforeViolations(
+        {ErrorCode::kDenied, fmt::format("User: arn:aws:iam::000000000000:user is not authorized "
+                                         "to perform: dynamodb:{} on resource: {}",
+                                         operation, arn->empty() ? "*" : *arn)});
+  }
+  if (IsArnOfTable(*arn)) return;
+  Fail(Invalid(fmt::format("Invalid TableArn: Invalid ResourceArn provided as input {}", *arn)));
 }
 
 void FieldReader::NewTable(std::string_view name, std::string& table) {
@@ -139,15 +263,9 @@ void FieldReader::CheckLength(std::string_view name, const std::optional<std::st
   if (text) place_.Member(name).CheckLength(*text, least, most);
 }
 
-void FieldReader::Finish() {
-  if (place_.unknown == Unknown::kIgnored) return;
-  for (const auto& [member, value] : object_.Members()) {
-    const bool is_known = std::ranges::find(known_, member) != known_.end();
-    if (!is_known && !value.IsNull()) {
-      return Fail(
-          Invalid(fmt::format("the parameter '{}' is not supported here: leave it out", member)));
-    }
-  }
+void FieldReader::NotOffered(std::string_view name) {
+  if (!Find(name)) return;
+  Fail(Invalid(fmt::format("the parameter '{}' is not supported here: leave it out", name)));
 }
 
 }  // namespace tidemark::wire

@@ -12,8 +12,9 @@
 // and of every structure with a description.
 //
 // A reader goes on after an error, and collects all problems (problems.h); what it reads is used
-// only if there was none. A member that is null counts as absent. A request has no name twice in
-// one object: calls.cc refuses that before it is read.
+// only if there was none. A member that is null counts as absent, and as in DynamoDB a member that
+// the description does not have is ignored. A request has no name twice in one object: calls.cc
+// refuses that before it is read.
 #pragma once
 
 #include <concepts>
@@ -37,36 +38,34 @@
 
 namespace tidemark::wire {
 
-// What a reader does with a member that the description does not have. Requests are refused: a
-// parameter that has no effect here must not be passed over, since it may be a condition. In
-// replies such members are ignored.
-enum class Unknown { kRefused, kIgnored };
+// What is read. A request is checked; a reply is of a server that is trusted.
+enum class Kind { kRequest, kReply };
 
 // Where a value stands: in which member, in which element of a list, or under which key of a map.
 // It is on the stack of its reader, inside of the place around it.
 struct Place {
-  enum class Kind { kMember, kElement, kKey };
+  enum class Step { kMember, kElement, kKey };
 
-  Unknown unknown = Unknown::kRefused;
+  Kind kind = Kind::kRequest;
   Problems* problems = nullptr;
   const Place* around = nullptr;  // nullptr: this is the whole message.
-  Kind kind = Kind::kMember;
+  Step step = Step::kMember;
   std::string_view name = {};  // Of a member or a key.
   size_t element = 0;          // From 1.
 
   Place Member(std::string_view member) const {
-    return {unknown, problems, this, Kind::kMember, member, 0};
+    return {kind, problems, this, Step::kMember, member, 0};
   }
-  Place Element(size_t number) const {
-    return {unknown, problems, this, Kind::kElement, {}, number};
-  }
-  Place Key(std::string_view key) const { return {unknown, problems, this, Kind::kKey, key, 0}; }
+  Place Element(size_t number) const { return {kind, problems, this, Step::kElement, {}, number}; }
+  Place Key(std::string_view key) const { return {kind, problems, this, Step::kKey, key, 0}; }
 
   // Adds a violation at this place. `value` is as in Violation.
-  void Violates(std::string value, std::string constraint) const;
+  void Violates(std::string value, std::string constraint, std::string newer_text = {}) const;
+  void ViolatesNewer(std::string value, std::string constraint) const;
   // The constraints of DynamoDB's model.
   void Missing() const;
-  void CheckLength(size_t length, size_t least, size_t most) const;
+  // Of a list or a map, which is shown in the words of the older layer.
+  void CheckLength(size_t length, size_t least, size_t most, const std::string& shown) const;
   void CheckLength(const std::string& text, size_t least, size_t most) const;
   void CheckRange(int64_t value, int64_t least, int64_t most) const;
 };
@@ -77,7 +76,8 @@ struct EnumName {
   std::string_view name;
 };
 
-// The names of an enumeration, as DynamoDB writes them: a specialization has an array kRows.
+// The names of an enumeration, as DynamoDB writes them: a specialization has an array kRows, and
+// kNewerText where the newer layers have their own text for another name.
 template <typename E>
 struct NamesOf;
 
@@ -86,6 +86,18 @@ inline constexpr size_t kMaxElements = 1'000;
 // What DynamoDB's messages say about a number that is negative where it may not be.
 inline constexpr int64_t kLeastGiven = 1;
 
+// What DynamoDB's messages call a structure, such as KeysAndAttributes.
+template <typename T>
+inline constexpr std::string_view kJavaName = "";
+
+// DynamoDB's errors for a part of a message that is no structure, no map of such values, or no list
+// in a map.
+Error NotAStructure(const Json& json, const Place& place, std::string_view java_name);
+Error NotAMap(const Json& json, std::string_view java_name);
+Error NotAListInAMap(const Json& json);
+// A part of a request as DynamoDB's older messages show it, not longer than a few kilobytes.
+std::string ShownInJava(const Json& json);
+
 // Which messages the values of a request get.
 inline item::Dialect DialectOf(const Place& place) {
   return place.problems->layer() == Layer::kOlder ? item::Dialect::kOlder : item::Dialect::kNewer;
@@ -93,6 +105,11 @@ inline item::Dialect DialectOf(const Place& place) {
 
 // The name of the table in an ARN. A text that is no ARN of a table is returned as it is.
 std::string TableOfArn(std::string_view text);
+// Whether it has 1 to 255 of the characters that names of tables have.
+bool IsTableName(std::string_view text);
+
+// The integer below; the smallest or the largest one for what is out of range.
+int64_t Floor(double number);
 
 template <typename Fields, typename T>
 using Ref = typename Fields::template Reference<T>;
@@ -131,7 +148,8 @@ class FieldWriter {
   }
   void Table(std::string_view name, const std::string& table) { Required(name, table); }
   void DefinedTable(std::string_view name, const std::string& table) { Required(name, table); }
-  void WithoutEffect(std::string_view /*name*/) {}
+  void Resource(std::string_view /*operation*/, const std::string& table);
+  void NotOffered(std::string_view /*name*/) {}
   void CheckLength(std::string_view, const std::optional<std::string>&, size_t, size_t) {}
   template <typename T>
   void CheckCount(std::string_view, const T&, size_t, size_t) {}
@@ -190,18 +208,22 @@ class FieldReader {
   }
   // The name of a table, or its ARN.
   void Table(std::string_view name, std::string& table);
+  // The ARN of a table, in ResourceArn, for an operation with this name.
+  void Resource(std::string_view operation, std::string& table);
   // The name of a table that is to be made.
   void NewTable(std::string_view name, std::string& table);
   // The name of a table, for operations on tables themselves, which have messages of their own.
   void DefinedTable(std::string_view name, std::string& table);
-  // A parameter that may be given and changes nothing here.
-  void WithoutEffect(std::string_view name) { (void)Find(name); }
+  // A parameter of DynamoDB that must not be passed over in silence.
+  void NotOffered(std::string_view name);
   // Checks a member that has been read.
   void CheckLength(std::string_view name, const std::optional<std::string>& text, size_t least,
                    size_t most);
   template <typename T>
   void CheckCount(std::string_view name, const T& values, size_t least, size_t most) {
-    if (Find(name)) place_.Member(name).CheckLength(values.size(), least, most);
+    if (const auto found = Find(name)) {
+      place_.Member(name).CheckLength(values.size(), least, most, ShownInJava(*found));
+    }
   }
   template <typename T>
   void CheckRange(std::string_view name, const std::optional<T>& value, int64_t least,
@@ -213,25 +235,22 @@ class FieldReader {
     const std::optional<Json> found = Find(name);
     const Place place = place_.Member(name);
     if (!found) return place.Missing();
-    if (!found->IsObject()) return Fail(item::NotAStructure(*found));
+    if (!found->IsObject()) return Fail(NotAStructure(*found, place, name));
     FieldReader inner(*found, place);
     fill(inner);
-    inner.Finish();
   }
 
   const Place& place() const { return place_; }
-  std::optional<Json> Find(std::string_view name);
+  std::optional<Json> Find(std::string_view name) const;
   void Fail(Error error) { place_.problems->Add(std::move(error)); }
+  void FailOfParameters(Error error) { place_.problems->AddOfParameters(std::move(error)); }
   void Note(Status status) {
     if (!status) Fail(std::move(status).error());
   }
-  // Call it once, after all members were read.
-  void Finish();
 
  private:
   const Json object_;
   const Place& place_;
-  std::vector<std::string_view> known_;
 };
 
 // ---- Types ----
@@ -246,10 +265,9 @@ struct Codec {
     writer->EndObject();
   }
   static Status Read(const Json& json, const Place& place, T* value) {
-    if (!json.IsObject()) return item::NotAStructure(json);
+    if (!json.IsObject()) return NotAStructure(json, place, kJavaName<T>);
     FieldReader fields(json, place);
     Describe(fields, *value);
-    fields.Finish();
     return Done{};
   }
 };
@@ -298,6 +316,7 @@ struct Codec<item::Value> {
     item::EncodeJson(value, writer);
   }
   static Status Read(const Json& json, const Place& place, item::Value* value) {
+    if (!json.IsObject()) return NotAStructure(json, place, "AttributeValue");
     *value = TRY(item::DecodeValueJson(json, DialectOf(place)));
     return Done{};
   }
@@ -307,7 +326,9 @@ template <std::integral T>
 struct Codec<T> {
   static void Write(T value, JsonWriter* writer) { writer->Int(static_cast<int64_t>(value)); }
   static Status Read(const Json& json, const Place& place, T* value) {
-    const std::optional<int64_t> number = json.AsInt();
+    std::optional<int64_t> number = json.AsInt();
+    // As in DynamoDB: 1.5 reads as 1.
+    if (const auto decimal = json.AsDouble(); !number && decimal) number = Floor(*decimal);
     if (!number) {
       return item::NotAScalar(json, sizeof(T) > 4 ? "java.lang.Long" : "java.lang.Integer");
     }
@@ -339,8 +360,11 @@ struct Codec<E> {
       }
       allowed.append(allowed.empty() ? "" : ", ").append(row.name);
     }
+    std::string newer_text;
+    if constexpr (requires { NamesOf<E>::kNewerText; }) newer_text = NamesOf<E>::kNewerText;
     place.Violates(fmt::format("'{}'", text),
-                   fmt::format("Member must satisfy enum value set: [{}]", allowed));
+                   fmt::format("Member must satisfy enum value set: [{}]", allowed),
+                   std::move(newer_text));
     return Done{};
   }
 };
@@ -353,12 +377,15 @@ struct Codec<std::vector<T>> {
     writer->EndArray();
   }
   static Status Read(const Json& json, const Place& place, std::vector<T>* values) {
-    if (!json.IsArray()) return item::NotAList(json);
+    if (!json.IsArray()) {
+      const bool is_in_map = place.step == Place::Step::kKey;
+      return is_in_map ? NotAListInAMap(json) : item::NotAList(json);
+    }
     // No list of a request may be longer; most limits are far below. It bounds the memory.
-    const bool is_too_long = place.unknown == Unknown::kRefused && json.Size() > kMaxElements;
+    const bool is_too_long = place.kind == Kind::kRequest && json.Size() > kMaxElements;
     values->clear();
     if (is_too_long) {
-      place.CheckLength(json.Size(), 0, kMaxElements);
+      place.CheckLength(json.Size(), 0, kMaxElements, ShownInJava(json));
       return Done{};
     }
     for (const Json element : json.Elements()) {
@@ -368,6 +395,18 @@ struct Codec<std::vector<T>> {
     return Done{};
   }
 };
+
+// The class of a map's values in DynamoDB's messages.
+template <typename T>
+std::string JavaNameOf() {
+  const std::string prefix = "com.amazonaws.dynamodb.v20120810.";
+  if constexpr (std::is_same_v<T, std::string>)
+    return "java.lang.String";
+  else if constexpr (requires { typename T::value_type; })
+    return "java.util.List<" + prefix + std::string(kJavaName<typename T::value_type>) + ">";
+  else
+    return prefix + std::string(kJavaName<T>);
+}
 
 template <typename T, typename Less>
 struct Codec<std::map<std::string, T, Less>> {
@@ -380,7 +419,7 @@ struct Codec<std::map<std::string, T, Less>> {
     writer->EndObject();
   }
   static Status Read(const Json& json, const Place& place, std::map<std::string, T, Less>* values) {
-    if (!json.IsObject()) return item::NotAStructure(json);
+    if (!json.IsObject()) return NotAMap(json, JavaNameOf<T>());
     values->clear();
     for (const auto& [name, value] : json.Members()) {
       T decoded{};
@@ -403,7 +442,6 @@ struct Codec<std::optional<item::Item>> {
     if (!json.IsObject()) return item::NotAStructure(json);
     FieldReader fields(json, place);
     fields.Optional("Item", *item);
-    fields.Finish();
     return Done{};
   }
 };
@@ -433,12 +471,11 @@ struct Codec<std::variant<T...>> {
     writer->EndObject();
   }
   static Status Read(const Json& json, const Place& place, std::variant<T...>* value) {
-    if (!json.IsObject()) return item::NotAStructure(json);
+    if (!json.IsObject()) return NotAStructure(json, place, kJavaName<std::variant<T...>>);
     FieldReader fields(json, place);
     const size_t given = (size_t{0} + ... + ReadAction<T>(&fields, value));
     const NotOneTexts& texts = kNotOne<std::variant<T...>>;
     if (given != 1) fields.Fail(Invalid(std::string(given == 0 ? texts.none : texts.several)));
-    fields.Finish();
     return Done{};
   }
 
@@ -465,22 +502,20 @@ std::string Encode(const T& value) {
 
 // Reads the members of a message that no structure describes.
 template <typename Read>
-Status ReadMembers(const Json& json, Unknown unknown, Layer layer, const Read& read) {
+Status ReadMembers(const Json& json, Kind kind, Layer layer, const Read& read) {
   if (!json.IsObject()) return item::NotAStructure(json);
   Problems problems(layer);
-  const Place place{.unknown = unknown, .problems = &problems};
+  const Place place{.kind = kind, .problems = &problems};
   FieldReader fields(json, place);
   read(fields);
-  fields.Finish();
   return problems.Finish();
 }
 
 template <typename T>
-Result<T> DecodeWith(const Json& json, Unknown unknown, Layer layer) {
+Result<T> DecodeWith(const Json& json, Kind kind, Layer layer) {
   T value{};
   Problems problems(layer);
-  if (Status read = Codec<T>::Read(json, {.unknown = unknown, .problems = &problems}, &value);
-      !read) {
+  if (Status read = Codec<T>::Read(json, {.kind = kind, .problems = &problems}, &value); !read) {
     problems.Add(std::move(read).error());
   }
   TRY(problems.Finish());
@@ -489,11 +524,11 @@ Result<T> DecodeWith(const Json& json, Unknown unknown, Layer layer) {
 
 template <typename T>
 Result<T> DecodeRequest(const Json& json, Layer layer) {
-  return DecodeWith<T>(json, Unknown::kRefused, layer);
+  return DecodeWith<T>(json, Kind::kRequest, layer);
 }
 template <typename T>
 Result<T> DecodeBody(const Json& json) {
-  return DecodeWith<T>(json, Unknown::kIgnored, Layer::kOlder);
+  return DecodeWith<T>(json, Kind::kReply, Layer::kOlder);
 }
 
 }  // namespace tidemark::wire

@@ -40,18 +40,22 @@ void RefuseWithoutExpression(FieldReader& fields,
     absent.emplace_back(expression);
   }
   if (fields.Find(kNames) && !has_expression && !fields.Find("ProjectionExpression")) {
-    fields.Fail(Invalid(fmt::format("{} can only be specified when using expressions", kNames)));
+    fields.FailOfParameters(
+        Invalid(fmt::format("{} can only be specified when using expressions", kNames)));
   }
   if (fields.Find(kValues) && !has_expression) {
-    fields.Fail(
-        Invalid(fmt::format("{} can only be specified when using expressions: {} {} null", kValues,
-                            fmt::join(absent, " and "), absent.size() > 1 ? "are" : "is")));
+    // The layer that envelops messages does not name the expressions.
+    const bool is_short = fields.place().problems->layer() == Layer::kEnveloping;
+    const std::string names =
+        fmt::format(": {} {} null", fmt::join(absent, " and "), absent.size() > 1 ? "are" : "is");
+    fields.FailOfParameters(Invalid(fmt::format("{} can only be specified when using expressions{}",
+                                                kValues, is_short ? "" : names)));
   }
 }
 
 }  // namespace
 
-// Errors about sets name the value.
+// Errors name the value.
 template <>
 struct Codec<tables::Values> {
   static void Write(const tables::Values& values, JsonWriter* writer) {
@@ -63,7 +67,7 @@ struct Codec<tables::Values> {
     writer->EndObject();
   }
   static Status Read(const Json& json, const Place& place, tables::Values* values) {
-    if (!json.IsObject()) return item::NotAStructure(json);
+    if (!json.IsObject()) return NotAMap(json, "com.amazonaws.dynamodb.v20120810.AttributeValue");
     for (const auto& [name, value] : json.Members()) {
       auto decoded = item::DecodeValueJson(value, DialectOf(place));
       if (!decoded) return Named(name, std::move(decoded).error());
@@ -74,10 +78,10 @@ struct Codec<tables::Values> {
 
  private:
   static Error Named(std::string_view name, Error error) {
-    const bool is_of_set =
-        error.message.starts_with("One or more parameter values were invalid: ") ||
-        error.message.starts_with("Input collection ");
-    if (!is_of_set) return error;
+    // Nesting is checked later, and for all values together.
+    const bool is_of_one = !error.message.starts_with(item::kSerializationPrefix) &&
+                           !error.message.starts_with("Nesting Levels ");
+    if (!is_of_one) return error;
     return Invalid(
         fmt::format("{} contains invalid value: {} for key {}", kValues, error.message, name));
   }
@@ -179,8 +183,15 @@ void DescribeAction(F& fields, Ref<F, tables::ConditionCheck> check) {
 template <typename F, typename Request>
 void DescribeSingleWrite(F& fields, Request& request) {
   DescribeAction(fields, request);
+  const bool is_update = requires { request.update; };
+  if (!is_update) DescribeMeasure(fields, request);
   fields.Default("ReturnValues", request.return_values, tables::ReturnValues::kNone);
-  DescribeMeasure(fields, request);
+  if constexpr (std::is_same_v<F, FieldReader>) {
+    // Here the newer layer stops.
+    const bool is_newer = fields.place().problems->layer() != Layer::kOlder;
+    if (is_update && is_newer && fields.place().problems->has_violations()) return;
+  }
+  if (is_update) DescribeMeasure(fields, request);
   DescribeCollections(fields, request);
   if constexpr (std::is_same_v<F, FieldReader>) {
     Legacy legacy(&fields, &request.names, &request.values);
@@ -305,10 +316,24 @@ void Describe(F& fields, Ref<F, tables::Page> page) {
 
 namespace {
 
+template <typename Parts>
+void CheckTableNames(FieldReader& fields, const Parts& parts) {
+  for (const auto& [table, part] : parts) {
+    if (table.starts_with("arn:") || IsTableName(table)) continue;
+    fields.place()
+        .Member("RequestItems")
+        .Violates(fmt::format("'{}'", ShownInJava(*fields.Find("RequestItems"))),
+                  "Map keys must satisfy constraint: [Member must have length less than or equal "
+                  "to 255, Member must have length greater than or equal to 3, Member must satisfy "
+                  "regular expression pattern: [a-zA-Z0-9_.-]+]");
+  }
+}
+
 // The tables of a batch may be given as ARNs, too.
 template <typename Parts>
 void ReadTableNames(FieldReader& fields, Parts& parts) {
   Parts named;
+  CheckTableNames(fields, parts);
   for (auto& [table, part] : parts) {
     const bool is_new = named.emplace(TableOfArn(table), std::move(part)).second;
     if (!is_new) {
@@ -323,15 +348,16 @@ void ReadTableNames(FieldReader& fields, Parts& parts) {
 void CheckBatch(
     FieldReader& fields,
     const std::map<std::string, std::vector<tables::BatchWriteRequest::Action>>& parts) {
-  if (fields.Find("RequestItems") && parts.empty()) {
-    fields.Fail(Invalid("The requestItems parameter is required for BatchWriteItem"));
+  const std::optional<Json> given = fields.Find("RequestItems");
+  if (given && given->IsObject() && given->Size() == 0) {
+    fields.FailOfParameters(Invalid("The requestItems parameter is required for BatchWriteItem"));
   }
   for (const auto& [table, actions] : parts) {
     if (!actions.empty() && actions.size() <= tables::kMaxBatchWrites) continue;
     fields.place()
         .Member("RequestItems")
         .Violates(
-            "",
+            fmt::format("'{}'", ShownInJava(*given)),
             fmt::format("Map value must satisfy constraint: [Member must have length less than or "
                         "equal to {}, Member must have length greater than or equal to 1]",
                         tables::kMaxBatchWrites));
@@ -345,6 +371,8 @@ void DescribeTableNames(F& fields, Parts& parts) {
   if constexpr (std::is_same_v<F, FieldReader>) ReadTableNames(fields, parts);
 }
 
+template <>
+inline constexpr std::string_view kJavaName<tables::BatchGetRequest::Part> = "KeysAndAttributes";
 template <typename F>
 void Describe(F& fields, Ref<F, tables::BatchGetRequest::Part> part) {
   fields.Required("Keys", part.keys);
@@ -379,6 +407,8 @@ constexpr std::string_view kActionName<tables::BatchWriteRequest::Put> = "PutReq
 template <>
 constexpr std::string_view kActionName<tables::BatchWriteRequest::Delete> = "DeleteRequest";
 
+template <>
+inline constexpr std::string_view kJavaName<tables::BatchWriteRequest::Action> = "WriteRequest";
 template <>
 constexpr NotOneTexts kNotOne<tables::BatchWriteRequest::Action> = {
     "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
@@ -425,10 +455,14 @@ template <>
 constexpr std::string_view kActionName<tables::GetRequest> = "Get";
 
 template <>
+inline constexpr std::string_view kJavaName<tables::TransactAction> = "TransactWriteItem";
+template <>
 constexpr NotOneTexts kNotOne<tables::TransactAction> = {
     "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request",
     "TransactItems can only contain one of Check, Put, Update or Delete"};
 using TransactGetAction = std::variant<tables::GetRequest>;
+template <>
+inline constexpr std::string_view kJavaName<TransactGetAction> = "TransactGetItem";
 template <>
 constexpr NotOneTexts kNotOne<TransactGetAction> = {
     "Invalid Request: TransactGetRequest should contain a Get request", ""};
@@ -508,7 +542,7 @@ std::optional<Result<tables::WriteReply>> DecodeRefusedWrite(std::string_view ex
                                                              const Json& body) {
   if (exception != kConditionFailed) return std::nullopt;
   tables::WriteReply reply{.applied = false};
-  const Status read = ReadMembers(body, Unknown::kIgnored, Layer::kOlder, [&](FieldReader& fields) {
+  const Status read = ReadMembers(body, Kind::kReply, Layer::kOlder, [&](FieldReader& fields) {
     fields.Optional("Item", reply.failed_on);
   });
   if (!read) return Result<tables::WriteReply>(read.error());
@@ -529,7 +563,7 @@ Message EncodeCancellation(const std::vector<tables::CancellationReason>& reason
 
 Result<std::vector<tables::CancellationReason>> DecodeReasons(const Json& body) {
   std::vector<tables::CancellationReason> reasons;
-  TRY(ReadMembers(body, Unknown::kIgnored, Layer::kOlder,
+  TRY(ReadMembers(body, Kind::kReply, Layer::kOlder,
                   [&](FieldReader& fields) { fields.Always("CancellationReasons", reasons); }));
   return reasons;
 }

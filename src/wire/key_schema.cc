@@ -1,6 +1,18 @@
 #include "wire/key_schema.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace tidemark::wire {
+
+std::string Shown(const std::vector<KeyElement>& elements) {
+  std::vector<std::string> texts;
+  for (const KeyElement& element : elements) {
+    texts.push_back(fmt::format("KeySchemaElement(attributeName={}, keyType={})", element.attribute,
+                                element.role == KeyRole::kPartition ? "HASH" : "RANGE"));
+  }
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
 
 Status CheckElements(const std::vector<KeyElement>& elements, bool may_be_several) {
   if (elements[0].role != KeyRole::kPartition) {

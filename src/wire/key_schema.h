@@ -31,11 +31,16 @@ struct KeyElement {
   KeyRole role = KeyRole::kPartition;
 };
 
+template <>
+inline constexpr std::string_view kJavaName<KeyElement> = "KeySchemaElement";
 template <typename F>
 void Describe(F& fields, Ref<F, KeyElement> element) {
   fields.Required("AttributeName", element.attribute);
   fields.Required("KeyType", element.role);
 }
+
+// [KeySchemaElement(attributeName=id, keyType=HASH)]
+std::string Shown(const std::vector<KeyElement>& elements);
 
 // kInvalid with DynamoDB's text unless the first is a partition key, and sort keys follow: one, or
 // several attributes for each of the two.
@@ -64,8 +69,10 @@ struct Codec<item::KeySchema> {
     constexpr size_t kMaxSingleAttributes = 2;
     const bool may_be_several = IsInGlobalIndex(place);
     const size_t most = may_be_several ? kMaxElements : kMaxSingleAttributes;
-    place.CheckLength(elements.size(), 1, most);
-    if (elements.empty() || elements.size() > most) return Done{};
+    if (elements.empty() || elements.size() > most) {
+      place.CheckLength(elements.size(), 1, most, Shown(elements));
+      return Done{};
+    }
     TRY(CheckElements(elements, may_be_several));
     *keys = SchemaOf(elements);
     return Done{};

@@ -70,6 +70,8 @@ struct LegacyCondition {
   std::optional<item::Value> value;
   std::optional<bool> exists;
 };
+template <>
+inline constexpr std::string_view kJavaName<LegacyCondition> = "Condition";
 template <typename F>
 void Describe(F& fields, Ref<F, LegacyCondition> condition) {
   fields.Optional("ComparisonOperator", condition.comparison);
@@ -82,6 +84,8 @@ struct AttributeUpdate {
   UpdateAction action = UpdateAction::kPut;
   std::optional<item::Value> value;
 };
+template <>
+inline constexpr std::string_view kJavaName<AttributeUpdate> = "AttributeValueUpdate";
 template <typename F>
 void Describe(F& fields, Ref<F, AttributeUpdate> update) {
   fields.Default("Action", update.action, UpdateAction::kPut);
@@ -402,7 +406,7 @@ void Legacy::Finish() {
   const bool joins = fields_.Find("ConditionalOperator").has_value();
   if (joins) legacy_.emplace_back("ConditionalOperator");
   if (!legacy_.empty() && !expressions_.empty()) {
-    return fields_.Fail(Invalid(fmt::format(
+    return fields_.FailOfParameters(Invalid(fmt::format(
         "Can not use both expression and non-expression parameters in the same request: "
         "Non-expression parameters: {{{}}} Expression parameters: {{{}}}",
         fmt::join(legacy_, ", "), fmt::join(expressions_, ", "))));

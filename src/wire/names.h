@@ -10,6 +10,9 @@ namespace tidemark::wire {
 
 template <>
 struct NamesOf<tables::ReturnValues> {
+  static constexpr std::string_view kNewerText =
+      "Failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, UPDATED_OLD, "
+      "ALL_NEW, UPDATE_NEW, NONE]";
   static constexpr EnumName<tables::ReturnValues> kRows[] = {
       {tables::ReturnValues::kAllNew, "ALL_NEW"},
       {tables::ReturnValues::kUpdatedOld, "UPDATED_OLD"},

@@ -24,8 +24,11 @@ constexpr auto kEnveloped = std::to_array<std::string_view>({
     "Invalid ConditionExpression: ",
     "Invalid UpdateExpression: ",
     "ReturnValues can only be ",
+    "ExpressionAttributeNames can only be specified ",
     "ExpressionAttributeValues can only be specified ",
     "ExpressionAttributeValues contains invalid value: ",
+    "Value provided in ExpressionAttribute",
+    "Nesting Levels have exceeded supported limits: ",
     "Can not use both expression and non-expression parameters ",
     "Input collection contains duplicates",
     "One or more parameter values were invalid: An string set ",
@@ -35,20 +38,27 @@ constexpr auto kEnveloped = std::to_array<std::string_view>({
     "One or more parameter values were invalid: Null attribute value ",
 });
 
-std::string TextOf(const Violation& violation, Layer layer) {
-  const bool is_older = layer == Layer::kOlder;
-  const bool shows_value = is_older && !violation.value.empty();
+std::string OlderText(const Violation& violation) {
   return fmt::format("Value {}at '{}' failed to satisfy constraint: {}",
-                     shows_value ? violation.value + " " : "",
-                     is_older ? violation.older_path : violation.path, violation.constraint);
+                     violation.value.empty() ? "" : violation.value + " ", violation.older_path,
+                     violation.constraint);
 }
 
 Error Joined(const std::vector<Violation>& violations, Layer layer) {
-  const size_t count = layer == Layer::kOlder ? violations.size() : 1;
   std::vector<std::string> texts;
-  for (size_t i = 0; i < count; ++i) texts.push_back(TextOf(violations[i], layer));
-  return Invalid(fmt::format("{} validation error{} detected: {}", count, count == 1 ? "" : "s",
-                             fmt::join(texts, "; ")));
+  for (const Violation& violation : violations) {
+    if (layer == Layer::kOlder) {
+      texts.push_back(OlderText(violation));
+    } else if (violation.is_newer) {
+      return Invalid(fmt::format("{}Value at '{}' failed to satisfy constraint: {}", kEnvelope,
+                                 violation.path, violation.constraint));
+    } else {
+      const bool is_same = violation.newer_text.empty();
+      texts.push_back(is_same ? OlderText(violation) : violation.newer_text);
+    }
+  }
+  return Invalid(fmt::format("{} validation error{} detected: {}", texts.size(),
+                             texts.size() == 1 ? "" : "s", fmt::join(texts, "; ")));
 }
 
 }  // namespace
@@ -59,24 +69,25 @@ void Problems::Add(Error error) {
 }
 
 void Problems::AddBeforeViolations(Error error) {
-  if (is_before_violations_) return;
-  is_before_violations_ = true;
-  error_ = std::move(error);
+  if (!before_violations_) before_violations_ = std::move(error);
+}
+
+void Problems::AddOfParameters(Error error) {
+  if (!of_parameters_) of_parameters_ = std::move(error);
 }
 
 Status Problems::Finish() const {
-  if (is_before_violations_) return *error_;
+  if (before_violations_) return *before_violations_;
   if (!violations_.empty()) return Joined(violations_, layer_);
+  if (of_parameters_) return InWordsOf(layer_, *of_parameters_);
   if (error_) return InWordsOf(layer_, *error_);
   return Done{};
 }
 
 Error InWordsOf(Layer layer, Error error) {
   if (layer != Layer::kEnveloping || error.code != ErrorCode::kInvalid) return error;
-  const bool is_enveloped =
-      std::ranges::any_of(
-          kEnveloped, [&](std::string_view start) { return error.message.starts_with(start); }) &&
-      !error.message.ends_with("The expression can not be empty;");
+  const bool is_enveloped = std::ranges::any_of(
+      kEnveloped, [&](std::string_view start) { return error.message.starts_with(start); });
   if (is_enveloped) error.message.insert(0, kEnvelope);
   return error;
 }

@@ -1,8 +1,8 @@
 // What is wrong with a request, and how DynamoDB says it.
 //
 // DynamoDB checks in this order: whether the JSON has the right types; the constraints of all
-// members; everything else. So a reader collects problems until its end, and the first kind that
-// there is becomes the error.
+// members; whether parameters may stand together; everything else. So a reader collects problems
+// until its end, and the first kind that there is becomes the error.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@
 namespace tidemark::wire {
 
 // AWS checks requests with two programs, and moves operations from the older one to the newer one
-// after another. The newer one stops at the first constraint, and does not repeat the value.
+// after another. The newer one has its own words for some constraints, and reports these alone.
 enum class Layer {
   kOlder,
   kNewer,
@@ -31,6 +31,10 @@ struct Violation {
   std::string older_path;  // "keySchema.1.member.attributeName"
   std::string value;       // "null", "'x'", or empty: it is not shown.
   std::string constraint;  // "Member must not be null"
+  // The newer layers check it before all others, and do not repeat the value.
+  bool is_newer = false;
+  // What the newer layers say instead; empty: the same.
+  std::string newer_text = {};
 };
 
 class Problems {
@@ -48,15 +52,18 @@ class Problems {
   void Add(Error error);
   // An error that DynamoDB reports before the constraints of other members.
   void AddBeforeViolations(Error error);
-  bool empty() const { return !error_ && violations_.empty(); }
+  // An error about parameters that may not stand together, or not alone.
+  void AddOfParameters(Error error);
+  bool has_violations() const { return !violations_.empty(); }
   // Done if there is no problem.
   Status Finish() const;
 
  private:
   const Layer layer_;
+  std::optional<Error> before_violations_;
   std::vector<Violation> violations_;
+  std::optional<Error> of_parameters_;
   std::optional<Error> error_;
-  bool is_before_violations_ = false;
 };
 
 // The error as this layer says it.

@@ -41,7 +41,6 @@ template <typename F>
 void Describe(F& fields, Ref<F, StreamRequest> request) {
   fields.Required("StreamArn", request.arn);
   fields.Optional("ExclusiveStartShardId", request.after_shard);
-  fields.WithoutEffect("Limit");  // A stream has one shard.
 }
 
 template <typename F>
@@ -214,7 +213,7 @@ Message EncodeIterator(const std::string& iterator) {
 
 Result<std::string> DecodeIterator(const Json& body) {
   std::string iterator;
-  TRY(ReadMembers(body, Unknown::kIgnored, Layer::kOlder,
+  TRY(ReadMembers(body, Kind::kReply, Layer::kOlder,
                   [&](FieldReader& fields) { fields.Required("ShardIterator", iterator); }));
   return iterator;
 }

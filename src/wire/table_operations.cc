@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -20,13 +21,22 @@ namespace tidemark::wire {
 
 // ---- Parts of a definition ----
 
+template <>
+inline constexpr std::string_view kJavaName<tables::Throughput> = "ProvisionedThroughput";
+template <>
+inline constexpr std::string_view kJavaName<tables::IndexProjection> = "Projection";
+template <>
+inline constexpr std::string_view kJavaName<tables::IndexSpec> = "GlobalSecondaryIndex";
+template <>
+inline constexpr std::string_view kJavaName<tables::Encryption> = "SSESpecification";
+
 template <typename F>
 void Describe(F& fields, Ref<F, tables::Throughput> throughput) {
   fields.Required("ReadCapacityUnits", throughput.read_units);
   fields.Required("WriteCapacityUnits", throughput.write_units);
   if constexpr (std::is_same_v<F, FieldReader>) {
     // A description has zeros for a table on demand.
-    if (fields.place().unknown == Unknown::kIgnored) return;
+    if (fields.place().kind == Kind::kReply) return;
     constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
     const auto check = [&](std::string_view name, int64_t units) {
       if (fields.Find(name)) fields.CheckRange(name, std::optional(units), 1, kMost);
@@ -60,8 +70,6 @@ void Describe(F& fields, Ref<F, tables::IndexSpec> index) {
     }
   }
   fields.Optional("ProvisionedThroughput", index.throughput);
-  fields.WithoutEffect("OnDemandThroughput");
-  fields.WithoutEffect("WarmThroughput");
 }
 
 struct StreamSpecification {
@@ -69,6 +77,8 @@ struct StreamSpecification {
   std::optional<tables::StreamView> view;
 };
 
+template <>
+inline constexpr std::string_view kJavaName<StreamSpecification> = "StreamSpecification";
 template <typename F>
 void Describe(F& fields, Ref<F, StreamSpecification> stream) {
   fields.Required("StreamEnabled", stream.enabled);
@@ -92,11 +102,14 @@ void Describe(F& fields, Ref<F, tables::Encryption> encryption) {
   }
 }
 
-// What AWS keeps ready for a table means nothing here.
+// What AWS keeps ready for a table (OnDemandThroughput, WarmThroughput) means nothing here. What
+// would change where its data are must not be passed over.
 template <typename F>
-void DescribeWarmth(F& fields) {
-  fields.WithoutEffect("OnDemandThroughput");
-  fields.WithoutEffect("WarmThroughput");
+void RefuseReplicas(F& fields) {
+  for (const char* name : {"ReplicaUpdates", "GlobalTableWitnessUpdates", "MultiRegionConsistency",
+                           "GlobalTableSourceArn", "ResourcePolicy", "VectorIndexes"}) {
+    fields.NotOffered(name);
+  }
 }
 
 enum class BillingMode { kProvisioned, kOnDemand };
@@ -163,13 +176,12 @@ struct Codec<tables::Tags> {
     if (!json.IsArray()) return item::NotAList(json);
     size_t number = 0;
     for (const Json element : json.Elements()) {
-      if (!element.IsObject()) return item::NotAStructure(element);
       const Place tag = place.Element(++number);
+      if (!element.IsObject()) return NotAStructure(element, tag, "Tag");
       std::string key;
       FieldReader fields(element, tag);
       fields.Required("Key", key);
       fields.Required("Value", (*tags)[key]);
-      fields.Finish();
     }
     return Done{};
   }
@@ -190,12 +202,6 @@ void WriteCreateTable(FieldWriter& fields, const tables::CreateTableRequest& req
   if (request.stream) {
     fields.Required("StreamSpecification", StreamSpecification{true, request.stream});
   }
-}
-
-Error ThroughputOnDemand() {
-  return Invalid(
-      "One or more parameter values were invalid: Neither ReadCapacityUnits nor "
-      "WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST");
 }
 
 // A list may be left out, but not empty.
@@ -254,7 +260,7 @@ void ReadCreateTable(FieldReader& fields, tables::CreateTableRequest& request) {
   fields.Required("AttributeDefinitions", definitions);
   fields.Required("KeySchema", request.keys);
   fields.Default("SSESpecification", request.encryption, {});
-  Types types(definitions, Unknown::kRefused);
+  Types types(definitions, Kind::kRequest);
   fields.Note(types.CheckNamesDiffer());
   fields.Note(types.CheckEnoughFor(request.keys));
   fields.Note(types.SetIn(&request.keys));
@@ -289,7 +295,7 @@ void Describe(F& fields, Ref<F, tables::CreateTableRequest> request) {
   fields.Default("DeletionProtectionEnabled", request.deletion_protected, false);
   fields.Default("TableClass", request.table_class, tables::TableClass::kStandard);
   fields.UnlessEmpty("Tags", request.tags);
-  DescribeWarmth(fields);
+  RefuseReplicas(fields);
   if constexpr (std::is_same_v<F, FieldWriter>)
     WriteCreateTable(fields, request);
   else
@@ -299,10 +305,21 @@ void Describe(F& fields, Ref<F, tables::CreateTableRequest> request) {
 struct DropIndex {
   std::string name;
 };
+struct ChangeIndex {
+  std::string name;
+  tables::Throughput throughput;
+};
 template <>
 constexpr std::string_view kActionName<tables::IndexSpec> = "Create";
 template <>
 constexpr std::string_view kActionName<DropIndex> = "Delete";
+template <>
+constexpr std::string_view kActionName<ChangeIndex> = "Update";
+template <typename F>
+void DescribeAction(F& fields, Ref<F, ChangeIndex> index) {
+  fields.Required("IndexName", index.name);
+  fields.Required("ProvisionedThroughput", index.throughput);
+}
 template <typename F>
 void DescribeAction(F& fields, Ref<F, tables::IndexSpec> index) {
   Describe(fields, index);
@@ -311,7 +328,9 @@ template <typename F>
 void DescribeAction(F& fields, Ref<F, DropIndex> index) {
   fields.Required("IndexName", index.name);
 }
-using IndexUpdate = std::variant<tables::IndexSpec, DropIndex>;
+using IndexUpdate = std::variant<tables::IndexSpec, DropIndex, ChangeIndex>;
+template <>
+inline constexpr std::string_view kJavaName<IndexUpdate> = "GlobalSecondaryIndexUpdate";
 template <>
 constexpr NotOneTexts kNotOne<IndexUpdate> = {
     "One or more parameter values were invalid: One of GlobalSecondaryIndexUpdate.Update, "
@@ -329,7 +348,11 @@ void WriteUpdateTable(FieldWriter& fields, const tables::UpdateTableRequest& req
     Collect(*request.add_index, &definitions);
   }
   if (request.drop_index) updates.emplace_back(DropIndex{*request.drop_index});
+  for (const auto& [name, throughput] : request.index_throughput) {
+    updates.emplace_back(ChangeIndex{name, throughput});
+  }
   if (request.on_demand) fields.Required("BillingMode", BillingMode::kOnDemand);
+  if (request.provisioned) fields.Required("BillingMode", BillingMode::kProvisioned);
   fields.UnlessEmpty("AttributeDefinitions", definitions);
   fields.UnlessEmpty("GlobalSecondaryIndexUpdates", updates);
   if (!request.stream) return;
@@ -338,25 +361,55 @@ void WriteUpdateTable(FieldWriter& fields, const tables::UpdateTableRequest& req
   fields.Required("StreamSpecification", stream);
 }
 
+const std::string& NameIn(const IndexUpdate& update) {
+  return std::visit([](const auto& one) -> const std::string& { return one.name; }, update);
+}
+
+void ReadIndexUpdates(FieldReader& fields, const Definitions& definitions,
+                      std::vector<IndexUpdate> updates, tables::UpdateTableRequest& request) {
+  std::set<std::string> names;
+  for (IndexUpdate& update : updates) {
+    if (!names.insert(NameIn(update)).second) {
+      fields.Fail(
+          Invalid(fmt::format("One or more parameter values were invalid: Only one global "
+                              "secondary index update per index is allowed simultaneously. Index: "
+                              "{}",
+                              NameIn(update))));
+    }
+    if (const auto* changed = std::get_if<ChangeIndex>(&update)) {
+      request.index_throughput[changed->name] = changed->throughput;
+      continue;
+    }
+    if (request.add_index || request.drop_index) {
+      fields.Fail(
+          Invalid("Subscriber limit exceeded: Only 1 online index can be created or deleted "
+                  "simultaneously per table"));
+    }
+    if (auto* added = std::get_if<tables::IndexSpec>(&update)) {
+      fields.Note(Types(definitions, Kind::kRequest).SetIn(&added->keys));
+      request.add_index = std::move(*added);
+    } else {
+      request.drop_index = std::get<DropIndex>(update).name;
+    }
+  }
+}
+
 void ReadUpdateTable(FieldReader& fields, tables::UpdateTableRequest& request) {
   std::vector<IndexUpdate> updates;
   Definitions definitions;
   fields.Always("AttributeDefinitions", definitions);
   fields.Always("GlobalSecondaryIndexUpdates", updates);
-  for (IndexUpdate& update : updates) {
-    if (auto* added = std::get_if<tables::IndexSpec>(&update)) {
-      fields.Note(Types(definitions, Unknown::kRefused).SetIn(&added->keys));
-      if (request.add_index) fields.Fail(Invalid("only one index can be added at a time"));
-      request.add_index = std::move(*added);
-    } else {
-      if (request.drop_index) fields.Fail(Invalid("only one index can be dropped at a time"));
-      request.drop_index = std::get<DropIndex>(update).name;
-    }
-  }
   std::optional<BillingMode> billing;
   fields.Optional("BillingMode", billing);
   request.on_demand = billing == BillingMode::kOnDemand;
+  request.provisioned = billing == BillingMode::kProvisioned;
   if (request.on_demand && request.throughput) fields.Fail(ThroughputOnDemand());
+  if (billing == BillingMode::kProvisioned && !request.throughput) {
+    fields.Fail(
+        Invalid("One or more parameter values were invalid: ProvisionedThroughput must be "
+                "specified when BillingMode is PROVISIONED"));
+  }
+  ReadIndexUpdates(fields, definitions, std::move(updates), request);
   std::optional<StreamSpecification> stream;
   fields.Optional("StreamSpecification", stream);
   if (!stream) return;
@@ -376,7 +429,7 @@ void Describe(F& fields, Ref<F, tables::UpdateTableRequest> request) {
   fields.Optional("DeletionProtectionEnabled", request.deletion_protected);
   fields.Optional("TableClass", request.table_class);
   fields.Optional("SSESpecification", request.encryption);
-  DescribeWarmth(fields);
+  RefuseReplicas(fields);
   if constexpr (std::is_same_v<F, FieldWriter>)
     WriteUpdateTable(fields, request);
   else
@@ -480,7 +533,7 @@ void ReadDescription(FieldReader& fields, tables::TableDescription& table) {
   Definitions definitions;
   fields.Always("AttributeDefinitions", definitions);
   ReadIndexes(fields, &table.indexes);
-  Types types(definitions, Unknown::kIgnored);
+  Types types(definitions, Kind::kReply);
   fields.Note(types.SetIn(&table.keys));
   for (tables::IndexDescription& index : table.indexes) {
     fields.Note(types.SetIn(&index.spec.keys));
@@ -542,10 +595,10 @@ void Describe(F& fields, Ref<F, TimeToLive> reply) {
 
 template <typename F>
 void Describe(F& fields, Ref<F, TagResourceRequest> request) {
-  fields.Table("ResourceArn", request.table);
+  fields.Resource("TagResource", request.table);
   fields.Required("Tags", request.tags);
   if constexpr (std::is_same_v<F, FieldReader>) {
-    if (request.tags.empty()) {
+    if (fields.Find("Tags") && request.tags.empty()) {
       fields.Fail(Invalid("Atleast one Tag needs to be provided as Input."));
     }
   }
@@ -553,10 +606,10 @@ void Describe(F& fields, Ref<F, TagResourceRequest> request) {
 
 template <typename F>
 void Describe(F& fields, Ref<F, UntagResourceRequest> request) {
-  fields.Table("ResourceArn", request.table);
+  fields.Resource("UntagResource", request.table);
   fields.Required("TagKeys", request.names);
   if constexpr (std::is_same_v<F, FieldReader>) {
-    if (request.names.empty()) {
+    if (fields.Find("TagKeys") && request.names.empty()) {
       fields.Fail(Invalid("Atleast one Tag Key needs to be provided as Input."));
     }
   }
@@ -582,7 +635,7 @@ Message EncodeWithin(const Reply& reply) {
 template <const char* member, typename Reply>
 Result<Reply> DecodeWithin(const Json& body) {
   Reply reply{};
-  TRY(ReadMembers(body, Unknown::kIgnored, Layer::kOlder,
+  TRY(ReadMembers(body, Kind::kReply, Layer::kOlder,
                   [&](FieldReader& fields) { fields.Required(member, reply); }));
   return reply;
 }
@@ -612,16 +665,15 @@ std::string EncodeTagged(const TableRequest& request) {
   std::string body;
   JsonWriter writer(&body);
   writer.BeginObject();
-  FieldWriter(&writer).Required("ResourceArn", request.table);
+  FieldWriter(&writer).Resource("ListTagsOfResource", request.table);
   writer.EndObject();
   return body;
 }
 
 Result<TableRequest> DecodeTagged(const Json& body, Layer layer) {
   TableRequest request;
-  TRY(ReadMembers(body, Unknown::kRefused, layer, [&](FieldReader& fields) {
-    fields.Table("ResourceArn", request.table);
-    fields.WithoutEffect("NextToken");  // All tags are in one reply.
+  TRY(ReadMembers(body, Kind::kRequest, layer, [&](FieldReader& fields) {
+    fields.Resource("ListTagsOfResource", request.table);
   }));
   return request;
 }

@@ -37,7 +37,7 @@ Message EncodeTimeToLive(const tables::SetTimeToLiveRequest& reply) {
 
 Result<tables::SetTimeToLiveRequest> DecodeTimeToLive(const Json& body) {
   tables::SetTimeToLiveRequest reply;
-  TRY(ReadMembers(body, Unknown::kIgnored, Layer::kOlder,
+  TRY(ReadMembers(body, Kind::kReply, Layer::kOlder,
                   [&](FieldReader& fields) { DescribeSpecification(fields, reply); }));
   return reply;
 }

@@ -113,13 +113,17 @@ Status AddIndex(const tables::IndexSpec& spec, Table* table, Catalog* catalog) {
   return Done{};
 }
 
+Error NoSuchIndex(const std::string& name, const std::string& table) {
+  return {
+      ErrorCode::kNotFound,
+      fmt::format("Requested resource not found: Index: {} of table {} not found", name, table)};
+}
+
 Status DropIndex(const std::string& name, Table* table, Definition* definition) {
   auto place = std::find_if(table->indexes.begin(), table->indexes.end(),
                             [&](const Index& index) { return index.spec.name == name; });
   if (place == table->indexes.end()) {
-    return Error{ErrorCode::kNotFound,
-                 fmt::format("Requested resource not found: Index: {} of table {} not found", name,
-                             table->name)};
+    return NoSuchIndex(name, table->name);
   }
   if (place->spec.kind == tables::IndexKind::kLocal) {
     return Invalid(
@@ -129,6 +133,25 @@ Status DropIndex(const std::string& name, Table* table, Definition* definition) 
   if (place->fill.complete && IsFilling(*table)) return StillInUse(table->name);
   definition->dropped_keyspaces.push_back(place->keyspace);
   table->indexes.erase(place);
+  return Done{};
+}
+
+Status ChangeThroughput(const tables::UpdateTableRequest& request, Table* table) {
+  if (request.throughput) table->throughput = request.throughput;
+  if (request.on_demand) {
+    table->throughput.reset();
+    for (Index& index : table->indexes) index.spec.throughput.reset();
+  }
+  for (const auto& [name, throughput] : request.index_throughput) {
+    TRY(ValidateThroughput(throughput));
+    bool is_found = false;
+    for (Index& index : table->indexes) {
+      if (index.spec.name != name) continue;
+      index.spec.throughput = throughput;
+      is_found = true;
+    }
+    if (!is_found) return NoSuchIndex(name, table->name);
+  }
   return Done{};
 }
 
@@ -157,7 +180,7 @@ Status ValidateUpdate(const tables::UpdateTableRequest& request) {
   }
   if (!request.add_index && !request.drop_index && !request.stream && !request.throughput &&
       !request.on_demand && !request.deletion_protected && !request.table_class &&
-      !request.encryption) {
+      !request.encryption && request.index_throughput.empty()) {
     return Invalid(
         "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
         "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required");
@@ -223,11 +246,7 @@ Result<Definition> UpdateTable(const tables::UpdateTableRequest& request, Group*
   if (request.add_index) TRY(AddIndex(*request.add_index, table.get(), &group->catalog()));
   if (request.drop_index) TRY(DropIndex(*request.drop_index, table.get(), &definition));
   if (request.stream) TRY(ChangeStream(*request.stream, table.get(), group, &definition));
-  if (request.throughput) table->throughput = request.throughput;
-  if (request.on_demand) {
-    table->throughput.reset();
-    for (Index& index : table->indexes) index.spec.throughput.reset();
-  }
+  TRY(ChangeThroughput(request, table.get()));
   if (request.deletion_protected) table->deletion_protected = *request.deletion_protected;
   if (request.table_class) table->table_class = *request.table_class;
   if (request.encryption) table->encryption = *request.encryption;
@@ -258,6 +277,12 @@ Result<Definition> SetTimeToLive(const tables::SetTimeToLiveRequest& request, Gr
   }
   auto table = TRY(CopyTable(group->catalog(), request.table));
   Definition definition;
+  if (table->expiry && table->expiry->attribute != request.attribute) {
+    return Invalid(
+        fmt::format("TimeToLive is active on a different AttributeName: current AttributeName is "
+                    "{}",
+                    table->expiry->attribute));
+  }
   if (request.enabled == table->expiry.has_value()) {
     return Invalid(request.enabled ? "TimeToLive is already enabled"
                                    : "TimeToLive is already disabled");
@@ -267,12 +292,6 @@ Result<Definition> SetTimeToLive(const tables::SetTimeToLiveRequest& request, Gr
                                .keyspace = group->catalog().NewNumber(),
                                .fill = Fill{.complete = false, .done_to = ""}};
   } else {
-    if (table->expiry->attribute != request.attribute) {
-      return Invalid(
-          fmt::format("TimeToLive is active on a different AttributeName: current AttributeName "
-                      "is {}",
-                      table->expiry->attribute));
-    }
     definition.dropped_keyspaces.push_back(table->expiry->keyspace);
     table->expiry.reset();
   }
