@@ -1,9 +1,11 @@
 #include "http/loop.h"
 
 #include <errno.h>
+#include <memory>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -33,6 +35,17 @@ using Descriptor = asio::posix::basic_stream_descriptor<Executor>;
 constexpr std::chrono::milliseconds kAcceptPause{100};
 // Clients that always have another request ready must not delay for ever what a turn hands over.
 constexpr size_t kMaxHandledInATurn = 128;
+// How long the socket of a client that was turned away stays open, and how many such sockets a loop
+// has: they are beyond the number of connections, and need descriptors too.
+constexpr std::chrono::milliseconds kLeavingTime{1'000};
+constexpr size_t kMaxLeaving = 16;
+
+// A client that was turned away.
+struct Leaving {
+  Leaving(asio::io_context& io, int descriptor) : socket(io, descriptor), timer(io) {}
+  Descriptor socket;
+  Timer timer;
+};
 
 }  // namespace
 
@@ -51,6 +64,7 @@ class Loop::State final : private ChannelOwner {
   void PauseAccepting();
   void Welcome(int socket, const Peer& peer);
   void TurnAway(int socket);
+  void CloseLater(int socket);
   void EmptyMailbox();
   void Drain(std::chrono::milliseconds patience);
   void CloseAll();
@@ -68,6 +82,7 @@ class Loop::State final : private ChannelOwner {
   Timer timer_;  // For the pause in accepting, and for the patience of Stop.
   ConnectionContext connections_;
   std::unordered_map<uint64_t, std::shared_ptr<Channel>> channels_;
+  std::unordered_set<std::shared_ptr<Leaving>> leaving_;
   uint64_t next_id_ = 1;
   bool stopping_ = false;
 };
@@ -174,10 +189,22 @@ void Loop::State::TurnAway(int socket) {
     bytes += busy.body;
     (void)send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     shutdown(socket, SHUT_WR);
-    // Closing a socket with unread bytes sends a reset, and the client might lose the reply.
-    (void)recv(socket, bytes.data(), bytes.size(), 0);
+    return CloseLater(socket);
   }
   close(socket);
+}
+
+// The client may still be sending its request. Bytes that arrive at a closed socket are answered
+// with a reset, and the client might lose the reply. So the socket stays open for a moment.
+void Loop::State::CloseLater(int socket) {
+  if (stopping_ || leaving_.size() >= kMaxLeaving) {
+    close(socket);
+    return;
+  }
+  const auto leaving = std::make_shared<Leaving>(io_, socket);
+  leaving_.insert(leaving);
+  leaving->timer.expires_after(kLeavingTime);
+  leaving->timer.async_wait([this, leaving](const error_code&) { leaving_.erase(leaving); });
 }
 
 void Loop::State::Forget(uint64_t id, const std::string& admission_key) {
@@ -210,6 +237,7 @@ void Loop::State::Drain(std::chrono::milliseconds patience) {
   timer_.async_wait([this](const error_code& error) {
     if (!error) CloseAll();
   });
+  for (const auto& leaving : leaving_) leaving->timer.cancel();
   const auto channels = channels_;
   // Over a copy, because a channel that closes removes itself from channels_.
   for (const auto& [id, channel] : channels) channel->Drain();

@@ -117,6 +117,25 @@ TEST_F(ServerLimitsTest, TimesOutWhenTheClientDoesNotReadItsReply) {
   EXPECT_LT(connection.ReadToEnd().size(), kReplyBytes);
 }
 
+// A client sends its request before it reads. It must not be reset meanwhile, because it would lose
+// the reply that says why. The first bytes to a closed socket cause a reset, and the next ones
+// fail.
+TEST_F(ServerLimitsTest, AClientThatIsTurnedAwayCanSendItsRequest) {
+  options_.limits.max_connections = 1;
+  Start();
+  RawConnection first(server_->port());
+  ASSERT_TRUE(first.Send(kServerLimitsGet));
+  EXPECT_EQ(first.ReadReply().status, 200);
+  RawConnection second(server_->port());
+  while (!second.HasInput()) std::this_thread::yield();
+  for (const char* piece : {"GET / HTTP/1.1\r\n", "Host: a\r\n", "\r\n"}) {
+    EXPECT_TRUE(second.Send(piece));
+  }
+  const RawReply reply = second.ReadReply();
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_EQ(reply.Find("Retry-After"), "1");
+}
+
 // A signature can be checked only after the whole body was read. Clients that send many large
 // bodies at once are refused; a client with a small body is not.
 TEST_F(ServerLimitsTest, RefusesTooManyBytesOfBodiesAtOnce) {
