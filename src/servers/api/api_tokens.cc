@@ -102,11 +102,6 @@ Status WriteAll(const std::string& path, const std::vector<TokenEntry>& entries)
   return ReplaceFile(path, text);
 }
 
-struct TokenLines {
-  std::vector<TokenEntry> entries;
-  Status problem = Done{};  // Of the first line that cannot be read.
-};
-
 Result<TokenLines> ReadLines(const std::string& path) {
   std::ifstream file(path);
   if (!file && errno == ENOENT) return TokenLines{};
@@ -198,11 +193,23 @@ std::optional<Caller> TokenFile::Authenticate(const std::vector<std::string_view
   return Caller{.name = entry->second.name, .scope = entry->second.scope};
 }
 
+// The disk may be slow, so no lock is held meanwhile.
+void TokenFile::Refresh() {
+  const Result<TokenLines> lines = ReadLines(path_);
+  const std::lock_guard lock(mutex_);
+  is_refreshed_elsewhere_ = true;
+  UseLocked(lines);
+}
+
 void TokenFile::RefreshLocked() {
+  if (is_refreshed_elsewhere_) return;
   const auto now = clock_.Monotonic();
   if (read_at_ && now - *read_at_ < kRefreshAfter) return;
   read_at_ = now;
-  const Result<TokenLines> lines = ReadLines(path_);
+  UseLocked(ReadLines(path_));
+}
+
+void TokenFile::UseLocked(const Result<TokenLines>& lines) {
   LogOnce(lines ? lines->problem : Status(lines.error()));
   // What cannot be read at this moment, as when the process has no descriptors left, is no reason
   // to forget the tokens.

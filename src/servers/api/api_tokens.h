@@ -55,6 +55,12 @@ Result<std::vector<TokenEntry>> ListTokens(const std::string& path);
 // kNotFound when there is no token of this name.
 Status RevokeToken(const std::string& path, const std::string& name);
 
+// The lines of the file.
+struct TokenLines {
+  std::vector<TokenEntry> entries;
+  Status problem = Done{};  // Of the first line that cannot be read.
+};
+
 // The file as a server sees it. May be used from any thread.
 class TokenFile {
  public:
@@ -65,10 +71,17 @@ class TokenFile {
   // header, of the form "Bearer tm_…", with a known token. A line of the file that is damaged is
   // left out, and the other tokens are good. When the file exists but cannot be read, the tokens of
   // the last reading are good. Both are logged when they begin.
+  //
+  // Reads the file if the last reading is a second old, unless another thread does that.
   std::optional<Caller> Authenticate(const std::vector<std::string_view>& authorization);
+
+  // Reads the file now. From the first call on, Authenticate does not read it any more: call this
+  // again every second, on a thread that may wait for the disk.
+  void Refresh();
 
  private:
   void RefreshLocked();
+  void UseLocked(const Result<TokenLines>& lines);
   void LogOnce(const Status& problem);
 
   const std::string path_;
@@ -77,6 +90,7 @@ class TokenFile {
   std::mutex mutex_;
   std::string logged_problem_;  // So that it is logged once, and not every second.
   std::map<std::string, TokenEntry, std::less<>> by_id_;
+  bool is_refreshed_elsewhere_ = false;
   std::optional<std::chrono::nanoseconds> read_at_;
   std::string last_good_;  // The last valid token since the file was read; may be empty.
 };

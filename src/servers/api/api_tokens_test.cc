@@ -44,6 +44,18 @@ TEST_F(ApiTokensTest, AcceptsACreatedToken) {
   EXPECT_EQ(Ask(tokens, token), "ci");
 }
 
+// A loop asks, and must not wait for the disk.
+TEST_F(ApiTokensTest, IsNotReadByCallersOnceAnotherThreadRefreshesIt) {
+  const std::string token = Create("ci");
+  TokenFile tokens(path_, clock_, logger_);
+  tokens.Refresh();
+  std::filesystem::remove(path_);
+  clock_.Advance(std::chrono::hours(1));
+  EXPECT_EQ(Ask(tokens, token), "ci") << "a caller has read the file";
+  tokens.Refresh();
+  EXPECT_EQ(Ask(tokens, token), std::nullopt);
+}
+
 // An attacker who reads the file must not get access.
 TEST_F(ApiTokensTest, KeepsAHashAndNotTheToken) {
   const std::string token = Create("ci");

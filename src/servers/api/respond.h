@@ -39,8 +39,8 @@ http::RouteHandler WithToken(TokenFile* tokens, http::RouteHandler handler,
                              TokenScope needed = TokenScope::kEverything);
 
 // The answer to a request of the API whose caller has no token for it, for the router's head check:
-// the body of such a request is not read. Paths outside of /api/ pass. Takes a lock, and reads the
-// small file of tokens at most once a second.
+// the body of such a request is not read. Paths outside of /api/ pass. Takes a lock, and
+// waits for no disk as long as another thread refreshes the tokens.
 std::optional<http::Response> RefuseWithoutToken(TokenFile* tokens, const http::Request& head);
 
 }  // namespace tidemark::api

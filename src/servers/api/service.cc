@@ -34,6 +34,7 @@ constexpr std::chrono::seconds kWorkRound(1);
 constexpr std::chrono::seconds kRotationRound(1);
 constexpr std::chrono::seconds kQuarantineRound(10);
 constexpr std::chrono::seconds kBeatRound(10);
+constexpr std::chrono::milliseconds kTokensRound(500);
 // A page of each of Slack's lists a second; the budget allows twenty a minute.
 constexpr std::chrono::seconds kListsRound(1);
 // Longer than a call for a page may take. For callers that read the lists themselves.
@@ -146,6 +147,7 @@ class Service::State {
   http::Router router_;
   std::unique_ptr<http::Server> server_;
 
+  std::optional<Background> token_rounds_;
   std::optional<Background> work_;
   std::optional<Background> rotation_;
   std::optional<Background> lists_rounds_;
@@ -258,6 +260,9 @@ void Service::State::WatchDocuments() {
 
 void Service::State::StartBackground() {
   if (!options_.background) return;
+  // At once, so that no loop reads the file.
+  api_tokens_.Refresh();
+  token_rounds_.emplace(kTokensRound, context_.runtime.logger, [this] { api_tokens_.Refresh(); });
   Repeat(&work_, "work on events", kWorkRound, [this] { return Work(); });
   Repeat(&quarantine_rounds_, "checking events in quarantine again", kQuarantineRound,
          [this] { return Recheck(); });
@@ -347,6 +352,7 @@ void Service::State::Stop(std::chrono::milliseconds patience) {
   lists_rounds_.reset();
   quarantine_rounds_.reset();
   work_.reset();
+  token_rounds_.reset();
 }
 
 Service::Service(std::unique_ptr<State> state) : state_(std::move(state)) {}
