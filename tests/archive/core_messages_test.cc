@@ -277,6 +277,34 @@ TEST(EditTest, OfTwoWithinASecondTheLaterIsTheNewestBody) {
   EXPECT_EQ(TextIn(world.VersionRow(kTs, "1620000011.100000"), "text"), "three");
 }
 
+// The event of the first edit did not arrive: only the next event shows its text, as what was
+// before. All of them are of one second, and of the second of the post.
+// Review: A1
+TEST(EditTest, WithinASecondThatIsOnlyInThePreviousMessageIsKept) {
+  const std::string ts = "1620000000.100000";
+  const std::string edited = Edited("1620000000.000000");
+  const std::string second =
+      Changed("1620000000.300000", Inner(ts, "three", edited), Inner(ts, "two", edited));
+  for (const bool is_post_first : {true, false}) {
+    ArchiveWorld world;
+    if (is_post_first) world.Post(Posted(ts, "one"));
+    world.Post(second);
+    if (!is_post_first) world.Post(Posted(ts, "one"));
+    EXPECT_EQ(TextIn(world.MessageRow(ts), "text"), "three");
+    EXPECT_EQ(TextIn(world.VersionRow(ts, "1620000000.000000"), "text"), "two");
+    EXPECT_EQ(TextIn(world.VersionRow(ts, ts), "text"), "one");
+  }
+  // The same in the event of the deletion.
+  for (const bool is_post_first : {true, false}) {
+    ArchiveWorld world;
+    if (is_post_first) world.Post(Posted(ts, "one"));
+    world.Post(Deleted("1620000030.000300", ts, Inner(ts, "two", edited)));
+    if (!is_post_first) world.Post(Posted(ts, "one"));
+    EXPECT_EQ(TextIn(world.MessageRow(ts), "text"), "two");
+    EXPECT_EQ(TextIn(world.VersionRow(ts, ts), "text"), "one");
+  }
+}
+
 // Review: A12
 TEST(EditTest, ALinkPreviewAfterTwoEditsWithinASecondKeepsBoth) {
   ArchiveWorld world;
