@@ -35,6 +35,7 @@ inline void PrintTo(Phase phase, std::ostream* out) { *out << ToString(phase); }
 class MemoryStore final : public MigrationStore {
  public:
   enum class Call { kRead, kWrite };
+  static constexpr size_t kPage = 1'000;  // Of ListSubjects.
 
   Result<StoredAccount> Load(const attempts::Subject& subject) override {
     TRY(Fail(Call::kRead));
@@ -81,13 +82,15 @@ class MemoryStore final : public MigrationStore {
     const std::lock_guard lock(mutex_);
     return drift_epoch_ == epoch ? drift_ : Drift{};
   }
-  Result<SubjectPage> ListSubjects(const std::optional<std::string>&) override {
+  Result<SubjectPage> ListSubjects(const std::optional<std::string>& cursor) override {
     TRY(Fail(Call::kRead));
     const std::lock_guard lock(mutex_);
     SubjectPage page;
-    for (const auto& [subject, account] : accounts_) {
-      if (!account.items.empty()) page.subjects.push_back(subject);
+    auto next = cursor ? accounts_.lower_bound(attempts::SubjectOf(*cursor)) : accounts_.begin();
+    for (; next != accounts_.end() && page.subjects.size() < kPage; ++next) {
+      if (!next->second.items.empty()) page.subjects.push_back(next->first);
     }
+    if (next != accounts_.end()) page.next = next->first.text();
     return page;
   }
   Status CheckKeepsRows() override { return Done{}; }
