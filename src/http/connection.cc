@@ -223,12 +223,16 @@ void Connection::Write(Response response) {
   LimitBadRequest(&response);
   const bool keep_alive = exchange_.keep_alive && !draining_;
   const std::string caller = std::move(response.caller);
+  const std::string cause = std::move(response.cause);
   if (!HasBody(response.status)) {
     response.body.clear();
     response.parts.clear();
     response.source = nullptr;
   }
-  if (!CountReply(response)) response = TooManyReplies();
+  if (!CountReply(response)) {
+    const std::shared_ptr<Response> instead = response.if_refused;
+    response = instead ? *instead : TooManyReplies();
+  }
   const int status = response.status;
   AppendReplyHead(response,
                   {.date = context_.date.Now(),
@@ -246,6 +250,7 @@ void Connection::Write(Response response) {
                                   .peer = peer_,
                                   .request_id = exchange_.id,
                                   .caller = caller,
+                                  .cause = cause,
                                   .status = status,
                                   .body_bytes = body_bytes,
                                   .time = context_.clock.Monotonic() - exchange_.start,

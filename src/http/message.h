@@ -89,7 +89,10 @@ struct Response {
   std::shared_ptr<BodySource> source = nullptr;
   uint64_t source_size = 0;
   std::string caller = {};         // Who made the request, for the access log; not sent.
+  std::string cause = {};          // Why the server failed, for its log; not sent.
   bool is_to_bad_request = false;  // See BadRequest; not sent.
+  // Sent instead when too many large replies wait already; nullptr: a 503.
+  std::shared_ptr<Response> if_refused = nullptr;
 };
 
 // The number of bytes that the body has, whichever kind it is.

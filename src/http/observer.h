@@ -1,5 +1,5 @@
 // The access log and the metrics of a server. May be called from any thread. It never gets queries,
-// headers or bodies, so it cannot log them.
+// headers or bodies, so it cannot log them. The cause of a failure has a line of its own.
 #pragma once
 
 #include <array>
@@ -21,6 +21,7 @@ struct Served {
   std::string_view peer;
   std::string_view request_id;
   std::string_view caller;  // The name of the caller's token; empty when it is not known.
+  std::string_view cause;   // Why the server failed; empty when it did not, or logged it itself.
   int status = 0;
   size_t body_bytes = 0;
   std::chrono::nanoseconds time = {};  // From the end of the request to its reply.

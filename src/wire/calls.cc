@@ -28,7 +28,7 @@ using TableNames = std::vector<std::string>;
 template <typename Request>
 TableNames TablesOf(const Request& request) {
   if constexpr (requires { TableNames{request.table}; }) {
-    return {request.table};
+    return {TableOfArn(request.table)};
   } else if constexpr (requires { request.arn; }) {
     return {TableOfArn(request.arn)};
   } else {
@@ -92,6 +92,25 @@ constexpr auto kSubmittedWrite = [](Tables& tables, auto request) {
   return tables.Submit(Tables::WriteRequest(std::move(request)), std::nullopt);
 };
 
+// Of a put in a batch, DynamoDB only says that its key does not fit.
+Error OfBatch(Error error) {
+  constexpr std::string_view kMissing =
+      "One or more parameter values were invalid: Missing the key ";
+  constexpr std::string_view kOtherType =
+      "One or more parameter values were invalid: Type mismatch for key ";
+  if (error.message.starts_with(kMissing) || error.message.starts_with(kOtherType)) {
+    error.message = "The provided key element does not match the schema";
+  }
+  return error;
+}
+constexpr auto kSubmittedBatch = [](Tables& tables, tables::BatchWriteRequest request) {
+  return tables.Submit(std::move(request), std::nullopt)
+      .Then([](Result<tables::BatchWriteReply> reply) -> Result<tables::BatchWriteReply> {
+        if (!reply) return OfBatch(std::move(reply).error());
+        return reply;
+      });
+};
+
 // What an item costs depends on its size, which only a batch tells.
 constexpr auto kGet = [](Tables& tables, const GetItemRequest& request) -> Later<GetItemReply> {
   const tables::GetRequest& get = request.get;
@@ -120,6 +139,7 @@ constexpr auto kGet = [](Tables& tables, const GetItemRequest& request) -> Later
 template <typename Make>
 constexpr bool kSubmits = std::is_same_v<Make, std::remove_cvref_t<decltype(kSubmitted)>> ||
                           std::is_same_v<Make, std::remove_cvref_t<decltype(kSubmittedWrite)>> ||
+                          std::is_same_v<Make, std::remove_cvref_t<decltype(kSubmittedBatch)>> ||
                           std::is_same_v<Make, std::remove_cvref_t<decltype(kGet)>>;
 
 constexpr auto kDescribe = [](Tables& tables, const TableRequest& request) {
@@ -181,19 +201,21 @@ constexpr auto kShowTimeToLive = [](Tables& tables,
 };
 // DynamoDB's text for a table that is named by its ARN.
 template <typename T>
-Result<T> OfResource(const std::string& table, Result<T> reply) {
+Result<T> OfResource(const std::string& arn, Result<T> reply) {
   if (reply || reply.error().code != ErrorCode::kNotFound) return reply;
   return Error{ErrorCode::kNotFound,
-               fmt::format("Requested resource not found: ResourcArn: {} not found", table)};
+               fmt::format("Requested resource not found: ResourcArn: {} not found", arn)};
 }
 constexpr auto kTag = [](Tables& tables, const TagResourceRequest& request) {
-  return OfResource(request.table, tables.Tag({.table = request.table, .set = request.tags}));
+  const std::string table = TableOfArn(request.table);
+  return OfResource(request.table, tables.Tag({.table = table, .set = request.tags}));
 };
 constexpr auto kUntag = [](Tables& tables, const UntagResourceRequest& request) {
-  return OfResource(request.table, tables.Tag({.table = request.table, .remove = request.names}));
+  const std::string table = TableOfArn(request.table);
+  return OfResource(request.table, tables.Tag({.table = table, .remove = request.names}));
 };
 constexpr auto kListTags = [](Tables& tables, const TableRequest& request) {
-  return OfResource(request.table, tables.ListTags(request.table));
+  return OfResource(request.table, tables.ListTags(TableOfArn(request.table)));
 };
 constexpr auto kShowStream = [](Tables& tables,
                                 const StreamRequest& request) -> Result<tables::StreamDescription> {
@@ -270,6 +292,7 @@ Result<Call> DecodeCall(const Json& body, Layer layer) {
   auto request = TRY(operation.decode_request(body, layer));
   Call call{.tables = TablesOf(request)};
   if constexpr (effect == Effect::kChanges) call.changed_tables = ChangedTables(request);
+  if constexpr (requires { request.token; }) call.stores_token = request.token.has_value();
   call.make = [request = std::move(request), layer](Tables& tables) -> Later<Message> {
     Later<Reply> reply = Make()(tables, request);
     return std::move(reply).Then([layer, only_counts = OnlyCounts(request)](Result<Reply> answer) {
@@ -293,7 +316,7 @@ const auto kCalls = std::to_array<CallRow>({
             .blocks = true,
             .decode = &Checked<&DecodeBatchExecuteStatement>},
     Row<kBatchGetItem, Effect::kReads>(kSubmitted, Layer::kNewer),
-    Row<kBatchWriteItem, Effect::kChanges>(kSubmitted),
+    Row<kBatchWriteItem, Effect::kChanges>(kSubmittedBatch),
     Row<kCreateTable, Effect::kChanges>(kCreate),
     Row<kDeleteItem, Effect::kChanges>(kSubmittedWrite, Layer::kEnveloping),
     Row<kDeleteTable, Effect::kChanges>(kDrop),

@@ -29,6 +29,8 @@ struct Call {
   std::vector<std::string> tables;
   // Those that it writes to, defines or deletes. Empty: it only reads.
   std::vector<std::string> changed_tables;
+  // Whether it stores a token, by which it is recognised when it is repeated.
+  bool stores_token = false;
   // Makes the request and encodes the reply, errors included. The tables outlive the answer.
   std::function<Later<Message>(tables::Tables& tables)> make;
 };

@@ -16,10 +16,14 @@ namespace tidemark::wire {
 // {"CapacityUnits": 1.0}
 struct Units {
   double units = 0;
+  std::string_view kind = {};  // In a transaction: WriteCapacityUnits, for the same once more.
 };
 template <typename F>
 void Describe(F& fields, Ref<F, Units> units) {
   fields.Required("CapacityUnits", units.units);
+  if constexpr (std::is_same_v<F, FieldWriter>) {
+    if (!units.kind.empty()) fields.Required(units.kind, units.units);
+  }
 }
 
 using UnitsByName = std::map<std::string, double>;
@@ -30,9 +34,10 @@ inline double SumOf(const UnitsByName& units) {
   return sum;
 }
 
-inline void WriteUnits(FieldWriter& fields, std::string_view member, const UnitsByName& units) {
+inline void WriteUnits(FieldWriter& fields, std::string_view member, const UnitsByName& units,
+                       std::string_view kind) {
   std::map<std::string, Units> written;
-  for (const auto& [name, one] : units) written[name] = {one};
+  for (const auto& [name, one] : units) written[name] = {one, kind};
   fields.UnlessEmpty(member, written);
 }
 
@@ -42,13 +47,17 @@ inline void ReadUnits(FieldReader& fields, std::string_view member, UnitsByName*
   for (const auto& [name, one] : read) (*units)[name] = one.units;
 }
 
-inline void WriteCapacity(FieldWriter& fields, const tables::Capacity& capacity) {
-  fields.Required("CapacityUnits", capacity.table_units + SumOf(capacity.global_indexes) +
-                                       SumOf(capacity.local_indexes));
+// `kind` is that of Units.
+inline void WriteCapacity(FieldWriter& fields, const tables::Capacity& capacity,
+                          std::string_view kind = {}) {
+  const Units all = {capacity.table_units + SumOf(capacity.global_indexes) +
+                         SumOf(capacity.local_indexes),
+                     kind};
+  Describe(fields, all);
   if (capacity.measure != tables::Measure::kIndexes) return;
-  fields.Required("Table", Units{capacity.table_units});
-  WriteUnits(fields, "GlobalSecondaryIndexes", capacity.global_indexes);
-  WriteUnits(fields, "LocalSecondaryIndexes", capacity.local_indexes);
+  fields.Required("Table", Units{capacity.table_units, kind});
+  WriteUnits(fields, "GlobalSecondaryIndexes", capacity.global_indexes, kind);
+  WriteUnits(fields, "LocalSecondaryIndexes", capacity.local_indexes, kind);
 }
 
 inline void ReadCapacity(FieldReader& fields, tables::Capacity& capacity) {
@@ -78,11 +87,11 @@ struct TransactCapacity {
 };
 template <typename F>
 void Describe(F& fields, Ref<F, TransactCapacity> of_table) {
-  Describe(fields, of_table.capacity);
   if constexpr (std::is_same_v<F, FieldWriter>) {
-    const tables::Capacity& capacity = of_table.capacity;
-    fields.Required(of_table.kind, capacity.table_units + SumOf(capacity.global_indexes) +
-                                       SumOf(capacity.local_indexes));
+    fields.Required("TableName", of_table.capacity.table);
+    WriteCapacity(fields, of_table.capacity, of_table.kind);
+  } else {
+    Describe(fields, of_table.capacity);
   }
 }
 

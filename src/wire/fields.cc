@@ -218,7 +218,7 @@ void FieldReader::Resource(std::string_view operation, std::string& table) {
   std::optional<std::string> arn;
   Optional("ResourceArn", arn);
   if (!arn) return place_.problems->AddBeforeViolations(Invalid("Invalid TableArn"));
-  table = TableOfArn(*arn);
+  table = *arn;
   constexpr std::ptrdiff_t kColons = 5;
   if (std::ranges::count(*arn, ':') < kColons || arn->find('/') == std::string::npos) {
     return place_.problems->AddBeforeViolations(
@@ -256,6 +256,11 @@ void FieldReader::DefinedTable(std::string_view name, std::string& table) {
   if (!std::ranges::all_of(table, IsNameCharacter)) {
     place_.Member(name).Violates(fmt::format("'{}'", table), kNamePattern);
   }
+}
+
+void FieldReader::CheckPattern(std::string_view name, const std::optional<std::string>& text) {
+  if (!text || std::ranges::all_of(*text, IsNameCharacter)) return;
+  place_.Member(name).Violates(fmt::format("'{}'", *text), kNamePattern);
 }
 
 void FieldReader::CheckLength(std::string_view name, const std::optional<std::string>& text,

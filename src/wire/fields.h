@@ -150,6 +150,7 @@ class FieldWriter {
   void DefinedTable(std::string_view name, const std::string& table) { Required(name, table); }
   void Resource(std::string_view /*operation*/, const std::string& table);
   void NotOffered(std::string_view /*name*/) {}
+  void CheckPattern(std::string_view, const std::optional<std::string>&) {}
   void CheckLength(std::string_view, const std::optional<std::string>&, size_t, size_t) {}
   template <typename T>
   void CheckCount(std::string_view, const T&, size_t, size_t) {}
@@ -208,7 +209,7 @@ class FieldReader {
   }
   // The name of a table, or its ARN.
   void Table(std::string_view name, std::string& table);
-  // The ARN of a table, in ResourceArn, for an operation with this name.
+  // The ARN of a table, in ResourceArn, for an operation with this name. It stays an ARN.
   void Resource(std::string_view operation, std::string& table);
   // The name of a table that is to be made.
   void NewTable(std::string_view name, std::string& table);
@@ -216,6 +217,7 @@ class FieldReader {
   void DefinedTable(std::string_view name, std::string& table);
   // A parameter of DynamoDB that must not be passed over in silence.
   void NotOffered(std::string_view name);
+  void CheckPattern(std::string_view name, const std::optional<std::string>& text);
   // Checks a member that has been read.
   void CheckLength(std::string_view name, const std::optional<std::string>& text, size_t least,
                    size_t most);
@@ -330,12 +332,15 @@ struct Codec<T> {
     // As in DynamoDB: 1.5 reads as 1.
     if (const auto decimal = json.AsDouble(); !number && decimal) number = Floor(*decimal);
     if (!number) {
-      return item::NotAScalar(json, sizeof(T) > 4 ? "java.lang.Long" : "java.lang.Integer");
+      // Counts are integers in DynamoDB's model, whatever they are here.
+      const bool is_long = std::is_signed_v<T> && sizeof(T) > 4;
+      return item::NotAScalar(json, is_long ? "java.lang.Long" : "java.lang.Integer");
     }
     if (std::in_range<T>(*number)) {
       *value = static_cast<T>(*number);
     } else {
-      place.CheckRange(*number, kLeastGiven, std::numeric_limits<int32_t>::max());
+      const int64_t least = place.name == "Segment" ? 0 : kLeastGiven;
+      place.CheckRange(*number, least, std::numeric_limits<int32_t>::max());
     }
     return Done{};
   }

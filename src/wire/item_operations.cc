@@ -187,9 +187,7 @@ void DescribeSingleWrite(F& fields, Request& request) {
   if (!is_update) DescribeMeasure(fields, request);
   fields.Default("ReturnValues", request.return_values, tables::ReturnValues::kNone);
   if constexpr (std::is_same_v<F, FieldReader>) {
-    // Here the newer layer stops.
-    const bool is_newer = fields.place().problems->layer() != Layer::kOlder;
-    if (is_update && is_newer && fields.place().problems->has_violations()) return;
+    if (is_update) fields.place().problems->CloseIfNewer();
   }
   if (is_update) DescribeMeasure(fields, request);
   DescribeCollections(fields, request);
@@ -387,9 +385,31 @@ void Describe(F& fields, Ref<F, tables::BatchGetRequest::Part> part) {
   }
 }
 
+namespace {
+
+// As in DynamoDB: also of different tables.
+void RefuseMixture(FieldReader& fields) {
+  const std::optional<Json> parts = fields.Find("RequestItems");
+  if (!parts) return;
+  bool has_expression = false;
+  bool has_list = false;
+  for (const auto& [table, part] : parts->Members()) {
+    has_expression = has_expression || part.Find("ProjectionExpression");
+    has_list = has_list || part.Find("AttributesToGet");
+  }
+  if (!has_expression || !has_list) return;
+  fields.FailOfParameters(
+      Invalid("Can not use both expression and non-expression parameters in the same request: "
+              "Non-expression parameters: {AttributesToGet} Expression parameters: "
+              "{ProjectionExpression}"));
+}
+
+}  // namespace
+
 template <typename F>
 void Describe(F& fields, Ref<F, tables::BatchGetRequest> request) {
   fields.Required("RequestItems", request.tables);
+  if constexpr (std::is_same_v<F, FieldReader>) RefuseMixture(fields);
   fields.CheckCount("RequestItems", request.tables, 1, tables::kMaxBatchGetKeys);
   DescribeTableNames(fields, request.tables);
   DescribeMeasure(fields, request);
@@ -568,7 +588,18 @@ Result<std::vector<tables::CancellationReason>> DecodeReasons(const Json& body) 
   return reasons;
 }
 
+// DynamoDB finds a key with an empty value before the transaction begins.
+std::optional<std::string> EmptyKeyIn(const std::vector<tables::CancellationReason>& reasons) {
+  for (const tables::CancellationReason& reason : reasons) {
+    if (reason.message.starts_with("One or more parameter values are not valid. ")) {
+      return reason.message;
+    }
+  }
+  return std::nullopt;
+}
+
 Message EncodeTransactWrite(const tables::TransactWriteReply& reply) {
+  if (const auto empty_key = EmptyKeyIn(reply.reasons)) return EncodeError(Invalid(*empty_key));
   switch (reply.outcome) {
     case tables::TransactOutcome::kApplied:
       return {.body = Encode(reply)};
@@ -593,6 +624,7 @@ std::optional<Result<tables::TransactWriteReply>> DecodeRefusedTransaction(
 }
 
 Message EncodeTransactGet(const tables::TransactGetReply& reply) {
+  if (const auto empty_key = EmptyKeyIn(reply.reasons)) return EncodeError(Invalid(*empty_key));
   if (reply.cancelled) return EncodeCancellation(reply.reasons);
   return {.body = Encode(reply)};
 }

@@ -80,6 +80,15 @@ void Describe(F& fields, Ref<F, LegacyCondition> condition) {
   fields.Optional("Exists", condition.exists);
 }
 
+// A condition of Expected.
+struct Expectation : LegacyCondition {};
+template <>
+inline constexpr std::string_view kJavaName<Expectation> = "ExpectedAttributeValue";
+template <typename F>
+void Describe(F& fields, Ref<F, Expectation> expectation) {
+  Describe(fields, static_cast<Ref<F, LegacyCondition>>(expectation));
+}
+
 struct AttributeUpdate {
   UpdateAction action = UpdateAction::kPut;
   std::optional<item::Value> value;
@@ -331,8 +340,6 @@ void Legacy::NoComparison(std::string_view member, std::string_view attribute) {
 
 void Legacy::Translate(std::string_view member, const Conditions& conditions,
                        std::optional<std::string>* expression) {
-  std::optional<Joining> joining;
-  fields_.Optional("ConditionalOperator", joining);
   operands_ = conditions.size();
   std::vector<std::string> texts;
   for (const auto& [attribute, condition] : conditions) {
@@ -343,14 +350,23 @@ void Legacy::Translate(std::string_view member, const Conditions& conditions,
     if (!checked) return fields_.Fail(checked.error());
     texts.push_back(ConditionText(attribute, condition));
   }
-  const std::string_view word = joining == Joining::kOr ? " OR " : " AND ";
+  const std::string_view word = joins_by_or_ ? " OR " : " AND ";
   if (!texts.empty()) *expression = fmt::format("{}", fmt::join(texts, word));
 }
 
+void Legacy::ReadJoining() {
+  std::optional<Joining> joining;
+  fields_.Optional("ConditionalOperator", joining);
+  joins_by_or_ = joining == Joining::kOr;
+}
+
 void Legacy::Condition(std::optional<std::string>* condition) {
-  if (!Note("Expected", "ConditionExpression", condition->has_value())) return;
-  Conditions conditions;
-  fields_.Always("Expected", conditions);
+  ReadJoining();
+  const bool is_translated = Note("Expected", "ConditionExpression", condition->has_value());
+  std::map<std::string, Expectation, std::less<>> expected;
+  fields_.Always("Expected", expected);
+  if (!is_translated) return;
+  Conditions conditions(expected.begin(), expected.end());
   for (auto& [attribute, one] : conditions) {
     const Status modernised = Modernise(attribute, &one);
     if (!modernised) return fields_.Fail(modernised.error());
@@ -359,9 +375,11 @@ void Legacy::Condition(std::optional<std::string>* condition) {
 }
 
 void Legacy::Filter(std::string_view member, std::optional<std::string>* filter) {
-  if (!Note(member, "FilterExpression", filter->has_value())) return;
+  ReadJoining();
+  const bool is_translated = Note(member, "FilterExpression", filter->has_value());
   Conditions conditions;
   fields_.Always(member, conditions);
+  if (!is_translated) return;
   Translate(member, conditions, filter);
 }
 

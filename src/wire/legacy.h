@@ -42,6 +42,7 @@ class Legacy {
 
   // Notes which of the two is given. True: the parameter is to be translated.
   bool Note(std::string_view member, std::string_view expression, bool has_expression);
+  void ReadJoining();
   // `member` has the conditions.
   void Translate(std::string_view member, const Conditions& conditions,
                  std::optional<std::string>* expression);
@@ -55,7 +56,8 @@ class Legacy {
   tables::Values* const values_;
   std::vector<std::string> legacy_;
   std::vector<std::string> expressions_;
-  std::optional<size_t> operands_;  // Of what ConditionalOperator joins.
+  bool joins_by_or_ = false;        // What ConditionalOperator says.
+  std::optional<size_t> operands_;  // Of what it joins.
 };
 
 }  // namespace tidemark::wire

@@ -64,8 +64,8 @@ Error Joined(const std::vector<Violation>& violations, Layer layer) {
 }  // namespace
 
 void Problems::Add(Error error) {
-  if (IsAboutTypes(error)) return AddBeforeViolations(std::move(error));
-  if (!error_) error_ = std::move(error);
+  std::optional<Error>& kept = IsAboutTypes(error) ? of_types_ : error_;
+  if (!kept) kept = std::move(error);
 }
 
 void Problems::AddBeforeViolations(Error error) {
@@ -77,6 +77,7 @@ void Problems::AddOfParameters(Error error) {
 }
 
 Status Problems::Finish() const {
+  if (of_types_) return *of_types_;
   if (before_violations_) return *before_violations_;
   if (!violations_.empty()) return Joined(violations_, layer_);
   if (of_parameters_) return InWordsOf(layer_, *of_parameters_);

@@ -45,8 +45,11 @@ class Problems {
   // As AWS does, it counts only the first ten.
   void Add(Violation violation) {
     constexpr size_t kMostViolations = 10;
-    if (violations_.size() < kMostViolations) violations_.push_back(std::move(violation));
+    if (is_closed_ || violations_.size() == kMostViolations) return;
+    violations_.push_back(std::move(violation));
   }
+  // The newer layers look for no further violations once there is one.
+  void CloseIfNewer() { is_closed_ = layer_ != Layer::kOlder && !violations_.empty(); }
   // An error that is no violation. The first one is kept; one about the types of the JSON takes the
   // place of one about anything else.
   void Add(Error error);
@@ -54,14 +57,15 @@ class Problems {
   void AddBeforeViolations(Error error);
   // An error about parameters that may not stand together, or not alone.
   void AddOfParameters(Error error);
-  bool has_violations() const { return !violations_.empty(); }
   // Done if there is no problem.
   Status Finish() const;
 
  private:
   const Layer layer_;
+  std::optional<Error> of_types_;
   std::optional<Error> before_violations_;
   std::vector<Violation> violations_;
+  bool is_closed_ = false;
   std::optional<Error> of_parameters_;
   std::optional<Error> error_;
 };

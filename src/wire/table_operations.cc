@@ -65,6 +65,7 @@ void Describe(F& fields, Ref<F, tables::IndexSpec> index) {
   fields.Required("Projection", index.projection);
   if constexpr (std::is_same_v<F, FieldReader>) {
     if (fields.Find("IndexName")) {
+      fields.CheckPattern("IndexName", std::optional(index.name));
       fields.CheckLength("IndexName", std::optional(index.name), tables::kMinTableNameLength,
                          tables::kMaxTableNameLength);
     }
@@ -444,6 +445,7 @@ void Describe(F& fields, Ref<F, TableRequest> request) {
 template <typename F>
 void Describe(F& fields, Ref<F, tables::ListTablesRequest> request) {
   fields.Optional("ExclusiveStartTableName", request.after);
+  fields.CheckPattern("ExclusiveStartTableName", request.after);
   fields.CheckLength("ExclusiveStartTableName", request.after, tables::kMinTableNameLength,
                      tables::kMaxTableNameLength);
   fields.Default("Limit", request.limit, tables::kMaxListedTables);
@@ -508,6 +510,7 @@ void WriteDescription(FieldWriter& fields, const tables::TableDescription& table
   if (!table.throughput) {
     fields.Nested("BillingModeSummary", [&](FieldWriter& billing) {
       billing.Required("BillingMode", BillingMode::kOnDemand);
+      billing.Required("LastUpdateToPayPerRequestDateTime", Timestamp{table.created_at});
     });
   }
   if (table.table_class != tables::TableClass::kStandard) {

@@ -67,7 +67,15 @@ std::optional<http::Response> RefusalOf(const std::optional<Caller>& caller, Tok
 }  // namespace
 
 http::Response ToProblem(const Error& error) {
-  http::Response response = http::Problem(StatusOf(error.code), error.message);
+  const int status = StatusOf(error.code);
+  if (status == 500) {
+    // The text may have paths and more that is not for callers.
+    http::Response failure = http::Problem(
+        500, "internal server error: the log of the server has the cause under X-Request-Id");
+    failure.cause = error.message;
+    return failure;
+  }
+  http::Response response = http::Problem(status, error.message);
   if (response.status == 503) response.headers.Set("Retry-After", "1");
   return response;
 }

@@ -152,6 +152,7 @@ struct Door::Visit {
   std::string caller = {};  // The name of the access key.
   std::vector<std::string> tables = {};
   bool defines_tables = false;
+  bool writes = false;
   std::string denial = {};   // Why the caller may not do this; empty: it may.
   std::string failure = {};  // Of the tables or of this program. The caller is not told.
   std::optional<Places::Place> place = std::nullopt;
@@ -331,6 +332,7 @@ Later<http::Response> Door::Call(const VisitPtr& visit) {
   visit->body.reset();
   visit->request.body = std::string();
   visit->tables = call->tables;
+  visit->writes = !call->changed_tables.empty();
   visit->defines_tables = DefinesTables(visit->row->name, *call);
   if (const auto denial = FindDenial(visit->rights, options_.own_tables, visit->row->name, *call)) {
     visit->denial = denial->reason;
@@ -382,10 +384,23 @@ http::Response Door::Finish(Visit* visit, Result<http::Response> result) const {
       result ? *std::move(result) : ToResponse(*visit, EncodeWithoutCause(result.error()));
   const std::string id = NewRequestId();
   Record(*visit, response.status, id);
-  response.headers.Add("x-amzn-RequestId", id);
-  response.headers.Add("x-amz-crc32", std::to_string(Crc32(response.body)));
-  AddCors(visit->request, &response.headers);
+  AddHeaders(*visit, id, &response);
+  if (response.body.size() > http::kSmallReplyBytes) {
+    // A write is done by now, so nobody may be told that it was refused.
+    const ErrorCode code = visit->writes ? ErrorCode::kUnknown : ErrorCode::kUnavailable;
+    auto refusal = std::make_shared<http::Response>(
+        ToResponse(*visit, EncodeWithoutCause({code, "too many large replies wait"})));
+    refusal->cause = "too many large replies wait to be sent";
+    AddHeaders(*visit, NewRequestId(), refusal.get());
+    response.if_refused = std::move(refusal);
+  }
   return response;
+}
+
+void Door::AddHeaders(const Visit& visit, const std::string& id, http::Response* response) const {
+  response->headers.Add("x-amzn-RequestId", id);
+  response->headers.Add("x-amz-crc32", std::to_string(Crc32(response->body)));
+  AddCors(visit.request, &response->headers);
 }
 
 void Door::Record(const Visit& visit, int status, std::string_view sent_id) const {

@@ -82,6 +82,7 @@ class Door final : public http::Handler {
   http::Response Preflight(const http::Request& request) const;
   http::Response ToResponse(const Visit& visit, wire::Message message) const;
   http::Response Finish(Visit* visit, Result<http::Response> response) const;
+  void AddHeaders(const Visit& visit, const std::string& id, http::Response* response) const;
   // Logs failures, denials and changes of definitions; never what is in items.
   void Record(const Visit& visit, int status, std::string_view sent_id) const;
   bool IsAllowedHost(const http::Request& request) const;

@@ -59,6 +59,10 @@ std::optional<Denial> FindDenial(const Rights& rights, const OwnTables& own,
   for (const std::string& table : call.tables) {
     if (auto denial = DenialOfUse(rights, table)) return denial;
   }
+  if (rights.read_only && call.stores_token) {
+    return Denial{call.tables.empty() ? "*" : call.tables.front(),
+                  "the access key was made with --read-only, and a ClientRequestToken is stored"};
+  }
   for (const std::string& table : call.changed_tables) {
     if (auto denial = DenialOfChange(rights, own, operation, table)) return denial;
   }

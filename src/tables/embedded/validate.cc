@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "item/limits.h"
 #include "item/validate.h"
 #include "tables/limits.h"
@@ -231,6 +232,18 @@ Status ValidateIndex(const tables::IndexSpec& index, const item::KeySchema& tabl
   return Done{};
 }
 
+namespace {
+
+// All characters outside of ASCII count as letters.
+bool IsTagCharacter(char c) {
+  constexpr std::string_view kSigns = "_.:/=+-@ \t";
+  const bool is_letter = Lower(c) >= 'a' && Lower(c) <= 'z';
+  return is_letter || IsDigit(c) || static_cast<unsigned char>(c) >= 0x80 ||
+         kSigns.find(c) != std::string_view::npos;
+}
+
+}  // namespace
+
 Status ValidateTags(const tables::Tags& tags) {
   if (tags.size() > tables::kMaxTags) {
     return Invalid(
@@ -239,6 +252,16 @@ Status ValidateTags(const tables::Tags& tags) {
                     tags.size(), tables::kMaxTags));
   }
   for (const auto& [name, value] : tags) {
+    if (!std::ranges::all_of(name + value, IsTagCharacter)) {
+      return Invalid(
+          fmt::format("One or more parameter values were invalid: the tag '{}' may only have "
+                      "letters, digits, spaces and _ . : / = + - @",
+                      name));
+    }
+    if (name.starts_with("aws:")) {
+      return Invalid(fmt::format(
+          "One or more parameter values were invalid: the tag '{}' begins with aws:", name));
+    }
     if (name.empty() || name.size() > 128 || value.size() > 256) {
       return Invalid(
           fmt::format("One or more parameter values were invalid: the tag '{}' must have a "

@@ -111,13 +111,28 @@ Status CheckKeyUntouched(const Write& write, const Table& table) {
   return Done{};
 }
 
+// DynamoDB says it in other words when an update makes a key of an index empty.
+Error OfUpdate(Error error) {
+  constexpr std::string_view kOfPut = "A value specified for a secondary index key is not supported. ";
+  constexpr std::string_view kOfUpdate =
+      "The update expression attempted to update a secondary index key to a value that is not "
+      "supported. ";
+  const size_t start = error.message.find(kOfPut);
+  if (start == std::string::npos) return error;
+  error.message.resize(error.message.find(" IndexName: "));
+  error.message.replace(start, kOfPut.size(), kOfUpdate);
+  return error;
+}
+
 // Only the result of an update says whether it is too large, so the size is checked here for all
 // writes. Each value was valid when the write was prepared. Only a value that was put inside
 // another one can nest too deeply now.
 Status CheckNext(const Write& write, const Table& table, const Item& next) {
   if (item::SizeBytes(next) > item::kMaxItemBytes) return Invalid(std::string(write.too_large));
   if (write.nests) TRY(item::ValidateItem(next));
-  return CheckIndexKeys(table, next);
+  Status keys = CheckIndexKeys(table, next);
+  if (!keys && !write.updated.empty()) return OfUpdate(std::move(keys).error());
+  return keys;
 }
 
 // The parts of the item that an update touches; nullopt when the item has none of them.
