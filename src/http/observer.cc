@@ -68,10 +68,9 @@ void Observer::RecordAnswer(const Served& served) {
   answered_[static_cast<size_t>(kind - 1)]->Add();
   seconds_.Observe(std::chrono::duration<double>(served.time).count());
   if (!served.cause.empty()) {
-    logger_.Log(LogLevel::kError, "a request failed",
-                {{"cause", served.cause},
-                 {"status", served.status},
-                 {"request_id", served.request_id}});
+    logger_.Log(
+        LogLevel::kError, "a request failed",
+        {{"cause", served.cause}, {"status", served.status}, {"request_id", served.request_id}});
   }
   const LogLevel level = LevelOf(served);
   if (!logger_.Writes(level) || served.is_over_limit) return;

@@ -50,9 +50,8 @@ inline void ReadUnits(FieldReader& fields, std::string_view member, UnitsByName*
 // `kind` is that of Units.
 inline void WriteCapacity(FieldWriter& fields, const tables::Capacity& capacity,
                           std::string_view kind = {}) {
-  const Units all = {capacity.table_units + SumOf(capacity.global_indexes) +
-                         SumOf(capacity.local_indexes),
-                     kind};
+  const Units all = {
+      capacity.table_units + SumOf(capacity.global_indexes) + SumOf(capacity.local_indexes), kind};
   Describe(fields, all);
   if (capacity.measure != tables::Measure::kIndexes) return;
   fields.Required("Table", Units{capacity.table_units, kind});

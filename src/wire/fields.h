@@ -148,7 +148,7 @@ class FieldWriter {
   }
   void Table(std::string_view name, const std::string& table) { Required(name, table); }
   void DefinedTable(std::string_view name, const std::string& table) { Required(name, table); }
-  void Resource(std::string_view /*operation*/, const std::string& table);
+  void Resource(const std::string& table);
   void NotOffered(std::string_view /*name*/) {}
   void CheckPattern(std::string_view, const std::optional<std::string>&) {}
   void CheckLength(std::string_view, const std::optional<std::string>&, size_t, size_t) {}
@@ -209,8 +209,8 @@ class FieldReader {
   }
   // The name of a table, or its ARN.
   void Table(std::string_view name, std::string& table);
-  // The ARN of a table, in ResourceArn, for an operation with this name. It stays an ARN.
-  void Resource(std::string_view operation, std::string& table);
+  // The ARN of a table, in ResourceArn. It stays an ARN.
+  void Resource(std::string& table);
   // The name of a table that is to be made.
   void NewTable(std::string_view name, std::string& table);
   // The name of a table, for operations on tables themselves, which have messages of their own.

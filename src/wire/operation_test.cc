@@ -137,7 +137,8 @@ TEST(WireOperationTest, ADescriptionSurvivesTheWay) {
       R"("ItemCount":1,"TableSizeBytes":2,"DeletionProtectionEnabled":false,"CreationDateTime":)"
       R"(1700000001.0,"AttributeDefinitions":[{"AttributeName":"a","AttributeType":"N"}],)"
       R"("ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":0,)"
-      R"("WriteCapacityUnits":0},"BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST"},)"
+      R"("WriteCapacityUnits":0},"BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST",)"
+      R"("LastUpdateToPayPerRequestDateTime":1700000001.0},)"
       R"("LatestStreamArn":"x","LatestStreamLabel":"l","StreamSpecification":)"
       R"({"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"}}})";
   ExpectReply(kDescribeTable, {.body = text});

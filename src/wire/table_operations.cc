@@ -16,6 +16,7 @@
 #include "wire/names.h"
 #include "wire/operation.h"
 #include "wire/plain.h"
+#include "wire/tags.h"
 
 namespace tidemark::wire {
 
@@ -159,34 +160,6 @@ void ReadIndexes(FieldReader& fields, std::vector<Index>* indexes) {
 }  // namespace
 
 // ---- Requests ----
-
-template <>
-struct Codec<tables::Tags> {
-  static void Write(const tables::Tags& tags, JsonWriter* writer) {
-    writer->BeginArray();
-    for (const auto& [key, value] : tags) {
-      writer->BeginObject();
-      FieldWriter fields(writer);
-      fields.Required("Key", key);
-      fields.Required("Value", value);
-      writer->EndObject();
-    }
-    writer->EndArray();
-  }
-  static Status Read(const Json& json, const Place& place, tables::Tags* tags) {
-    if (!json.IsArray()) return item::NotAList(json);
-    size_t number = 0;
-    for (const Json element : json.Elements()) {
-      const Place tag = place.Element(++number);
-      if (!element.IsObject()) return NotAStructure(element, tag, "Tag");
-      std::string key;
-      FieldReader fields(element, tag);
-      fields.Required("Key", key);
-      fields.Required("Value", (*tags)[key]);
-    }
-    return Done{};
-  }
-};
 
 namespace {
 
@@ -499,6 +472,20 @@ inline void Describe(FieldWriter& fields, const tables::IndexDescription& index)
 
 namespace {
 
+// The ARN of the key under which AWS would encrypt the table: of the one that was given, or of
+// AWS's own.
+std::string ArnOfKey(const tables::TableDescription& table) {
+  const std::string& key = table.encryption.key;
+  if (key.starts_with("arn:")) return key;
+  constexpr std::string_view kService = ":dynamodb:";
+  std::string arn = table.arn.substr(0, table.arn.find(":table/"));
+  if (const size_t at = arn.find(kService); at != std::string::npos) {
+    arn.replace(at, kService.size(), ":kms:");
+  }
+  if (key.empty()) return arn + ":alias/aws/dynamodb";
+  return fmt::format("{}:{}{}", arn, key.starts_with("alias/") ? "" : "key/", key);
+}
+
 void WriteDescription(FieldWriter& fields, const tables::TableDescription& table) {
   Definitions definitions;
   Collect(table.keys, &definitions);
@@ -521,7 +508,7 @@ void WriteDescription(FieldWriter& fields, const tables::TableDescription& table
     fields.Nested("SSEDescription", [&](FieldWriter& encryption) {
       encryption.Required("Status", std::string("ENABLED"));
       encryption.Required("SSEType", EncryptionType::kKms);
-      encryption.Required("KMSMasterKeyArn", table.encryption.key);
+      encryption.Required("KMSMasterKeyArn", ArnOfKey(table));
     });
   }
   if (!table.latest_stream) return;
@@ -598,7 +585,7 @@ void Describe(F& fields, Ref<F, TimeToLive> reply) {
 
 template <typename F>
 void Describe(F& fields, Ref<F, TagResourceRequest> request) {
-  fields.Resource("TagResource", request.table);
+  fields.Resource(request.table);
   fields.Required("Tags", request.tags);
   if constexpr (std::is_same_v<F, FieldReader>) {
     if (fields.Find("Tags") && request.tags.empty()) {
@@ -609,7 +596,7 @@ void Describe(F& fields, Ref<F, TagResourceRequest> request) {
 
 template <typename F>
 void Describe(F& fields, Ref<F, UntagResourceRequest> request) {
-  fields.Resource("UntagResource", request.table);
+  fields.Resource(request.table);
   fields.Required("TagKeys", request.names);
   if constexpr (std::is_same_v<F, FieldReader>) {
     if (fields.Find("TagKeys") && request.names.empty()) {
@@ -668,16 +655,15 @@ std::string EncodeTagged(const TableRequest& request) {
   std::string body;
   JsonWriter writer(&body);
   writer.BeginObject();
-  FieldWriter(&writer).Resource("ListTagsOfResource", request.table);
+  FieldWriter(&writer).Resource(request.table);
   writer.EndObject();
   return body;
 }
 
 Result<TableRequest> DecodeTagged(const Json& body, Layer layer) {
   TableRequest request;
-  TRY(ReadMembers(body, Kind::kRequest, layer, [&](FieldReader& fields) {
-    fields.Resource("ListTagsOfResource", request.table);
-  }));
+  TRY(ReadMembers(body, Kind::kRequest, layer,
+                  [&](FieldReader& fields) { fields.Resource(request.table); }));
   return request;
 }
 

@@ -367,8 +367,8 @@ http::Response Door::Preflight(const http::Request& request) const {
 
 http::Response Door::ToResponse(const Visit& visit, wire::Message message) const {
   http::Response response{.status = message.status};
-  const bool is_plain_json = ContentTypeOf(visit.request) == kJsonType;
-  response.headers.Add("Content-Type", std::string(is_plain_json ? kJsonType : wire::kContentType));
+  const bool is_aws_json = ContentTypeOf(visit.request) == wire::kContentType;
+  response.headers.Add("Content-Type", std::string(is_aws_json ? wire::kContentType : kJsonType));
   response.body = std::move(message.body);
   if (response.body.size() >= kPackedReplyBytes && AcceptsGzip(visit.request)) {
     response.body = Gzip(response.body);

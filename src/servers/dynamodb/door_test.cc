@@ -457,6 +457,23 @@ TEST_F(DoorTest, OwnTablesCanOnlyBeRead) {
               HasSubstr("AccessDeniedException"));
 }
 
+// Too many large replies wait to be sent. By then a write is done, so its caller must not hear that
+// it was refused.
+TEST_F(DoorTest, AWriteWhoseReplyIsTooMuchIsNotCalledRefused) {
+  options_.server.limits.max_reply_bytes_at_once = 1;
+  Start();
+  EXPECT_EQ(Ask("CreateTable", kCreate).status, 200);
+  const std::string put = R"({"TableName":"things","Item":{"id":{"S":"a"},"x":{"S":")" +
+                          std::string(300'000, 'x') + R"("}},"ReturnValues":"ALL_OLD"})";
+  EXPECT_EQ(Ask("PutItem", put).body, "{}");
+  const RawReply written = Ask("PutItem", put);
+  EXPECT_EQ(written.status, 500);
+  EXPECT_EQ(written.body, R"({"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError",)"
+                          R"("message":"Internal server error"})");
+  EXPECT_EQ(written.Find("x-amz-crc32"), std::to_string(Crc32(written.body)));
+  EXPECT_EQ(Ask("GetItem", R"({"TableName":"things","Key":{"id":{"S":"a"}}})").status, 503);
+}
+
 TEST_F(DoorTest, KeysAreChecked) {
   options_.door.open = false;
   Start();

@@ -65,6 +65,10 @@ TEST(RightsTest, AKeyMayBeForReadingOnly) {
   EXPECT_TRUE(May(rights, Read("orders")));
   EXPECT_FALSE(May(rights, Change("orders")));
   EXPECT_FALSE(May(rights, Change("claims")));
+  // A transaction that only checks writes nothing but its token.
+  EXPECT_TRUE(May(rights, {.tables = {"orders"}}));
+  EXPECT_FALSE(May(rights, {.tables = {"orders"}, .stores_token = true}));
+  EXPECT_TRUE(May({}, {.tables = {"orders"}, .stores_token = true}));
 }
 
 }  // namespace

@@ -113,7 +113,8 @@ Status CheckKeyUntouched(const Write& write, const Table& table) {
 
 // DynamoDB says it in other words when an update makes a key of an index empty.
 Error OfUpdate(Error error) {
-  constexpr std::string_view kOfPut = "A value specified for a secondary index key is not supported. ";
+  constexpr std::string_view kOfPut =
+      "A value specified for a secondary index key is not supported. ";
   constexpr std::string_view kOfUpdate =
       "The update expression attempted to update a secondary index key to a value that is not "
       "supported. ";
