@@ -58,7 +58,7 @@ Later<Reply> Run(tables::Tables* tables, const Select& select, const StatementPt
         request.limit = options.limit;
         request.start_after = std::move(start_after);
         request.measure = options.measure;
-        return tables->Submit(std::move(request), std::nullopt);
+        return tables->Submit(std::move(request), options.deadline);
       },
       *translated);
   return std::move(page).Then([owner, &select](Result<tables::Page> read) -> Result<Reply> {
@@ -72,7 +72,7 @@ Later<Reply> Write(tables::Tables* tables, Request request, const Options& optio
                    Outcome refused) {
   request.measure = options.measure;
   request.on_failure = options.on_failure;
-  return tables->Submit(tables::Tables::WriteRequest(std::move(request)), std::nullopt)
+  return tables->Submit(tables::Tables::WriteRequest(std::move(request)), options.deadline)
       .Then([refused](Result<tables::WriteReply> written) -> Result<Reply> {
         tables::WriteReply reply = TRY(std::move(written));
         if (!reply.applied) {

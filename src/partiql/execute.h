@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/deadline.h"
 #include "base/later.h"
 #include "item/value.h"
 #include "partiql/statement.h"
@@ -28,6 +29,7 @@ struct Options {
   std::optional<std::string> next_token = std::nullopt;
   tables::Measure measure = tables::Measure::kNone;
   tables::OnConditionFailure on_failure = tables::OnConditionFailure::kNone;
+  std::optional<Deadline> deadline = std::nullopt;  // As of Tables::Submit.
 };
 
 // DynamoDB's texts.

@@ -131,7 +131,7 @@ Failure FailureOf(tables::CancellationReason reason, bool is_insert) {
 Later<TransactionReply> Read(tables::Tables* tables, const TransactionRequest& request, Plan plan) {
   return tables
       ->Submit(tables::TransactGetRequest{.gets = std::move(plan.gets), .measure = request.measure},
-               std::nullopt)
+               request.deadline)
       .Then([statements = request.statements](
                 Result<tables::TransactGetReply> answer) -> Result<TransactionReply> {
         tables::TransactGetReply got = TRY(std::move(answer));
@@ -159,7 +159,7 @@ Later<TransactionReply> Write(tables::Tables* tables, const TransactionRequest& 
       ->Submit(tables::TransactWriteRequest{.actions = std::move(plan.actions),
                                             .token = request.token,
                                             .measure = request.measure},
-               std::nullopt)
+               request.deadline)
       .Then([statements = request.statements](
                 Result<tables::TransactWriteReply> answer) -> Result<TransactionReply> {
         tables::TransactWriteReply written = TRY(std::move(answer));

@@ -27,6 +27,7 @@ struct TransactionRequest {
   std::vector<One> statements;
   std::optional<std::string> token = std::nullopt;  // As of tables::TransactWriteRequest.
   tables::Measure measure = tables::Measure::kNone;
+  std::optional<Deadline> deadline = std::nullopt;  // As of Tables::Submit.
 };
 
 struct TransactionReply {

@@ -85,11 +85,14 @@ template <auto method>
 constexpr auto kBlocking =
     [](Tables& tables, const auto& request) { return (tables.*method)(request); };
 
-constexpr auto kSubmitted = [](Tables& tables, auto request) {
-  return tables.Submit(std::move(request), std::nullopt);
+// Others are submitted. A read that has not begun at the deadline is not made; a write always is.
+using MaybeDeadline = std::optional<Deadline>;
+
+constexpr auto kSubmitted = [](Tables& tables, auto request, const MaybeDeadline& deadline) {
+  return tables.Submit(std::move(request), deadline);
 };
-constexpr auto kSubmittedWrite = [](Tables& tables, auto request) {
-  return tables.Submit(Tables::WriteRequest(std::move(request)), std::nullopt);
+constexpr auto kSubmittedWrite = [](Tables& tables, auto request, const MaybeDeadline& deadline) {
+  return tables.Submit(Tables::WriteRequest(std::move(request)), deadline);
 };
 
 // Of a put in a batch, DynamoDB only says that its key does not fit.
@@ -103,8 +106,9 @@ Error OfBatch(Error error) {
   }
   return error;
 }
-constexpr auto kSubmittedBatch = [](Tables& tables, tables::BatchWriteRequest request) {
-  return tables.Submit(std::move(request), std::nullopt)
+constexpr auto kSubmittedBatch = [](Tables& tables, tables::BatchWriteRequest request,
+                                    const MaybeDeadline& deadline) {
+  return tables.Submit(std::move(request), deadline)
       .Then([](Result<tables::BatchWriteReply> reply) -> Result<tables::BatchWriteReply> {
         if (!reply) return OfBatch(std::move(reply).error());
         return reply;
@@ -112,10 +116,11 @@ constexpr auto kSubmittedBatch = [](Tables& tables, tables::BatchWriteRequest re
 };
 
 // What an item costs depends on its size, which only a batch tells.
-constexpr auto kGet = [](Tables& tables, const GetItemRequest& request) -> Later<GetItemReply> {
+constexpr auto kGet = [](Tables& tables, const GetItemRequest& request,
+                         const MaybeDeadline& deadline) -> Later<GetItemReply> {
   const tables::GetRequest& get = request.get;
   if (request.measure == tables::Measure::kNone) {
-    return tables.Submit(get, std::nullopt)
+    return tables.Submit(get, deadline)
         .Then([](Result<std::optional<item::Item>> item) -> Result<GetItemReply> {
           return GetItemReply{.item = TRY(std::move(item))};
         });
@@ -125,7 +130,7 @@ constexpr auto kGet = [](Tables& tables, const GetItemRequest& request) -> Later
                              .projection = get.projection,
                              .names = get.names,
                              .consistent = request.consistent};
-  return tables.Submit(std::move(batch), std::nullopt)
+  return tables.Submit(std::move(batch), deadline)
       .Then([table = get.table](Result<tables::BatchGetReply> answer) -> Result<GetItemReply> {
         tables::BatchGetReply reply = TRY(std::move(answer));
         GetItemReply got;
@@ -233,7 +238,7 @@ Later<Message> Answered(std::string body) { return Message{.body = std::move(bod
 
 // The limits of an account, as AWS has them. Nothing here is limited by them.
 Result<Call> DecodeDescribeLimits(const Json& /*body*/, Layer /*layer*/) {
-  return Call{.make = [](Tables&) {
+  return Call{.make = [](Tables&, const MaybeDeadline&) {
     return Answered(R"({"AccountMaxReadCapacityUnits":80000,"AccountMaxWriteCapacityUnits":80000,)"
                     R"("TableMaxReadCapacityUnits":40000,"TableMaxWriteCapacityUnits":40000})");
   }};
@@ -243,7 +248,8 @@ Result<Call> DecodeDescribeLimits(const Json& /*body*/, Layer /*layer*/) {
 Result<Call> DecodeDescribeContinuousBackups(const Json& body, Layer layer) {
   const auto request = TRY(kDescribeTable.decode_request(body, layer));
   return Call{
-      .tables = {request.table}, .make = [request](Tables& tables) -> Later<Message> {
+      .tables = {request.table},
+      .make = [request](Tables& tables, const MaybeDeadline&) -> Later<Message> {
         if (const auto found = tables.DescribeTable(request.table); !found) {
           if (found.error().code != ErrorCode::kNotFound) return EncodeError(found.error());
           return EncodeException("TableNotFoundException", "Table not found: " + request.table);
@@ -293,8 +299,14 @@ Result<Call> DecodeCall(const Json& body, Layer layer) {
   Call call{.tables = TablesOf(request)};
   if constexpr (effect == Effect::kChanges) call.changed_tables = ChangedTables(request);
   if constexpr (requires { request.token; }) call.stores_token = request.token.has_value();
-  call.make = [request = std::move(request), layer](Tables& tables) -> Later<Message> {
-    Later<Reply> reply = Make()(tables, request);
+  call.make = [request = std::move(request), layer](
+                  Tables& tables, const MaybeDeadline& deadline) -> Later<Message> {
+    Later<Reply> reply = [&]() -> Later<Reply> {
+      if constexpr (kSubmits<Make>)
+        return Make()(tables, request, deadline);
+      else
+        return Make()(tables, request);
+    }();
     return std::move(reply).Then([layer, only_counts = OnlyCounts(request)](Result<Reply> answer) {
       return EncodeAnswer<operation>(answer, layer, only_counts);
     });

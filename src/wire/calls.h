@@ -3,17 +3,19 @@
 //
 //   const CallRow* row = FindCall("PutItem");
 //   Call call = TRY(row->decode(body, row->layer));
-//   if (MayChange(call.changed_tables)) call.make(tables).Then(…);
+//   if (MayChange(call.changed_tables)) call.make(tables, deadline).Then(…);
 //
 // Any thread may use the table.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/deadline.h"
 #include "base/json.h"
 #include "base/later.h"
 #include "base/result.h"
@@ -31,8 +33,10 @@ struct Call {
   std::vector<std::string> changed_tables;
   // Whether it stores a token, by which it is recognised when it is repeated.
   bool stores_token = false;
-  // Makes the request and encodes the reply, errors included. The tables outlive the answer.
-  std::function<Later<Message>(tables::Tables& tables)> make;
+  // Makes the request and encodes the reply, errors included. A read that has not begun at the
+  // deadline is not made; a write always is. The tables outlive the answer.
+  std::function<Later<Message>(tables::Tables& tables, const std::optional<Deadline>& deadline)>
+      make;
 };
 
 struct CallRow {

@@ -1,5 +1,6 @@
 #include "wire/calls.h"
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/forwarding_tables.h"
+#include "tests/support/manual_time.h"
 
 namespace tidemark::wire {
 namespace {
@@ -18,32 +20,39 @@ class HeldTables final : public testing::ForwardingTables {
 
   using Tables::Submit;
   Later<tables::WriteReply> Submit(WriteRequest /*request*/,
-                                   std::optional<Deadline> /*deadline*/) override {
+                                   std::optional<Deadline> deadline) override {
+    has_deadline = deadline.has_value();
     return Hold<tables::WriteReply>();
   }
   Later<tables::BatchWriteReply> Submit(tables::BatchWriteRequest /*request*/,
-                                        std::optional<Deadline> /*deadline*/) override {
+                                        std::optional<Deadline> deadline) override {
+    has_deadline = deadline.has_value();
     return Hold<tables::BatchWriteReply>();
   }
   Later<tables::TransactWriteReply> Submit(tables::TransactWriteRequest /*request*/,
-                                           std::optional<Deadline> /*deadline*/) override {
+                                           std::optional<Deadline> deadline) override {
+    has_deadline = deadline.has_value();
     return Hold<tables::TransactWriteReply>();
   }
 
   Later<tables::Page> Submit(tables::ScanRequest /*request*/,
-                             std::optional<Deadline> /*deadline*/) override {
+                             std::optional<Deadline> deadline) override {
+    has_deadline = deadline.has_value();
     return Hold<tables::Page>();
   }
   Later<tables::BatchGetReply> Submit(tables::BatchGetRequest /*request*/,
-                                      std::optional<Deadline> /*deadline*/) override {
+                                      std::optional<Deadline> deadline) override {
+    has_deadline = deadline.has_value();
     return Hold<tables::BatchGetReply>();
   }
   Later<tables::TransactGetReply> Submit(tables::TransactGetRequest /*request*/,
-                                         std::optional<Deadline> /*deadline*/) override {
+                                         std::optional<Deadline> deadline) override {
+    has_deadline = deadline.has_value();
     return Hold<tables::TransactGetReply>();
   }
   Later<tables::RecordsReply> Submit(tables::RecordsRequest /*request*/,
-                                     std::optional<Deadline> /*deadline*/) override {
+                                     std::optional<Deadline> deadline) override {
+    has_deadline = deadline.has_value();
     return Hold<tables::RecordsReply>();
   }
 
@@ -53,6 +62,7 @@ class HeldTables final : public testing::ForwardingTables {
   }
 
   std::function<void()> answer;  // Answers the request that waits.
+  bool has_deadline = false;     // Whether it has one.
 
  private:
   template <typename Reply>
@@ -87,8 +97,11 @@ TEST(CallsTest, RequestsAboutItemsHoldNoThread) {
     EXPECT_FALSE(FindCall(name)->blocks);
     const Call call = FindCall(name)->decode(document->root(), Layer::kOlder).value();
     std::optional<int> status;
-    call.make(tables).Then([&](Result<Message> reply) { status = reply->status; });
+    const ManualClock clock;
+    call.make(tables, Deadline::After(clock, std::chrono::seconds(1)))
+        .Then([&](Result<Message> reply) { status = reply->status; });
     ASSERT_TRUE(tables.answer != nullptr);
+    EXPECT_TRUE(tables.has_deadline);
     EXPECT_EQ(status, std::nullopt);
     tables.answer();
     EXPECT_EQ(status, 200);

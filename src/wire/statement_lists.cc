@@ -127,9 +127,12 @@ Result<Call> DecodeBatchExecuteStatement(const Json& body, Layer layer) {
   }
   // Without a table it would seem to be about all of them.
   if (call.tables.empty()) call.tables.emplace_back();
-  call.make = [batch = std::move(batch), measure = request.measure,
-               layer](tables::Tables& tables) -> Later<Message> {
-    return partiql::ExecuteBatch(&tables, batch, measure)
+  call.make = [batch = std::move(batch), measure = request.measure, layer](
+                  tables::Tables& tables,
+                  const std::optional<Deadline>& deadline) -> Later<Message> {
+    std::vector<partiql::BatchStatement> with_deadline = batch;
+    for (partiql::BatchStatement& one : with_deadline) one.options.deadline = deadline;
+    return partiql::ExecuteBatch(&tables, std::move(with_deadline), measure)
         .Then([layer](Result<partiql::BatchReply> reply) {
           return reply ? Message{.body = Encode(*reply)}
                        : EncodeError(InWordsOf(layer, reply.error()));
@@ -148,9 +151,12 @@ Result<Call> DecodeExecuteTransaction(const Json& body, Layer layer) {
     AddTables(*statement, &call);
     transaction.statements.push_back({statement, one.on_failure});
   }
-  call.make = [transaction = std::move(transaction),
-               layer](tables::Tables& tables) -> Later<Message> {
-    return partiql::ExecuteTransaction(&tables, transaction)
+  call.make = [transaction = std::move(transaction), layer](
+                  tables::Tables& tables,
+                  const std::optional<Deadline>& deadline) -> Later<Message> {
+    partiql::TransactionRequest with_deadline = transaction;
+    with_deadline.deadline = deadline;
+    return partiql::ExecuteTransaction(&tables, with_deadline)
         .Then([layer](Result<partiql::TransactionReply> reply) {
           return reply ? EncodeTransactionReply(*reply)
                        : EncodeError(InWordsOf(layer, reply.error()));

@@ -64,9 +64,12 @@ Result<Call> DecodeExecuteStatement(const Json& body, Layer layer) {
       request.text.parameters ? *std::move(request.text.parameters) : std::vector<item::Value>())));
   Call call{.tables = {partiql::TableOf(*statement)}};
   if (partiql::Writes(*statement)) call.changed_tables = call.tables;
-  call.make = [statement, options = std::move(request.options),
-               layer](tables::Tables& tables) -> Later<Message> {
-    return partiql::Execute(&tables, statement, options)
+  call.make = [statement, options = std::move(request.options), layer](
+                  tables::Tables& tables,
+                  const std::optional<Deadline>& deadline) -> Later<Message> {
+    partiql::Options with_deadline = options;
+    with_deadline.deadline = deadline;
+    return partiql::Execute(&tables, statement, with_deadline)
         .Then([layer](Result<partiql::Reply> reply) {
           return reply ? EncodeStatementReply(*reply)
                        : EncodeError(InWordsOf(layer, reply.error()));

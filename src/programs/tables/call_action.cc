@@ -57,7 +57,7 @@ Result<ExitCode> CallOperation(const CallOptions& options) {
       TRY(row->decode(request.root(), wire::Layer::kOlder).WithContext("--request"));
   const Use use = call.changed_tables.empty() ? Use::kRead : Use::kWrite;
   const TablesSource tables = TRY(OpenTables(options.source, use));
-  const wire::Message reply = TRY(call.make(*tables).Wait());
+  const wire::Message reply = TRY(call.make(*tables, std::nullopt).Wait());
   if (reply.status == 200) {
     PrintLine(reply.body.empty() ? "{}" : reply.body);
     return ExitCode::kOk;

@@ -343,7 +343,8 @@ Later<http::Response> Door::Call(const VisitPtr& visit) {
         denial->table, denial->reason);
     return ToResponse(*visit, wire::EncodeServiceException("AccessDeniedException", text));
   }
-  auto make = [this, make = std::move(call->make)] { return make(tables_); };
+  const Deadline deadline = Deadline::After(runtime_.clock, options_.request_limit);
+  auto make = [this, deadline, make = std::move(call->make)] { return make(tables_, deadline); };
   Later<wire::Message> message = visit->row->blocks ? workers_.Run(std::move(make)) : make();
   return std::move(message).Then(
       [this, visit](Result<wire::Message> answer) -> Result<http::Response> {

@@ -12,6 +12,7 @@
 // because each takes up to 15 times its unpacked size in memory.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -48,6 +49,9 @@ struct DoorOptions {
   // Errors of validation have the words that AWS used until 2026, and not today's.
   bool older_wording = false;
   OwnTables own_tables = {};
+  // A read that has not begun this long after its request was admitted is not made: the caller gets
+  // a ServiceUnavailable, and tries again.
+  std::chrono::milliseconds request_limit = std::chrono::seconds(30);
   // The bytes of large bodies that are worked on at once, and the requests that wait. Others get
   // 503. A packed body counts as one of the largest.
   PlacesOptions large_bodies = {.capacity = 4 * kMaxBodyBytes,

@@ -346,6 +346,29 @@ TEST_F(DoorTest, WorkersCheckLargeBodiesAndMakeCallsThatBlock) {
   EXPECT_EQ(status_of("CreateTable", kCreate, kCreate), 503);
 }
 
+// A read that has waited for longer than its caller does is not made.
+TEST_F(DoorTest, AReadThatWaitedTooLongIsNotMade) {
+  class Slow final : public tidemark::testing::ForwardingTables {
+   public:
+    using ForwardingTables::ForwardingTables;
+    using Tables::Submit;
+    Later<tables::Page> Submit(tables::ScanRequest request,
+                               std::optional<Deadline> deadline) override {
+      clock->Advance(std::chrono::seconds(30));
+      return inner().Submit(std::move(request), deadline);
+    }
+    ManualClock* clock = nullptr;
+  };
+  auto slow = std::make_unique<Slow>(tables_.get());
+  slow->clock = &runtime_.clock;
+  decorated_ = std::move(slow);
+  Start();
+  ASSERT_EQ(Ask("CreateTable", kCreate).status, 200);
+  const RawReply late = Ask("Scan", R"({"TableName":"things"})");
+  EXPECT_EQ(late.status, 503);
+  EXPECT_THAT(late.body, HasSubstr("ServiceUnavailable"));
+}
+
 // Each gets an answer, and the server goes on.
 TEST_F(DoorTest, SurvivesHostileBodies) {
   Start();

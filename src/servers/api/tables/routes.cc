@@ -33,7 +33,7 @@ class TablesRoutes {
     if (row == nullptr) return ToResponse(wire::UnknownOperation(name));
     auto call = Decode(*row, routed.request.body);
     if (!call) return ToResponse(wire::EncodeError(call.error()));
-    return call->make(tables_).Then([](Result<wire::Message> message) {
+    return call->make(tables_, std::nullopt).Then([](Result<wire::Message> message) {
       return ToResponse(message ? *std::move(message) : wire::EncodeError(message.error()));
     });
   }
