@@ -200,6 +200,25 @@ count_variants() {
   [[ -n $ended ]] || count_failure 'tools/broken.py did not reach its end'
 }
 
+go_packages=(golang-go golang-github-aws-aws-sdk-go-v2-dev golang-github-aws-aws-sdk-go-dev)
+
+# Builds the programs of tests/clients/go into build/go-clients. The AWS SDKs for Go come from
+# Debian and take 950 MB. They are not needed for anything else, so a machine that does not have
+# them, or cannot install them, goes on without these tests.
+setup_go() {
+  local version missing
+  step 'Go: programs with the AWS SDKs for the tests'
+  rm -rf build/go-clients
+  mkdir -p build/go-clients
+  missing=$(packages=("${go_packages[@]}") && missing_packages)
+  [[ -z $missing ]] || (packages=("${go_packages[@]}") && setup) || true
+  for version in v1 v2; do
+    GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$PWD/build/go-cache \
+      go build -p "$cores" -o "build/go-clients/$version" "tests/clients/go/$version/main.go" ||
+      say "skipped: the tests with the AWS SDK for Go $version. They need: ${go_packages[*]}"
+  done
+}
+
 run_test() {
   local quick='' filter='' rejecting=()
   while (($#)); do
@@ -217,6 +236,7 @@ run_test() {
   command -v npm >/dev/null || packages+=(npm)
   setup
   setup_node
+  setup_go
   [[ -n $filter ]] || run_checks
   mapfile -t rejecting < <(python3 tools/broken.py --programs)
   if [[ -n $quick ]]; then

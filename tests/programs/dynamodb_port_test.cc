@@ -284,6 +284,31 @@ class JavaScriptTest : public DynamoDbPortTest {
 TEST_F(JavaScriptTest, Version3OfTheSdkWorks) { RunScript("javascript_v3.js"); }
 TEST_F(JavaScriptTest, Version2OfTheSdkWorks) { RunScript("javascript_v2.js"); }
 
+// The programs of tests/clients/go, which ./dev test builds with Debian's packages of the SDKs.
+class GoTest : public DynamoDbPortTest {
+ protected:
+  void RunProgram(const std::string& version) {
+    const std::string program = GO_CLIENTS "/" + version;
+    if (!std::filesystem::exists(program)) {
+      GTEST_SKIP()
+          << "the program with the AWS SDK for Go " << version
+          << " is not built: ./dev test builds it, and says so if the packages are missing";
+    }
+    const aws::Credentials key = KeyIn(Do({"key", "create", "go"}), false);
+    ServePort();
+    const ClientRun run = RunClient(
+        folder_.path(),
+        fmt::format("AWS_ACCESS_KEY_ID={} AWS_SECRET_ACCESS_KEY={} AWS_ENDPOINT_URL={} {}",
+                    key.access_key, key.secret.Reveal(), port_url_, program));
+    EXPECT_EQ(run.exit_code, 0) << run.out;
+    EXPECT_EQ(run.out, "ok\n");
+  }
+};
+
+TEST_F(GoTest, Version1OfTheSdkWorks) { RunProgram("v1"); }
+// With the requests of the cache of documents, which is a program in Go.
+TEST_F(GoTest, Version2OfTheSdkWorks) { RunProgram("v2"); }
+
 TEST_F(DynamoDbPortTest, OpenModeTakesAnyKeyAndSaysSo) {
   ServePort({"--dynamodb-open", "true"});
   EXPECT_THAT(server_->err(), HasSubstr("dynamodb.open is true"));
