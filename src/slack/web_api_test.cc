@@ -450,8 +450,9 @@ TEST_F(WebApiTest, ReadsAPageOfChannels) {
                R"({"id":"C02","name":"old","is_private":false,"is_archived":true,"topic":null},)"
                R"({"id":"C03","is_private":true},{"id":"C04"},{"name":"without an id"}],)"
                R"("response_metadata":{"next_cursor":"dGVhbTpDMDY="}})")};
-  const auto answer = api.ListConversations(token, ConversationType::kPublic, {.team = "T01"},
-                                            Deadline::After(clock, seconds(9)));
+  const auto answer = *api.ListConversations(token, ConversationType::kPublic, {.team = "T01"},
+                                             Deadline::After(clock, seconds(9)))
+                           .Wait();
   const auto& page = std::get<ListPage<Conversation>>(answer);
   EXPECT_THAT(
       page.entries,
@@ -473,8 +474,9 @@ TEST_F(WebApiTest, AsksForTheNextPageWithTheSameParameters) {
       R"({"ok":true,"members":[{"id":"U01","name":"ann","deleted":false,"is_bot":false,)"
       R"("profile":{"real_name":"Ann Lee","display_name":"ann","image_48":"https://a/48"}},)"
       R"({"id":"W02","deleted":true,"profile":null}]})")};
-  const auto answer = api.ListUsers(token, {.team = "T01", .cursor = "dXM6VTA=", .limit = 200},
-                                    Deadline::After(clock, seconds(9)));
+  const auto answer = *api.ListUsers(token, {.team = "T01", .cursor = "dXM6VTA=", .limit = 200},
+                                     Deadline::After(clock, seconds(9)))
+                           .Wait();
   const auto& page = std::get<ListPage<Person>>(answer);
   EXPECT_THAT(page.entries, ElementsAre(Person{.id = "U01",
                                                .name = "ann",
@@ -489,7 +491,8 @@ TEST_F(WebApiTest, AsksForTheNextPageWithTheSameParameters) {
 
 TEST_F(WebApiTest, TakesAnAnswerWithoutAListForAFailure) {
   client.scripts["users.list"] = {Answered(R"({"ok":true})")};
-  const auto answer = api.ListUsers(token, {.team = "T01"}, Deadline::After(clock, seconds(9)));
+  const auto answer =
+      *api.ListUsers(token, {.team = "T01"}, Deadline::After(clock, seconds(9))).Wait();
   EXPECT_EQ(std::get<CallError>(answer).error, "no_list");
 }
 
@@ -497,7 +500,8 @@ TEST_F(WebApiTest, TakesAnAnswerWithoutAListForAFailure) {
 TEST_F(WebApiTest, ReadsNoMorePagesThanTheBudget) {
   client.scripts["users.list"] = {Answered(R"({"ok":true,"members":[]})")};
   const auto read = [&] {
-    const auto answer = api.ListUsers(token, {.team = "T01"}, Deadline::After(clock, seconds(9)));
+    const auto answer =
+        *api.ListUsers(token, {.team = "T01"}, Deadline::After(clock, seconds(9))).Wait();
     return std::holds_alternative<ListPage<Person>>(answer);
   };
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(read());

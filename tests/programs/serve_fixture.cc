@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <sstream>
+#include <thread>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -71,9 +72,16 @@ void ServeFixture::KillServer() {
   EXPECT_EQ(server_->AwaitExit(), -SIGKILL);
 }
 
-std::string ServeFixture::CreateToken(const std::string& name) const {
-  std::string token = Do({"token", "create", name});
+std::string ServeFixture::CreateToken(const std::string& name, const Words& more) {
+  Words words = {"token", "create", name};
+  words.insert(words.end(), more.begin(), more.end());
+  std::string token = Do(words);
   while (token.ends_with('\n')) token.pop_back();
+  if (server_ == nullptr) return token;
+  const http::OutgoingRequest request{.url = url() + "/metrics",
+                                      .headers = {{"Authorization", "Bearer " + token}}};
+  const Deadline deadline = Deadline::After(clock_, std::chrono::seconds(30));
+  while (client_.Send(request, deadline).response.status == 401) std::this_thread::yield();
   return token;
 }
 

@@ -59,8 +59,8 @@ class ServeFixture : public ::testing::Test {
   int StopServer();
   void KillServer();
 
-  // A token of the API, with its name.
-  std::string CreateToken(const std::string& name) const;
+  // A token of the API, with its name. A server that runs knows it when this returns.
+  std::string CreateToken(const std::string& name, const Words& more = {});
   // The answer, and its status alone; without a token and with one.
   http::Response Ask(const std::string& path, const std::string& token = "");
   int Get(const std::string& path, const std::string& token = "");

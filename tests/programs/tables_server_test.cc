@@ -172,8 +172,7 @@ TEST_F(TablesServerTest, TheTablesOfTheAppsCanOnlyBeRead) {
 // Review: D16
 TEST_F(TablesServerTest, AMetricsTokenDoesNotGetIn) {
   ServeWithToken();
-  token_ = Do({"token", "create", "prometheus", "--metrics-only"});
-  while (token_.ends_with('\n')) token_.pop_back();
+  token_ = CreateToken("prometheus", {"--metrics-only"});
   EXPECT_THAT(Tables({"list"}).err, HasSubstr("may only read /metrics"));
   EXPECT_THAT(AtServer({"backup", "monday"}).err, HasSubstr("may only read /metrics"));
   EXPECT_FALSE(std::filesystem::exists(path("tidemark-backups")));

@@ -34,7 +34,8 @@ constexpr std::chrono::seconds kWorkRound(1);
 constexpr std::chrono::seconds kRotationRound(1);
 constexpr std::chrono::seconds kQuarantineRound(10);
 constexpr std::chrono::seconds kBeatRound(10);
-constexpr std::chrono::milliseconds kTokensRound(500);
+// A new token is used soon after it was made.
+constexpr std::chrono::milliseconds kTokensRound(100);
 // A page of each of Slack's lists a second; the budget allows twenty a minute.
 constexpr std::chrono::seconds kListsRound(1);
 // Longer than a call for a page may take. For callers that read the lists themselves.
