@@ -1,10 +1,12 @@
 // `tidemark tables … --server` and `tidemark backup … --server`: commands that ask a running
 // server.
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -213,6 +215,31 @@ TEST_F(TablesServerTest, ABackupIsMadeWhileTheServerServes) {
   EXPECT_EQ(Do({"tables", "scan", "users", "--data", "restored"}), "{\"id\":{\"S\":\"a\"}}\n");
   const std::string restored = Do({"documents", "get", "CHG-1", "--data", "restored"});
   EXPECT_EQ(TextAt(restored, {"etag"}), TextAt(document, {"etag"}));
+}
+
+// A real signal, in the middle of the copy: nothing that looks like a backup is left.
+TEST_F(TablesServerTest, ABackupThatIsTerminatedLeavesNothing) {
+  Do({"tables", "create", "users", "--key", "id:S", "--data", "data"});
+  std::filesystem::create_directories(path("data/objects/archive"));
+  // So many that the copy takes far longer than the signal.
+  for (int i = 0; i < 2'000; ++i) {
+    std::ofstream(path("data/objects/archive/" + std::to_string(i) + ".json")) << "{}";
+  }
+  for (const int signal : {SIGTERM, SIGINT}) {
+    BackgroundProgram backup(
+        {.arguments = {"backup", "monday", "--data", "data"}, .folder = folder_.path()});
+    while (!std::filesystem::exists(path("monday.making/objects"))) {
+      ASSERT_FALSE(std::filesystem::exists(path("monday"))) << "it is complete already";
+      std::this_thread::yield();
+    }
+    backup.Send(signal);
+    EXPECT_EQ(backup.AwaitExit(), kEnvironment);
+    EXPECT_THAT(backup.err(), HasSubstr("interrupted"));
+    EXPECT_FALSE(std::filesystem::exists(path("monday")));
+    EXPECT_FALSE(std::filesystem::exists(path("monday.making")));
+  }
+  // The same command works afterwards.
+  Do({"backup", "monday", "--data", "data"});
 }
 
 }  // namespace
