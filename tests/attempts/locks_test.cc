@@ -85,6 +85,24 @@ TEST(LocksTest, LocksRegistrationAndRecoveryForAShorterTime) {
   }
 }
 
+// Somebody who has recovered the account can use the second factor everywhere.
+TEST(LocksTest, AFinishedRecoveryLiftsTheLocksOfTheSecondFactor) {
+  const std::vector<Name> lifted = {
+      LockOf("SIGN_IN", "MFA_CODE_ENTRY"), LockOf("REAUTHENTICATION", "MFA_CODE_ENTRY"),
+      LockOf("ACCOUNT_MANAGEMENT", "MFA_CODE_ENTRY"),
+      LockOf("PASSWORD_RESET_MFA", "MFA_CODE_ENTRY"), LockOf("PASSWORD_RESET", "CODE_ENTRY")};
+  Stage stage;
+  for (const Name& name : lifted) {
+    ASSERT_TRUE(stage.attempts.SetLock(stage.person, {.name = name}, std::chrono::seconds(900)));
+  }
+  ASSERT_TRUE(
+      stage.attempts.SetLock(stage.person, {.name = kPasswordLock}, std::chrono::seconds(900)));
+  ASSERT_EQ(stage.Locks().size(), lifted.size() + 1);
+  ASSERT_TRUE(stage.attempts.ClearJourney({stage.person}, "ACCOUNT_RECOVERY").has_value());
+  ASSERT_EQ(stage.Locks().size(), 1u);
+  EXPECT_EQ(stage.Locks()[0].name, kPasswordLock) << "it says nothing about the password";
+}
+
 struct LockKindCase {
   Name lock;
   Name refuses;

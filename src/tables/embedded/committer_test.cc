@@ -1,7 +1,9 @@
 #include "tables/embedded/committer.h"
 
 #include <atomic>
+#include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -235,6 +237,21 @@ TEST_F(CommitterTest, ABlockingWriteDoesNotWaitForTheEndOfItsTurn) {
       tables_->CreateTable({.table = "more", .keys = {.partition = {.name = "id"}}}).has_value());
   answers.acquire();
   EXPECT_TRUE(Has(1) && Has(2) && Has(3));
+}
+
+// The same in a thread of its own, so that a fault fails the test and does not hang it.
+TEST_F(CommitterTest, ABlockingWriteBehindSubmittedOnesHasALeader) {
+  Open();
+  auto written = std::async(std::launch::async, [&] {
+    const Turn turn;
+    auto submitted = tables_->Submit(PutOf(1), std::nullopt);
+    return Put(2).has_value() && submitted.Wait().has_value();
+  });
+  const bool is_led = written.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+  EXPECT_TRUE(is_led);
+  // Outside of a turn a submitted write gets a leader at once, and so do those before it.
+  if (!is_led) EXPECT_TRUE(tables_->Submit(PutOf(3), std::nullopt).Wait().has_value());
+  EXPECT_TRUE(written.get());
 }
 
 // Every submitted write gets an answer, also when it fails.
