@@ -74,6 +74,8 @@ TEST_F(TablesApiTest, ChangesNoTableOfTheApps) {
         std::string("arn:aws:dynamodb:local:000000000000:table/tidemark-events")}) {
     SCOPED_TRACE(table);
     const std::string named = R"("TableName":")" + table + "\"";
+    const std::string arn =
+        table.starts_with("arn:") ? table : "arn:aws:dynamodb:local:000000000000:table/" + table;
     for (const auto& [operation, body] : std::initializer_list<std::pair<std::string, std::string>>{
              {"PutItem", "{" + named + "," + item + "}"},
              {"UpdateItem", "{" + named + "," + key + "}"},
@@ -82,7 +84,7 @@ TEST_F(TablesApiTest, ChangesNoTableOfTheApps) {
              {"UpdateTable", "{" + named + "}"},
              {"UpdateTimeToLive",
               "{" + named + R"(,"TimeToLiveSpecification":{"AttributeName":"a","Enabled":true}})"},
-             {"UntagResource", R"({"ResourceArn":")" + table + R"(","TagKeys":["a"]})"},
+             {"UntagResource", R"({"ResourceArn":")" + arn + R"(","TagKeys":["a"]})"},
              {"TransactWriteItems", R"({"TransactItems":[{"Put":{"TableName":"users",)" + item +
                                         R"(}},{"Delete":{)" + named + "," + key + "}}]}"}}) {
       const http::Response refused = Call(operation, body);
