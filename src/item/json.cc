@@ -141,9 +141,8 @@ Result<bool> DecodeBool(const Json& json) {
   return NotAScalar(json, "java.lang.Boolean");
 }
 
-// The newer layer takes every value.
-Result<Null> DecodeNull(const Json& json, Dialect dialect) {
-  if (TRY(DecodeBool(json)) || dialect == Dialect::kNewer) return Null{};
+Result<Null> DecodeNull(const Json& json) {
+  if (TRY(DecodeBool(json))) return Null{};
   return Invalid(
       "One or more parameter values were invalid: Null attribute value types must have the value "
       "of "
@@ -204,7 +203,7 @@ class Decoder {
       case Type::kBool:
         return TRY(DecodeBool(json));
       case Type::kNull:
-        return TRY(DecodeNull(json, dialect_));
+        return TRY(DecodeNull(json));
       case Type::kStringSet:
         return Set(type, json, DecodeString);
       case Type::kNumberSet:
