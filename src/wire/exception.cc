@@ -53,6 +53,12 @@ const Exception* FindByName(std::string_view name) {
   return found == std::end(kExceptions) ? nullptr : found;
 }
 
+// As in AWS's model.
+bool HasCapitalMessage(std::string_view exception) {
+  return exception == kSerialization || exception == kTransactionCancelled ||
+         exception == kTokenMismatch;
+}
+
 Message MakeReply(const Exception& exception, std::string_view message,
                   const std::function<void(JsonWriter*)>& add_members) {
   Message reply{.status = exception.status};
@@ -61,8 +67,7 @@ Message MakeReply(const Exception& exception, std::string_view message,
   writer.Key("__type");
   writer.String(fmt::format("{}{}", exception.prefix, exception.name));
   if (!message.empty()) {
-    // As AWS does: only this exception has a capital letter.
-    writer.Key(exception.name == kSerialization ? "Message" : "message");
+    writer.Key(HasCapitalMessage(exception.name) ? "Message" : "message");
     writer.String(message);
   }
   if (add_members) add_members(&writer);

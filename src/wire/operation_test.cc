@@ -180,7 +180,7 @@ TEST(WireOperationTest, OutcomesAreExceptions) {
       {.status = 400,
        .body =
            R"({"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException",)"
-           R"("message":"Transaction cancelled, please refer cancellation reasons for specific )"
+           R"("Message":"Transaction cancelled, please refer cancellation reasons for specific )"
            R"(reasons [None, ConditionalCheckFailed]","CancellationReasons":[{"Code":"None"},)"
            R"({"Code":"ConditionalCheckFailed","Message":"The conditional request failed"}]})"});
   const auto mismatch = EncodeReply(

@@ -166,7 +166,7 @@ class FrontDoor {
   SystemRandom random_;
   Metrics metrics_;
   LogCapture log_;
-  Logger logger_{{}, clock_, &log_};
+  Logger logger_{{.level = LogLevel::kDebug}, clock_, &log_};
   http::CurlClient client_{{}, &clock_, &sleeper_};
   std::unique_ptr<demo::PretendSlack> slack_;
   std::unique_ptr<embedded::EmbeddedTables> tables_;

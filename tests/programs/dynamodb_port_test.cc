@@ -309,6 +309,20 @@ TEST_F(GoTest, Version1OfTheSdkWorks) { RunProgram("v1"); }
 // With the requests of the cache of documents, which is a program in Go.
 TEST_F(GoTest, Version2OfTheSdkWorks) { RunProgram("v2"); }
 
+// The same random requests to the port and to another server of the protocol have the same answers.
+TEST_F(DynamoDbPortTest, AnswersAsDynoxideDoes) {
+  const std::string dynoxide = CLIENT_PACKAGES "/@dynoxide/linux-x64/dynoxide";
+  if (!std::filesystem::exists(dynoxide)) {
+    GTEST_SKIP() << "dynoxide is not installed: ./dev test installs it from npm, and says so if "
+                    "npm cannot be reached";
+  }
+  ServePort({"--dynamodb-open", "true"});
+  const ClientRun run = RunClient(folder_.path(), fmt::format("python3 {}/differential.py {} {}",
+                                                              CLIENTS, port_url_, dynoxide));
+  EXPECT_EQ(run.exit_code, 0) << run.out;
+  EXPECT_EQ(run.out, "ok\n");
+}
+
 TEST_F(DynamoDbPortTest, OpenModeTakesAnyKeyAndSaysSo) {
   ServePort({"--dynamodb-open", "true"});
   EXPECT_THAT(server_->err(), HasSubstr("dynamodb.open is true"));
