@@ -142,8 +142,7 @@ Status TermCollector::Collect(const BeginsWith& begins_with) {
 Status TermCollector::Add(std::string attribute, SortCondition condition) {
   for (const ParsedKeyCondition::Term& term : terms) {
     if (term.attribute != attribute) continue;
-    return InExpression(kKind,
-                        Invalid("KeyConditionExpressions must only contain one condition per key"));
+    return Invalid("KeyConditionExpressions must only contain one condition per key");
   }
   terms.push_back({std::move(attribute), std::move(condition)});
   return Done{};

@@ -117,13 +117,9 @@ TEST(KeyConditionTest, RefusesConditionsThatNoKeyCanHave) {
       {"begins_with(:s, sk)",
        "Invalid condition in KeyConditionExpression: begins_with operator "
        "must have the key attribute as its first operand"},
-      {"id = :id AND id = :s",
-       "Invalid KeyConditionExpression: KeyConditionExpressions must only "
-       "contain one condition per key"},
+      {"id = :id AND id = :s", "KeyConditionExpressions must only contain one condition per key"},
       {"id = :id AND sk > :n AND sk < :m",
-       "Invalid KeyConditionExpression: "
-       "KeyConditionExpressions must only contain one "
-       "condition per key"},
+       "KeyConditionExpressions must only contain one condition per key"},
       {"id = :id AND begins_with(sk, :n)",
        "Invalid KeyConditionExpression: Incorrect operand type for operator or function; "
        "operator or function: begins_with, operand type: N"},

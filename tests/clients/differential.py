@@ -108,8 +108,8 @@ class Requests:
         return "PutItem", self.bound({**request, "ConditionExpression": condition}, condition)
 
     def update(self):
-        # Without paths into lists, and with few into maps: where these are missing, dynoxide removes
-        # nothing or makes them, and its items are others from then on.
+        # Without paths into lists, and with few into maps: where these are missing, dynoxide
+        # removes nothing or makes them, and its items are others from then on.
         text = self.random.choice([
             "SET %s = :v", "SET %s = if_not_exists(x, :n)", "SET %s = list_append(y, :e)",
             "SET %s = z + :n", "SET %s = :v REMOVE q"]) % self.random.choice(["x", "y", "z", "x.u"])
