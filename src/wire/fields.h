@@ -223,6 +223,8 @@ class FieldReader {
                    size_t most);
   template <typename T>
   void CheckCount(std::string_view name, const T& values, size_t least, size_t most) {
+    // What is shown is made only for an error.
+    if (values.size() >= least && values.size() <= most) return;
     if (const auto found = Find(name)) {
       place_.Member(name).CheckLength(values.size(), least, most, ShownInJava(*found));
     }
