@@ -68,13 +68,18 @@ TEST_F(LaterClaimsTest, MemoryDecidesOnAWorkerWhenTheStoreIsUnavailable) {
   EXPECT_EQ(TextIn(stage_.RowOf("Ev1"), "status"), "done");
 }
 
-// The worker recognises by the nonce that the write of the try was applied.
+// Memory decides, and when the store is back, the nonce shows that the write of the try was
+// applied.
 TEST_F(LaterClaimsTest, AClaimWhoseRepliesWereLostIsNotADuplicate) {
   stage_.tables.decide = First(
       {LostReply(), LostReply(), LostReply(), LostReply(), LostReply(), LostReply(), LostReply()});
   const ClaimReply reply = Take("Ev1");
   EXPECT_EQ(reply.outcome, ClaimOutcome::kNew);
   EXPECT_EQ(*dedup_.Complete(*reply.claim), SettleOutcome::kSettled);
+  stage_.tables.decide = nullptr;
+  stage_.clock.Advance(DeduplicatorOptions().outage);
+  EXPECT_EQ(Take("Ev2").outcome, ClaimOutcome::kNew) << "which writes Ev1 back first";
+  EXPECT_EQ(TextIn(stage_.RowOf("Ev1"), "status"), "done");
   EXPECT_TRUE(dedup_.PossibleDuplicates().empty());
 }
 

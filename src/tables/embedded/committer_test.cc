@@ -141,8 +141,10 @@ TEST_F(CommitterTest, WritesOfOneTurnShareASync) {
         CHECK(reply.has_value() && reply->applied);
         answers.release();
       });
+      // Time enough for a committer that was woken too early.
+      for (int turns = 0; id == 0 && turns < 20'000; ++turns) std::this_thread::yield();
     }
-    EXPECT_FALSE(answers.try_acquire());
+    EXPECT_EQ(folder_.files().Count(FileCallKind::kSync), before);
   }
   for (int id = 0; id < 30; ++id) answers.acquire();
   EXPECT_EQ(folder_.files().Count(FileCallKind::kSync), before + 1);
