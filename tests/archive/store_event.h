@@ -19,6 +19,7 @@ inline Result<ArchiveOutcome> StoreEvent(Archive& archive, tables::Tables& table
   const ArchiveTable table(&tables, archive.options().table);
   while (true) {
     Plan plan = TRY(archive.PlanEvent(callback, told));
+    TRY(archive.PutObjects(plan.objects));
     if (!plan.actions.empty() && !TRY(table.Write({.actions = std::move(plan.actions)}))) continue;
     archive.Count(plan.outcome);
     return plan.outcome;
