@@ -22,5 +22,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   table.keys = {.partition = {.name = "h"}, .sort = {{"r", item::Type::kNumber}}};
   table.indexes.push_back({.spec = {.name = "i", .keys = {.partition = {.name = "k"}}}});
   std::visit([&](const auto& one) { (void)partiql::Translate(one, table); }, *statement);
+  // As a part of a batch or a transaction.
+  (void)partiql::KeyOf(*statement, table);
+  if (const auto* select = std::get_if<partiql::Select>(&*statement)) {
+    (void)partiql::TranslateToGet(*select, table);
+  }
   return 0;
 }

@@ -22,6 +22,30 @@ Error NotWellFormed(std::string_view detail) {
   return Invalid(fmt::format("Statement wasn't well formed, can't be processed: {}", detail));
 }
 
+constexpr std::string_view kLeftOver = "Unexpected token after expression";
+
+// Whether the text has something that is no token, such as a quote without its end.
+bool HasUnknown(TokenStream tokens) {
+  while (tokens.current().kind != TokenKind::kEnd) {
+    if (tokens.current().kind == TokenKind::kUnknown) return true;
+    tokens.Advance();
+  }
+  return false;
+}
+
+// Whether an exponent does not fit into 32 bits, with the digits after the point.
+bool HasHugeExponent(std::string_view number) {
+  const size_t at = number.find_first_of("eE");
+  if (at == std::string_view::npos) return false;
+  const size_t point = number.find('.');
+  const auto decimals = static_cast<int64_t>(point == std::string_view::npos ? 0 : at - point - 1);
+  std::string_view digits = number.substr(at + 1);
+  if (digits.starts_with('+')) digits.remove_prefix(1);
+  int32_t exponent = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+  return read.ec != std::errc() || decimals - exponent > INT32_MAX;
+}
+
 class Parser {
  public:
   Parser(std::string_view text, std::vector<item::Value> parameters)
@@ -33,6 +57,8 @@ class Parser {
   Result<Statement> ParseAny();
   Result<Select> ParseSelect();
   Result<Statement> ParseExists();
+  Result<Statement> ParseFromFirst();
+  Status RefuseAlias() const;
   Result<Statement> ParseInsert();
   Result<Statement> ParseUpdate();
   Result<Statement> ParseDelete();
@@ -107,8 +133,25 @@ class Parser {
     return NotWellFormed(fmt::format("it nests deeper than {} levels", kMaxDepth));
   }
 
+  // Adds a step to the path of the value that is read, as long as it lives.
+  class Inside {
+   public:
+    Inside(std::string* path, const std::string& step) : path_(*path), length_(path->size()) {
+      path_ += step;
+    }
+    ~Inside() { path_.resize(length_); }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    std::string& path_;
+    const size_t length_;
+  };
+
   TokenStream tokens_;
   std::vector<item::Value> parameters_;
+  std::string value_path_;  // ".x[1]": where the value is inside of another.
+  bool is_item_ = false;    // The next map is the item of an INSERT.
   size_t used_ = 0;
   int depth_ = 0;
 };
@@ -119,13 +162,16 @@ Result<Statement> Parser::ParseAny() {
   if (SkipWord("UPDATE")) return ParseUpdate();
   if (SkipWord("DELETE")) return ParseDelete();
   if (SkipWord("EXISTS")) return ParseExists();
+  if (SkipWord("FROM")) return ParseFromFirst();
   return NotWellFormed("Expected data manipulation");
 }
 
 Result<Statement> Parser::Whole() {
+  if (HasUnknown(tokens_)) return NotWellFormed("");
   Statement statement = TRY(ParseAny());
+  Skip(";");
   if (tokens_.current().kind != TokenKind::kEnd) {
-    return NotWellFormed("Unexpected token after expression");
+    return NotWellFormed(kLeftOver);
   }
   if (used_ != parameters_.size()) {
     return Invalid("Number of parameters in request and statement don't match.");
@@ -139,6 +185,7 @@ Result<Select> Parser::ParseSelect() {
   TRY(ExpectWord("FROM"));
   select.table = TRY(Name());
   if (Skip(".")) select.index = TRY(Name());
+  TRY(RefuseAlias());
   select.where = TRY(Where());
   if (SkipWord("ORDER")) select.order = TRY(Orders());
   return select;
@@ -177,7 +224,10 @@ Result<Statement> Parser::ParseInsert() {
   TRY(ExpectWord("INTO"));
   Insert insert;
   insert.table = TRY(Name());
+  const bool has_alias = !AtWord("VALUE") && tokens_.current().kind == TokenKind::kWord;
+  if (has_alias) return NotWellFormed(kLeftOver);
   TRY(ExpectWord("VALUE"));
+  is_item_ = true;
   item::Value value = TRY(ParseValue());
   auto* item = value.As<item::Map>();
   if (item == nullptr) return NotWellFormed("Expected a tuple in VALUE");
@@ -188,10 +238,31 @@ Result<Statement> Parser::ParseInsert() {
 Result<Statement> Parser::ParseUpdate() {
   Update update;
   update.table = TRY(Name());
+  TRY(RefuseAlias());
   TRY(Assignments(&update.assignments));
   update.where = TRY(Where());
   update.returning = TRY(Returning());
   return Statement(std::move(update));
+}
+
+// FROM t WHERE … SET …: an UPDATE with its clauses in another order.
+Result<Statement> Parser::ParseFromFirst() {
+  Update update;
+  update.table = TRY(Name());
+  TRY(RefuseAlias());
+  update.where = TRY(Where());
+  TRY(Assignments(&update.assignments));
+  update.returning = TRY(Returning());
+  return Statement(std::move(update));
+}
+
+Status Parser::RefuseAlias() const {
+  for (const char* keyword : {"WHERE", "ORDER", "SET", "REMOVE", "RETURNING"}) {
+    if (AtWord(keyword)) return Done{};
+  }
+  const TokenKind kind = tokens_.current().kind;
+  if (kind != TokenKind::kWord && kind != TokenKind::kQuoted) return Done{};
+  return Invalid("Aliasing is not supported");
 }
 
 Status Parser::Assignments(std::vector<Assignment>* assignments) {
@@ -227,6 +298,7 @@ Result<Statement> Parser::ParseDelete() {
   TRY(ExpectWord("FROM"));
   Delete gone;
   gone.table = TRY(Name());
+  TRY(RefuseAlias());
   gone.where = TRY(Where());
   gone.returning = TRY(Returning());
   return Statement(std::move(gone));
@@ -378,6 +450,7 @@ Result<Call> Parser::CallAfter(std::string_view name) {
 
 Result<std::string> Parser::Name() {
   const Token token = tokens_.current();
+  if (token.kind == TokenKind::kEnd) return NotWellFormed("Unexpected term");
   if (token.kind != TokenKind::kWord && token.kind != TokenKind::kQuoted) {
     return NotWellFormed("Expected identifier for simple path");
   }
@@ -443,14 +516,17 @@ Result<item::Value> Parser::ParseNumber(bool is_negative) {
   const Token token = tokens_.current();
   if (token.kind != TokenKind::kNumber) return NotWellFormed("Expected a number after the sign");
   tokens_.Advance();
-  return item::Value(
-      TRY(item::Number::Parse(fmt::format("{}{}", is_negative ? "-" : "", token.text))));
+  if (HasHugeExponent(token.text)) return NotWellFormed("");
+  auto number = item::Number::Parse(fmt::format("{}{}", is_negative ? "-" : "", token.text));
+  if (number) return item::Value(*std::move(number));
+  return Invalid(fmt::format("{} under root{}", number.error().message, value_path_));
 }
 
 Result<item::Value> Parser::ParseList() {
   item::List list;
   if (Skip("]")) return item::Value(std::move(list));
   do {
+    const Inside inside(&value_path_, fmt::format("[{}]", list.size()));
     list.push_back(TRY(ParseValue()));
   } while (Skip(","));
   TRY(Expect("]"));
@@ -459,6 +535,8 @@ Result<item::Value> Parser::ParseList() {
 
 Result<item::Value> Parser::ParseMap() {
   std::vector<item::Attribute> attributes;
+  // The attributes of an item are roots of their own.
+  const bool is_item = std::exchange(is_item_, false);
   if (Skip("}")) return item::Value(item::Map());
   do {
     const Token name = tokens_.current();
@@ -467,6 +545,7 @@ Result<item::Value> Parser::ParseMap() {
     }
     tokens_.Advance();
     TRY(Expect(":"));
+    const Inside inside(&value_path_, is_item ? "" : "." + Unquoted(name.text));
     item::Value value = TRY(ParseValue());
     attributes.push_back({Unquoted(name.text), std::move(value)});
   } while (Skip(","));

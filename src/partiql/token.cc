@@ -14,12 +14,30 @@ constexpr bool IsWordStart(char c) {
 }
 constexpr bool IsWordCharacter(char c) { return IsWordStart(c) || IsDigit(c); }
 constexpr std::string_view kLongSigns[] = {"<<", ">>", "<>", "<=", ">=", "!="};
-constexpr std::string_view kShortSigns = ",.()[]{}:*+-=<>";
+constexpr std::string_view kShortSigns = ",.()[]{}:*+-=<>;";
 
 template <typename Predicate>
 size_t LengthWhile(std::string_view text, size_t from, Predicate predicate) {
   while (from < text.size() && predicate(text[from])) ++from;
   return from;
+}
+
+// The length of the spaces and comments at the beginning of the text: "-- to the end of the line"
+// and "/* … */". A comment without its end is none.
+size_t GapLength(std::string_view text) {
+  size_t at = 0;
+  while (true) {
+    at = LengthWhile(text, at, IsSpace);
+    const std::string_view rest = text.substr(at);
+    if (rest.starts_with("--")) {
+      at = std::min(text.size(), text.find('\n', at));
+    } else if (const size_t end = rest.find("*/", 2);
+               rest.starts_with("/*") && end != std::string_view::npos) {
+      at += end + 2;
+    } else {
+      return at;
+    }
+  }
 }
 
 // The length of "12", "1.5", ".5" or "1e-3" at the beginning of the text; 0 when there is none.
@@ -66,7 +84,7 @@ Token TokenStream::TakeQuoted(TokenKind kind) {
 }
 
 Token TokenStream::Read() {
-  rest_.remove_prefix(LengthWhile(rest_, 0, IsSpace));
+  rest_.remove_prefix(GapLength(rest_));
   if (rest_.empty()) return {};
   const char first = rest_[0];
   if (IsWordStart(first)) return Take(TokenKind::kWord, LengthWhile(rest_, 1, IsWordCharacter));

@@ -3,8 +3,9 @@
 //   TokenStream tokens("SELECT * FROM t");
 //   while (tokens.current().kind != TokenKind::kEnd) tokens.Advance();
 //
-// Reads the text once, from left to right. Tokens are views into the text, which must outlive them.
-// Reading never fails: a character that begins no token gives kUnknown, which the parser refuses.
+// Reads the text once, from left to right, and passes over comments. Tokens are views into the
+// text, which must outlive them. Reading never fails: a character that begins no token gives
+// kUnknown, which the parser refuses.
 #pragma once
 
 #include <string>
@@ -18,7 +19,7 @@ enum class TokenKind {
   kString,     // 'text', with its quotes
   kNumber,     // 1, 2.5, 1e-3; a minus is a token of its own
   kParameter,  // ?
-  kSign,       // One of , . ( ) [ ] { } : * + - = <> != < <= > >= << >>
+  kSign,       // One of , . ( ) [ ] { } : * + - = ; <> != < <= > >= << >>
   kUnknown,
   kEnd,
 };

@@ -342,8 +342,8 @@ Result<bool> OrderOf(const Select& select, const KeyConditions& split,
     const bool is_sort = keys.sort && name == keys.sort->name;
     const bool is_key = order.path.steps.size() == 1 && (is_sort || name == keys.partition.name);
     if (!is_key) {
-      return Invalid(fmt::format(
-          "Variable reference {} in ORDER BY clause must be part of the primary key", name));
+      return Invalid(
+          fmt::format("Attribute {} in ORDER BY clause must be part of the primary key", name));
     }
     if (is_sort) is_descending = order.descending;
   }

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/base64.h"
+#include "base/hashing.h"
 #include "partiql/execute.h"
 #include "partiql/parse.h"
 #include "wire/capacity_fields.h"
@@ -41,9 +43,26 @@ inline void Describe(FieldWriter& fields, const partiql::Reply& reply) {
 
 namespace {
 
-Message EncodeStatementReply(const partiql::Reply& reply) {
+// A token is good for the statement that it was given for, with the same parameters. It begins with
+// this mark of them.
+std::string MarkOf(const StatementText& text) {
+  std::string whole = text.statement;
+  if (text.parameters) whole.append(1, '\0').append(Encode(*text.parameters));
+  constexpr size_t kMarkBytes = 12;
+  return EncodeBase64(Sha256(whole).substr(0, kMarkBytes));
+}
+
+Status TakeMark(const std::string& mark, std::optional<std::string>* token) {
+  if (!*token) return Done{};
+  if (!(*token)->starts_with(mark)) return Invalid("NextToken does not match request");
+  (*token)->erase(0, mark.size());
+  return Done{};
+}
+
+Message EncodeStatementReply(partiql::Reply reply, const std::string& mark) {
   switch (reply.outcome) {
     case partiql::Outcome::kDone:
+      if (reply.next_token) reply.next_token->insert(0, mark);
       return {.body = Encode(reply)};
     case partiql::Outcome::kDuplicate:
       return EncodeException("DuplicateItemException", partiql::kDuplicateText);
@@ -59,19 +78,21 @@ Message EncodeStatementReply(const partiql::Reply& reply) {
 
 Result<Call> DecodeExecuteStatement(const Json& body, Layer layer) {
   StatementRequest request = TRY(DecodeRequest<StatementRequest>(body, layer));
+  std::string mark = MarkOf(request.text);
+  TRY(TakeMark(mark, &request.options.next_token));
   auto statement = std::make_shared<partiql::Statement>(TRY(partiql::Parse(
       request.text.statement,
       request.text.parameters ? *std::move(request.text.parameters) : std::vector<item::Value>())));
   Call call{.tables = {partiql::TableOf(*statement)}};
   if (partiql::Writes(*statement)) call.changed_tables = call.tables;
-  call.make = [statement, options = std::move(request.options), layer](
+  call.make = [statement, options = std::move(request.options), mark = std::move(mark), layer](
                   tables::Tables& tables,
                   const std::optional<Deadline>& deadline) -> Later<Message> {
     partiql::Options with_deadline = options;
     with_deadline.deadline = deadline;
     return partiql::Execute(&tables, statement, with_deadline)
-        .Then([layer](Result<partiql::Reply> reply) {
-          return reply ? EncodeStatementReply(*reply)
+        .Then([layer, mark](Result<partiql::Reply> reply) {
+          return reply ? EncodeStatementReply(*reply, mark)
                        : EncodeError(InWordsOf(layer, reply.error()));
         });
   };

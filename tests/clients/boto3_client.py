@@ -86,6 +86,13 @@ def use_statements(client, table):
         {"Statement": f"SELECT sk FROM {table} {where}", "Parameters": [{"N": str(number)}]}
         for number in (2, 3)])
     assert got["Responses"] == [{"Item": {"sk": {"N": "2"}}}, {}], got
+    select = {"Statement": f"SELECT sk FROM {table} WHERE pk = 'ql'", "Limit": 1}
+    token = client.execute_statement(**select)["NextToken"]
+    second = client.execute_statement(**select, NextToken=token)
+    assert second["Items"] == [{"sk": {"N": "2"}}], second
+    code, response = refusal(client.execute_statement, NextToken=token,
+                             Statement=f"SELECT * FROM {table}")
+    assert response["Error"]["Message"] == "NextToken does not match request", response
 
 
 def main(url):
