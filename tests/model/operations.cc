@@ -28,6 +28,7 @@ struct Target {
   std::optional<std::string> index;
   std::string partition;
   std::string sort;  // Empty: there is none.
+  std::string more_partition = {};
 };
 
 const std::vector<Target> kTargets{
@@ -36,6 +37,7 @@ const std::vector<Target> kTargets{
     {"pair", std::nullopt, "p", "s"},   {"pair", "by-l", "p", "l"},
     {"pair", "by-n", "p", "n"},         {"pair", "by-l-only", "l", ""},
     {"binary", std::nullopt, "b", "c"}, {"hash", "no-such", "g", ""},
+    {"pair", "several", "l", "n", "p"},
 };
 
 IndexSpec LateIndex() { return {.name = "late", .keys = {{"late_key", Type::kString}}}; }
@@ -62,6 +64,11 @@ CreateTableRequest Definition(const std::string& table) {
          .keys = {{"p", Type::kString}, {{"n", Type::kNumber}}},
          .projection = {ProjectionKind::kInclude, {"tags"}}},
         {.name = "by-l-only", .keys = {{"l", Type::kString}, std::nullopt}},
+        {.name = "several",
+         .keys = {.partition = {"l", Type::kString},
+                  .sort = {{"n", Type::kNumber}},
+                  .more_partition = {{"p", Type::kString}},
+                  .more_sort = {{"s", Type::kNumber}}}},
     };
   } else {
     request.keys = {{"b", Type::kBinary}, {{"c", Type::kBinary}}};
@@ -430,6 +437,11 @@ Operation Operations::Query() {
   request.key_condition = "#pk = :pk";
   request.names = {{"#pk", target.partition}};
   request.values = {{":pk", value_of(target.partition)}};
+  if (!target.more_partition.empty() && Chance(90)) {
+    request.key_condition += " AND #more = :more";
+    request.names.emplace("#more", target.more_partition);
+    request.values.emplace(":more", value_of(target.more_partition));
+  }
   if (!target.sort.empty() && Chance(60)) {
     request.key_condition +=
         " AND " +
