@@ -7,10 +7,9 @@ void Arrivals::Handle(std::chrono::nanoseconds patience) {
   while (expected_ > 0) {
     const std::vector<Work> arrived = inbox_->Take(until);
     if (arrived.empty()) return;
-    for (const Work& work : arrived) {
-      --expected_;
-      work();
-    }
+    // Before the work, which may throw: what has arrived is no longer expected.
+    expected_ -= arrived.size();
+    for (const Work& work : arrived) work();
   }
 }
 

@@ -223,7 +223,6 @@ void Connection::Write(Response response) {
   LimitBadRequest(&response);
   const bool keep_alive = exchange_.keep_alive && !draining_;
   const std::string caller = std::move(response.caller);
-  const std::string cause = std::move(response.cause);
   if (!HasBody(response.status)) {
     response.body.clear();
     response.parts.clear();
@@ -233,6 +232,7 @@ void Connection::Write(Response response) {
     const std::shared_ptr<Response> instead = response.if_refused;
     response = instead ? *instead : TooManyReplies();
   }
+  const std::string cause = std::move(response.cause);
   const int status = response.status;
   AppendReplyHead(response,
                   {.date = context_.date.Now(),

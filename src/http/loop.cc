@@ -198,6 +198,8 @@ void Loop::State::TurnAway(int socket) {
 // with a reset, and the client might lose the reply. So the socket stays open for a moment.
 void Loop::State::CloseLater(int socket) {
   if (stopping_ || leaving_.size() >= kMaxLeaving) {
+    char bytes[4096];
+    (void)recv(socket, bytes, sizeof bytes, 0);  // What has arrived already causes no reset then.
     close(socket);
     return;
   }

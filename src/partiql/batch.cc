@@ -57,8 +57,12 @@ Status CheckDuplicates(const std::vector<BatchStatement>& statements, const Desc
 }
 
 One Failed(const Error& error, std::optional<std::string> table = std::nullopt) {
-  return {.failure = Failure{.code = std::string(CodeOf(error)), .message = error.message},
-          .table = std::move(table)};
+  const std::string_view code = CodeOf(error);
+  // The text of an error of the store is not for callers.
+  const Failure failure =
+      code.empty() ? Failure{.code = "InternalServerError", .message = "Internal server error"}
+                   : Failure{.code = std::string(code), .message = error.message};
+  return {.failure = failure, .table = std::move(table)};
 }
 
 One ReplyTo(const std::string& table, Reply reply, std::vector<tables::Capacity>* capacity) {
@@ -171,8 +175,12 @@ Later<BatchReply> ExecuteBatch(tables::Tables* tables, std::vector<BatchStatemen
                 Result<std::vector<Result<Reply>>> answers) mutable -> Result<BatchReply> {
         std::vector<Result<Reply>> all = TRY(std::move(answers));
         BatchReply batch;
+        // An error of the store fails the batch, unless a part of it was executed: the caller would
+        // repeat that part.
+        const bool any_done =
+            std::ranges::any_of(all, [](const auto& one) { return one.has_value(); });
         for (const Result<Reply>& one : all) {
-          if (!one && CodeOf(one.error()).empty()) return one.error();
+          if (!any_done && !one && CodeOf(one.error()).empty()) return one.error();
         }
         for (size_t i = 0; i < all.size(); ++i) {
           One& one = replies[positions[i]];

@@ -3,8 +3,9 @@
 //   ExecuteBatch(&tables, {{.statement = Parse(text, {}), .options = {}}}, Measure::kNone).Then(…);
 //
 // All must read or all must write, each one item, and no item twice. An error of one statement is
-// its reply, and not that of the batch. An error of the store is that of the batch; then some
-// statements may have been executed. As Execute, it may block the calling thread for a moment.
+// its reply, and not that of the batch. An error of the store is that of the batch if no statement
+// was executed, and otherwise an InternalServerError of its statement. As Execute, it may block the
+// calling thread for a moment.
 #pragma once
 
 #include <optional>
@@ -49,7 +50,7 @@ struct BatchReply {
 Later<BatchReply> ExecuteBatch(tables::Tables* tables, std::vector<BatchStatement> statements,
                                tables::Measure measure);
 
-// The short code for an error; empty: it is one of the store, and fails the whole request.
+// The short code for an error; empty: it is one of the store.
 std::string_view CodeOf(const Error& error);
 
 }  // namespace tidemark::partiql

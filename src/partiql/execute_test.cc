@@ -1,15 +1,20 @@
 #include "partiql/execute.h"
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "item/json.h"
+#include "partiql/batch.h"
 #include "partiql/parse.h"
 #include "tests/model/model_tables.h"
+#include "tests/support/forwarding_tables.h"
 #include "tests/support/manual_time.h"
 
 namespace tidemark::partiql {
@@ -129,6 +134,41 @@ TEST_F(PartiqlTest, RefusesWhatDoesNotFitTheTable) {
   EXPECT_THAT(ErrorOf("SELECT * FROM rows WHERE n = 1 ORDER BY r"),
               HasSubstr("at least one non-optional hash key condition"));
   EXPECT_THAT(ErrorOf("SELECT * FROM rows WHERE dance(n)"), HasSubstr("No such function: dance"));
+}
+
+// Fails every write but the first, as a disk that became full in between.
+class FullAfterTheFirst final : public testing::ForwardingTables {
+ public:
+  using ForwardingTables::ForwardingTables;
+  using Tables::Submit;
+  Later<tables::WriteReply> Submit(WriteRequest request,
+                                   std::optional<Deadline> deadline) override {
+    if (writes_++ == 0) return inner().Submit(std::move(request), deadline);
+    return Error{ErrorCode::kUnavailable, "the disk is full"};
+  }
+
+ private:
+  int writes_ = 0;
+};
+
+// The caller would repeat a batch that failed as a whole, with the part that was executed.
+TEST_F(PartiqlTest, ABatchThatWasExecutedInPartSaysWhichStatementsFailed) {
+  FullAfterTheFirst tables(&tables_);
+  std::vector<BatchStatement> statements;
+  for (const char* text : {"UPDATE rows SET n = n + 1 WHERE h = 'a' AND r = 1",
+                           "UPDATE rows SET n = n + 1 WHERE h = 'a' AND r = 2"}) {
+    statements.push_back({.statement = std::make_shared<Statement>(Parse(text, {}).value())});
+  }
+  const auto batch = ExecuteBatch(&tables, statements, tables::Measure::kNone).Wait();
+  ASSERT_TRUE(batch.has_value()) << batch.error().message;
+  EXPECT_FALSE(batch->replies[0].failure);
+  ASSERT_TRUE(batch->replies[1].failure);
+  EXPECT_EQ(batch->replies[1].failure->code, "InternalServerError");
+  EXPECT_EQ(batch->replies[1].failure->message, "Internal server error");
+  // Nothing of this one is executed.
+  const auto failed = ExecuteBatch(&tables, statements, tables::Measure::kNone).Wait();
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_EQ(failed.error().code, ErrorCode::kUnavailable);
 }
 
 }  // namespace

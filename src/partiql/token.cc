@@ -31,8 +31,9 @@ size_t GapLength(std::string_view text) {
     const std::string_view rest = text.substr(at);
     if (rest.starts_with("--")) {
       at = std::min(text.size(), text.find('\n', at));
-    } else if (const size_t end = rest.find("*/", 2);
-               rest.starts_with("/*") && end != std::string_view::npos) {
+    } else if (rest.starts_with("/*")) {
+      const size_t end = rest.find("*/", 2);
+      if (end == std::string_view::npos) return at;
       at += end + 2;
     } else {
       return at;

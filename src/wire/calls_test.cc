@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/forwarding_tables.h"
@@ -106,6 +107,18 @@ TEST(CallsTest, RequestsAboutItemsHoldNoThread) {
     tables.answer();
     EXPECT_EQ(status, 200);
   }
+}
+
+// A key that only reads may not store a token. SDKs send one with every transaction, also of reads,
+// where it is not kept.
+TEST(CallsTest, ATransactionOfChecksStoresItsToken) {
+  const auto stores_token = [](const char* statement) {
+    const auto body = JsonDocument::Parse(fmt::format(
+        R"({{"ClientRequestToken":"t","TransactStatements":[{{"Statement":"{}"}}]}})", statement));
+    return FindCall("ExecuteTransaction")->decode(body->root(), Layer::kOlder)->stores_token;
+  };
+  EXPECT_TRUE(stores_token("EXISTS(SELECT * FROM things WHERE id = 'a')"));
+  EXPECT_FALSE(stores_token("SELECT * FROM things WHERE id = 'a'"));
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ void ShowInJava(const Json& json, std::string* shown) {
   if (json.IsObject()) {
     shown->push_back('{');
     for (const auto& [name, value] : json.Members()) {
-      if (value.IsNull() || shown->size() > kMostShown) continue;
+      if (shown->size() > kMostShown) break;
+      if (value.IsNull()) continue;
       fmt::format_to(std::back_inserter(*shown), "{}{}=", std::exchange(comma, ", "), name);
       ShowInJava(value, shown);
     }

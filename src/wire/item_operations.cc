@@ -254,6 +254,7 @@ void CheckTableNames(FieldReader& fields, const Parts& parts) {
                   "Map keys must satisfy constraint: [Member must have length less than or equal "
                   "to 255, Member must have length greater than or equal to 3, Member must satisfy "
                   "regular expression pattern: [a-zA-Z0-9_.-]+]");
+    return;  // Said once for the whole map.
   }
 }
 
@@ -289,6 +290,7 @@ void CheckBatch(
             fmt::format("Map value must satisfy constraint: [Member must have length less than or "
                         "equal to {}, Member must have length greater than or equal to 1]",
                         tables::kMaxBatchWrites));
+    return;  // Said once for the whole map.
   }
 }
 

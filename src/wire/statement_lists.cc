@@ -144,11 +144,14 @@ Result<Call> DecodeBatchExecuteStatement(const Json& body, Layer layer) {
 Result<Call> DecodeExecuteTransaction(const Json& body, Layer layer) {
   auto request = TRY(DecodeRequest<TransactStatementsRequest>(body, layer));
   Call call;
+  const bool has_token = request.token.has_value();
   partiql::TransactionRequest transaction{.token = std::move(request.token),
                                           .measure = request.measure};
   for (TransactStatement& one : request.statements) {
     const partiql::StatementPtr statement = TRY(ParseText(std::move(one.text)));
     AddTables(*statement, &call);
+    // A transaction of reads keeps no token, although SDKs always send one.
+    call.stores_token |= has_token && !std::holds_alternative<partiql::Select>(*statement);
     transaction.statements.push_back({statement, one.on_failure});
   }
   call.make = [transaction = std::move(transaction), layer](

@@ -239,6 +239,7 @@ AccessKeys::AccessKeys(tables::Tables* tables, Secret seal_key, const Runtime& r
 Result<NewAccessKey> AccessKeys::Create(const std::string& name, const Rights& rights,
                                         const HandOver& hand_over) {
   TRY(CheckName(name));
+  const std::lock_guard lock(creating_);
   const auto entries = TRY(ListKeys(tables_));
   if (std::ranges::find(entries, name, &AccessKeyEntry::name) != entries.end()) {
     return Error{ErrorCode::kInUse,

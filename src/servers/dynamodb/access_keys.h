@@ -116,6 +116,7 @@ class AccessKeys {
   const Secret seal_key_;
   const Runtime runtime_;
   SharedFlights<AccessKeyPtr> flights_;
+  std::mutex creating_;  // Between the look for a name and the new key with it.
   std::mutex mutex_;
   std::map<std::string, Known, std::less<>> known_;
   // What was revoked here. A read that began before must not bring such a key back. No id is used

@@ -406,6 +406,28 @@ TEST_F(DoorTest, SurvivesHostileBodies) {
   EXPECT_EQ(put(R"({"S":"x"})").body, "{}");
 }
 
+// With work that grows with the square of the input, each of these takes minutes.
+TEST_F(DoorTest, AnswersHostileListsInLinearTime) {
+  Start();
+  std::string empty_parts;
+  std::string short_names;
+  for (int i = 0; i < 100'000; ++i) {
+    empty_parts += fmt::format(R"({}"table-{}":[])", i == 0 ? "" : ",", i);
+    short_names += fmt::format(R"({}"{:x}!":[])", i == 0 ? "" : ",", i);
+  }
+  for (const std::string& parts : {empty_parts, short_names}) {
+    EXPECT_THAT(Ask("BatchWriteItem", R"({"RequestItems":{)" + parts + "}}").body,
+                HasSubstr("failed to satisfy constraint: Map"));
+  }
+  std::string statements;
+  for (int i = 0; i < 25; ++i) {
+    statements +=
+        fmt::format(R"({}{{"Statement":"{}"}})", i == 0 ? "" : ",", std::string(8'192, '*'));
+  }
+  EXPECT_THAT(Ask("BatchExecuteStatement", R"({"Statements":[)" + statements + "]}").body,
+              HasSubstr("ValidationError"));
+}
+
 TEST_F(DoorTest, RefusesBodiesAboveTheLimit) {
   Start();
   std::string head = "POST / HTTP/1.1\r\n";

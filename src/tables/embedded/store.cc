@@ -441,9 +441,12 @@ Result<Found> Store::Rep::Get(Family family, std::string_view key, std::string* 
   const Visit visit = visitors.Enter();
   if (!visit) return ToError(Closed(), "reading a row");
   const rocksdb::Status status = database->Get(read, handle(family), ToSlice(key), value);
+  // Of a file that is not open RocksDB answers with an empty value; no row is empty.
+  const bool is_memory_only = read.read_tier == rocksdb::kBlockCacheTier;
+  if (status.ok() && is_memory_only && value->empty()) return Found::kNeedsDisk;
   if (status.ok()) return Found::kYes;
   if (status.IsNotFound()) return Found::kNo;
-  if (status.IsIncomplete()) return Found::kNeedsDisk;
+  if (status.IsIncomplete() && is_memory_only) return Found::kNeedsDisk;
   return ToError(status, "reading a row");
 }
 

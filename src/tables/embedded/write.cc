@@ -114,14 +114,16 @@ Status CheckKeyUntouched(const Write& write, const Table& table) {
 // DynamoDB says it in other words when an update makes a key of an index empty.
 Error OfUpdate(Error error) {
   constexpr std::string_view kOfPut =
-      "A value specified for a secondary index key is not supported. ";
+      "One or more parameter values are not valid. A value specified for a secondary index key is "
+      "not supported. ";
   constexpr std::string_view kOfUpdate =
-      "The update expression attempted to update a secondary index key to a value that is not "
-      "supported. ";
-  const size_t start = error.message.find(kOfPut);
-  if (start == std::string::npos) return error;
-  error.message.resize(error.message.find(" IndexName: "));
-  error.message.replace(start, kOfPut.size(), kOfUpdate);
+      "One or more parameter values are not valid. The update expression attempted to update a "
+      "secondary index key to a value that is not supported. ";
+  // Names of attributes may contain the same words, but only behind these places.
+  if (!error.message.starts_with(kOfPut)) return error;
+  const size_t end = error.message.find(" IndexName: ", kOfPut.size());
+  if (end != std::string::npos) error.message.resize(end);
+  error.message.replace(0, kOfPut.size(), kOfUpdate);
   return error;
 }
 

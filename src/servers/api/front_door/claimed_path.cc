@@ -184,10 +184,13 @@ Later<EventOutcome> ClaimedPath::HandleChecked(const IncomingEvent& event,
                                                const gate::Verdict& verdict) {
   const IncomingEvent checked = WithVerdict(event, verdict);
   if (verdict.decision != gate::Decision::kAllow) return Refuse(checked, claim, verdict);
-  auto plan = std::make_shared<Result<EventPlan>>(Plan(checked));
-  if (!*plan || (*plan)->objects.empty()) return Store(checked, claim, *std::move(plan));
-  return parts_.object_workers
-      ->Run([this, checked, claim, plan] { return Store(checked, claim, *std::move(plan)); })
+  Result<EventPlan> plan = Plan(checked);
+  if (!plan || plan->objects.empty()) return Store(checked, claim, std::move(plan));
+  return parts_
+      .object_workers
+      // Planned again: it may have waited long, and the message may have been deleted since. An
+      // object of the old plan would then stay, with the deleted text.
+      ->Run([this, checked, claim] { return Store(checked, claim, Plan(checked)); })
       .Then([this, checked, claim](Result<EventOutcome> outcome) {
         // Too many such events are waiting.
         return outcome ? *outcome : GiveUp(checked, claim, outcome.error());
