@@ -186,10 +186,9 @@ Later<EventOutcome> ClaimedPath::HandleChecked(const IncomingEvent& event,
   if (verdict.decision != gate::Decision::kAllow) return Refuse(checked, claim, verdict);
   Result<EventPlan> plan = Plan(checked);
   if (!plan || plan->objects.empty()) return Store(checked, claim, std::move(plan));
-  return parts_
-      .object_workers
-      // Planned again: it may have waited long, and the message may have been deleted since. An
-      // object of the old plan would then stay, with the deleted text.
+  // It is planned again there: it may have waited long, and the message may have been deleted
+  // since. An object of the old plan would then stay, with the deleted text.
+  return parts_.object_workers
       ->Run([this, checked, claim] { return Store(checked, claim, Plan(checked)); })
       .Then([this, checked, claim](Result<EventOutcome> outcome) {
         // Too many such events are waiting.
