@@ -234,6 +234,7 @@ class Importer {
   Status StorePins(const std::vector<Job*>& jobs, const slack::TeamId& team);
   Status StoreMessages();
   void ReadDays(Job* job, Chunk* chunk);
+  void NoteStop(Job* job);
   void Send(Chunk chunk);
   Status Process(const Chunk& chunk);
   struct Rows;
@@ -262,9 +263,9 @@ class Importer {
   ImportReport report_;
   std::optional<Error> failure_;
 
-  std::unique_ptr<WorkerPool> workers_;
-  // Limits how many chunks are in memory.
+  // Limits how many chunks are in memory. Destroyed after the workers, which use it.
   std::unique_ptr<std::counting_semaphore<>> room_;
+  std::unique_ptr<WorkerPool> workers_;
 };
 
 Result<ImportReport> Importer::Run(const std::string& path) {
@@ -389,17 +390,17 @@ Status Importer::StoreMessages() {
 void Importer::ReadDays(Job* job, Chunk* chunk) {
   for (size_t i = 0; i < job->days.size(); ++i) {
     if (failure()) return;
-    if (options_.is_stopped()) {
-      std::lock_guard lock(mutex_);
-      job->is_stopped = true;
-      report_.is_stopped = true;
-      return;
-    }
+    if (options_.is_stopped()) return NoteStop(job);
     const ExportFile& file = job->conversation->days[i];
+    bool is_cut = false;  // The rest of a large file is not stored.
     const bool whole = reader_->ReadRows(file, [&](std::string_view row) {
+      if (is_cut) return;
       chunk->Add(row, i);
-      if (chunk->IsFull()) Send(std::exchange(*chunk, Chunk{.job = job, .seen = chunk->seen}));
+      if (!chunk->IsFull()) return;
+      Send(std::exchange(*chunk, Chunk{.job = job, .seen = chunk->seen}));
+      is_cut = options_.is_stopped();
     });
+    if (is_cut) return NoteStop(job);
     ++progress_.files;
     progress_.bytes += file.size_bytes;
     std::lock_guard lock(mutex_);
@@ -411,12 +412,22 @@ void Importer::ReadDays(Job* job, Chunk* chunk) {
   }
 }
 
+void Importer::NoteStop(Job* job) {
+  std::lock_guard lock(mutex_);
+  job->is_stopped = true;
+  report_.is_stopped = true;
+}
+
 void Importer::Send(Chunk chunk) {
   room_->acquire();
   auto shared = std::make_shared<const Chunk>(std::move(chunk));
   const bool taken = workers_->Submit([this, shared] {
-    const Status done = failure() ? Status(Done{}) : Process(*shared);
-    if (!done) Fail(done.error());
+    try {
+      const Status done = failure() ? Status(Done{}) : Process(*shared);
+      if (!done) Fail(done.error());
+    } catch (const std::exception& error) {  // For example, no memory. It would end the server.
+      Fail(Error{ErrorCode::kInternal, fmt::format("the import failed: {}", error.what())});
+    }
     room_->release();
   });
   CHECK(taken);  // The pool's queue is longer than `room_` allows chunks.
