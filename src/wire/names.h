@@ -1,6 +1,8 @@
 // How DynamoDB writes the enumerations of tables/requests.h and tables/schema.h. Constants.
 #pragma once
 
+#include <string_view>
+
 #include "item/value.h"
 #include "tables/requests.h"
 #include "tables/schema.h"

@@ -160,7 +160,7 @@ TEST(WireOperationTest, ARecordSurvivesTheWay) {
       .next = "iterator"};
   const Message message = EncodeReply(kGetRecords, Result(reply));
   EXPECT_THAT(message.body, HasSubstr(R"("eventName":"REMOVE")"));
-  EXPECT_THAT(message.body, HasSubstr(R"("principalId":"dynamodb.amazonaws.com")"));
+  EXPECT_THAT(message.body, HasSubstr(R"("PrincipalId":"dynamodb.amazonaws.com")"));
   EXPECT_THAT(message.body, HasSubstr(R"("ApproximateCreationDateTime":1700000001.0)"));
   const auto decoded = DecodeReply(kGetRecords, message);
   ASSERT_TRUE(decoded) << decoded.error().message;

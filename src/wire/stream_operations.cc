@@ -130,14 +130,14 @@ void WriteDerived(FieldWriter& fields, const ShownRecord& shown) {
   if (!shown.stream->empty()) fields.Required("awsRegion", RegionOf(*shown.stream));
   if (!shown.record->expired) return;
   fields.Nested("userIdentity", [&](FieldWriter& identity) {
-    identity.Required("type", std::string("Service"));
-    identity.Required("principalId", std::string(kSweeper));
+    identity.Required("Type", std::string("Service"));
+    identity.Required("PrincipalId", std::string(kSweeper));
   });
 }
 
 void ReadExpired(FieldReader& fields, tables::StreamRecord& record) {
   const std::optional<Json> identity = fields.Find("userIdentity");
-  record.expired = identity && TextIn(*identity, "principalId") == kSweeper;
+  record.expired = identity && TextIn(*identity, "PrincipalId") == kSweeper;
 }
 
 }  // namespace

@@ -22,6 +22,7 @@
 namespace tidemark::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -151,6 +152,10 @@ TEST_F(DynamoDbPortTest, KeysAreMadeListedAndRevokedWhileTheServerServes) {
   EXPECT_THAT(LinesOf(listed.out), SizeIs(2));
   EXPECT_THAT(listed.out, HasSubstr(R"("read_only":true,"tables":["things"],"writes":[]})"));
   EXPECT_THAT(at_server({"key", "create", "ci"}).err, HasSubstr("exists already"));
+  EXPECT_THAT(at_server({"key", "create", key.access_key}).err, HasSubstr("looks like the id"));
+  // The table of access keys is left out, and the others are listed.
+  EXPECT_THAT(at_server({"tables", "list"}).out,
+              AllOf(HasSubstr("tidemark-quarantine"), Not(HasSubstr("tidemark-access-keys"))));
   EXPECT_THAT(at_server({"key", "create", "other", "--write", "authentication-attempts"}).err,
               HasSubstr("stop the server"));
 
@@ -170,6 +175,18 @@ TEST_F(DynamoDbPortTest, AFirstKeyThatCannotBeWrittenIsMadeByTheNextStart) {
   EXPECT_EQ(Do({"key", "list"}), "");
   ServePort();
   EXPECT_EQ(Call(KeyIn(Read("tidemark-access-key"), true), "ListTables", "{}").status, 200);
+}
+
+// The file may have the credentials of other services.
+TEST_F(DynamoDbPortTest, AFirstKeyReplacesNoFileOfOthers) {
+  const std::string others = "[prod]\naws_access_key_id = AKIA\naws_secret_access_key = x\n";
+  std::ofstream(path("credentials")) << others;
+  const Outcome refused =
+      Run({"serve", "--listen", own_host_ + ":0", "--dynamodb", own_host_ + ":0"},
+          {"TIDEMARK_DYNAMODB_FIRST_KEY=credentials"});
+  EXPECT_NE(refused.exit_code, kOk);
+  EXPECT_THAT(refused.err, HasSubstr("credentials, which exists: move that file"));
+  EXPECT_EQ(Read("credentials"), others);
 }
 
 // Another key in its place would make all access keys useless, in silence.

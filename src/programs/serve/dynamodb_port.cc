@@ -1,6 +1,10 @@
 #include "programs/serve/dynamodb_port.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -56,11 +60,28 @@ Result<dynamodb::ServiceOptions> ReadPortOptions(const Settings& settings,
   return options;
 }
 
+// Whether the file is missing, or has nothing but a key that was written by WriteFirstKey. Another
+// file may have the credentials of other services.
+bool MayReplace(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return !std::filesystem::exists(path);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  return text.starts_with("[default]\naws_access_key_id = TM") &&
+         std::ranges::count(text, '\n') == 3;
+}
+
 // Makes a key and writes it into a file, which AWS's programs read with
 // AWS_SHARED_CREDENTIALS_FILE. The key is stored after the file: a key whose secret nobody has
 // would look as if there had been a first start.
 Status WriteFirstKey(dynamodb::AccessKeys& keys, const std::string& path) {
-  const auto write = [&](const dynamodb::NewAccessKey& made) {
+  if (!MayReplace(path)) {
+    return Error{ErrorCode::kInUse,
+                 fmt::format("there is no access key yet, and the first one would be written to "
+                             "{}, which exists: move that file, name another in "
+                             "dynamodb.first-key, or make a key with 'tidemark key create NAME'",
+                             path)};
+  }
+  const auto write = [&](const dynamodb::NewAccessKey& made) -> Status {
     const Secret text(fmt::format("[default]\naws_access_key_id = {}\naws_secret_access_key = {}\n",
                                   made.id, made.secret.Reveal()));
     return ReplaceFile(path, text.Reveal()).WithContext("dynamodb.first-key");

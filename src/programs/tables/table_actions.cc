@@ -81,7 +81,10 @@ Result<ExitCode> ListTables(const ListOptions& options) {
   do {
     tables::ListTablesReply reply = TRY(tables->ListTables(request));
     for (const std::string& name : reply.tables) {
-      PrintLine(ToJson(TRY(tables->DescribeTable(name))));
+      const auto table = tables->DescribeTable(name);
+      // A server shows nobody the table of access keys.
+      if (!table && table.error().code == ErrorCode::kDenied) continue;
+      PrintLine(ToJson(TRY(table)));
     }
     request.after = reply.last;
   } while (request.after);

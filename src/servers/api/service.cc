@@ -236,7 +236,7 @@ void Service::State::AddRoutes() {
   if (documents_) documents_->AddRoutes(&router_, &api_tokens_);
   backups_.AddRoutes(&router_, &api_tokens_);
   verification_.AddRoutes(&router_, &api_tokens_);
-  AddKeyRoutes(&router_, context_.keys, &api_tokens_);
+  AddKeyRoutes(&router_, context_.keys, &api_tokens_, context_.runtime.logger);
   AddTablesRoutes(&router_, context_.tables, OwnTables(options_), &api_tokens_);
   AddOperationsRoutes(&router_, context_.tables, &context_.runtime.metrics, &stopping_,
                       &api_tokens_);

@@ -27,6 +27,7 @@ constexpr std::chrono::seconds kGoodWithoutTables(60);
 constexpr size_t kMaxKnownKeys = 10'000;
 
 constexpr std::string_view kIdPrefix = "TM";
+constexpr size_t kIdRandomLength = 18;
 constexpr std::string_view kIdCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 constexpr std::string_view kSecretCharacters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -49,6 +50,16 @@ Status CheckName(const std::string& name) {
   return Invalid(fmt::format(
       "'{}' is no name for an access key: give 1 to {} letters, digits, '.', '-' and '_'", name,
       kMaxNameLength));
+}
+
+// 'key revoke' takes a name or an id, so one must not be taken for the other.
+Status CheckIsNoId(const std::string& name) {
+  const bool is_id =
+      name.starts_with(kIdPrefix) && name.size() == kIdPrefix.size() + kIdRandomLength;
+  if (!is_id) return Done{};
+  return Invalid(fmt::format(
+      "'{}' looks like the id of an access key: choose a name that does not begin with {}", name,
+      kIdPrefix));
 }
 
 // ---- Rows ----
@@ -239,6 +250,7 @@ AccessKeys::AccessKeys(tables::Tables* tables, Secret seal_key, const Runtime& r
 Result<NewAccessKey> AccessKeys::Create(const std::string& name, const Rights& rights,
                                         const HandOver& hand_over) {
   TRY(CheckName(name));
+  TRY(CheckIsNoId(name));
   const std::lock_guard lock(creating_);
   const auto entries = TRY(ListKeys(tables_));
   if (std::ranges::find(entries, name, &AccessKeyEntry::name) != entries.end()) {
@@ -247,8 +259,9 @@ Result<NewAccessKey> AccessKeys::Create(const std::string& name, const Rights& r
                              "it first",
                              name)};
   }
-  NewAccessKey made{.id = std::string(kIdPrefix) + RandomText(kIdCharacters, 18, runtime_.random),
-                    .secret = Secret(RandomText(kSecretCharacters, 40, runtime_.random))};
+  NewAccessKey made{
+      .id = std::string(kIdPrefix) + RandomText(kIdCharacters, kIdRandomLength, runtime_.random),
+      .secret = Secret(RandomText(kSecretCharacters, 40, runtime_.random))};
   const AccessKeyEntry entry{
       .id = made.id, .name = name, .created_at = runtime_.clock.NowSeconds(), .rights = rights};
   if (hand_over) TRY(hand_over(made));

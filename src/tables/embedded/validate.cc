@@ -235,6 +235,11 @@ Status ValidateIndex(const tables::IndexSpec& index, const item::KeySchema& tabl
 namespace {
 
 // All characters outside of ASCII count as letters.
+// Of UTF-8: bytes that begin a character.
+ptrdiff_t Characters(std::string_view text) {
+  return std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; });
+}
+
 bool IsTagCharacter(char c) {
   constexpr std::string_view kSigns = "_.:/=+-@ \t";
   const bool is_letter = Lower(c) >= 'a' && Lower(c) <= 'z';
@@ -262,10 +267,10 @@ Status ValidateTags(const tables::Tags& tags) {
       return Invalid(fmt::format(
           "One or more parameter values were invalid: the tag '{}' begins with aws:", name));
     }
-    if (name.empty() || name.size() > 128 || value.size() > 256) {
+    if (name.empty() || Characters(name) > 128 || Characters(value) > 256) {
       return Invalid(
           fmt::format("One or more parameter values were invalid: the tag '{}' must have a "
-                      "name of 1 to 128 bytes and a value of at most 256",
+                      "name of 1 to 128 characters and a value of at most 256",
                       name));
     }
   }

@@ -192,6 +192,8 @@ Result<Write> Prepare(const tables::UpdateRequest& request) {
   if (request.update) {
     expression::Update update = TRY(expression::ParseUpdate(*request.update, &bindings));
     write.updated = update.Paths();
+    // An item with a longer name could be read, but not put back.
+    for (const auto& path : write.updated) TRY(item::ValidateName(path.attribute()));
     write.nests = std::any_of(write.updated.begin(), write.updated.end(),
                               [](const expression::Path& path) { return path.steps.size() > 1; });
     write.apply = [update](const MaybeItem& previous, Item source) {

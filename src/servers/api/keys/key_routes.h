@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "http/router.h"
 #include "servers/api/api_tokens.h"
@@ -37,6 +38,7 @@ class KeyKeeper {
 };
 
 // All outlive the router. If the keeper is null, every request is refused.
-void AddKeyRoutes(http::Router* router, KeyKeeper* keeper, TokenFile* tokens);
+// Keys that are made or revoked are in the audit lines of the log.
+void AddKeyRoutes(http::Router* router, KeyKeeper* keeper, TokenFile* tokens, const Logger& logger);
 
 }  // namespace tidemark::api

@@ -141,7 +141,7 @@ func query(client *dynamodb.Client, index, key, value string, from, to int64) []
 // its first customer only, and a stale write replaces a newer one.
 func useCache(client *dynamodb.Client) {
 	doc := document{ObjectType: "change", CustomerCode: "hts", Customers: []string{"hts", "cds"},
-		Status: "approved", Bucket: "ccoe-change-metadata", JSON: "{}", TTL: 1736899456}
+		Status: "approved", Bucket: "ccoe-change-metadata", JSON: "{}", TTL: 4102444800}
 	for i := int64(1); i <= 5; i++ {
 		doc.ObjectID = "CHG-2025-" + strconv.FormatInt(i, 10)
 		doc.CreatedAt, doc.ModifiedAt = 1729123450+i, 1729234567
